@@ -1,0 +1,78 @@
+# `make demo` and `make test` set up everything they need; `make help` lists the rest.
+# Another interpreter or place: make demo PYTHON=python3.12 VENV=/tmp/venv
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types bench lock clean
+
+help:
+	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
+	@echo "make test    set up with everything the tests need, then lint, types and all tests"
+	@echo "make lint    ruff: rules and formatting      make types   mypy"
+	@echo "make bench   the benchmarks, as ratios within one run"
+	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
+	@echo "make clean   remove caches and build results (not $(VENV))"
+
+demo: $(VENV)/.installed
+	@echo "Solving sample_data/four-boxes.json. The first run compiles the solver's kernels: some seconds, once."
+	@echo
+	@$(BIN)/auditkit solve sample_data/four-boxes.json
+	@echo
+	@echo "The question is in sample_data/four-boxes.json. The whole answer, duals and policies included:"
+	@echo "    $(BIN)/auditkit solve sample_data/four-boxes.json --json"
+
+test: $(VENV)/.installed-test
+	@bash .ci/system-packages $(BIN)/python
+	@$(MAKE) --no-print-directory lint types
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# mypy cannot follow the mapping of plugins/ to auditkit.plugins in pyproject.toml: it needs a folder of that name.
+types: $(VENV)/.installed-test
+	@mkdir -p build/types/auditkit && touch build/types/auditkit/__init__.py
+	@ln -sfn ../../../plugins build/types/auditkit/plugins
+	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test
+	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+lock:
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/python -m pip install -q --upgrade pip setuptools
+	build/lock/bin/python -m pip install -q --no-build-isolation -e '.[test,scale]'
+	( echo "# The exact set that was tested last, for make and CI; pyproject.toml has the ranges. Made by: make lock"; \
+	  build/lock/bin/python -m pip freeze --all --exclude-editable --exclude pip ) > requirements.lock
+	rm -rf build/lock
+	@echo "Now: make test, read the difference, and commit requirements.lock."
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* htmlcov
+	find . \( -path ./.git -o -path ./.venv -o -path './$(VENV)' \) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# The stamps make a second run quick; a change of pyproject.toml or of the lock installs again.
+$(VENV)/.installed: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing auditkit and what it needs into $(VENV) (a minute or two, once)"
+	@$(PIP) install -c requirements.lock setuptools
+	@$(PIP) install -c requirements.lock --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml requirements.lock | $(BIN)/python
+	@echo "Installing auditkit, what it needs and the test tools into $(VENV) (a minute or two, once)"
+	@$(PIP) install -c requirements.lock setuptools
+	@$(PIP) install -c requirements.lock --no-build-isolation -e '.[test,scale]'
+	@touch $(VENV)/.installed $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "auditkit needs Python 3.11 or newer, and '$(PYTHON)' is not. Name one that is: make demo PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { \
+	  echo "'$(PYTHON)' cannot make environments. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,97 @@
+"""Numbers as people write them: `1.234,5`, `1,234.5`, `1 234,5`, `€ 12`, `(12)`, `85 %`.
+
+A cell such as `1,234` alone does not say what its comma means. The column decides, then the file, then the separator
+of the file (a file split at semicolons comes from a program that writes decimal commas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.words import MISSING, plain
+
+_STRICT = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_CURRENCY = r"(?:[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b)"
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """`values` with NaN where nothing (or nothing readable) stands; `bad` marks what is not a number."""
+
+    values: pd.Series[Any]
+    bad: pd.Series[Any]
+    doubtful: bool
+    decimal: str
+
+
+def _bare(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Without currency, spaces within the number, apostrophes, and with one kind of minus sign."""
+    bare = cells.str.replace(_CURRENCY, "", regex=True).str.replace("−", "-", regex=False).str.strip()
+    bare = bare.str.replace(r"(?<=\d)[\s\u00a0\u202f'’](?=\d{3}(?:\D|$))", "", regex=True)
+    return bare.str.replace(r"^\((.+)\)$", r"-\1", regex=True)
+
+
+def _evidence(bare: pd.Series[Any]) -> tuple[bool, bool]:
+    """Whether some cell can only be read with a decimal comma, and whether some only with a decimal point."""
+
+    def only(decimal: str, thousands: str) -> bool:
+        d, t = "\\" + decimal, "\\" + thousands
+        loose = rf"[+-]?(?:\d*{d}(?:\d{{1,2}}|\d{{4,}})|0\d*{d}\d+|\d{{4,}}{d}\d+|\d{{1,3}}(?:{t}\d{{3}})+{d}\d+|\d{{1,3}}(?:{t}\d{{3}}){{2,}})"
+        return bool(bare.str.fullmatch(loose + "%?").any())
+
+    return only(",", "."), only(".", ",")
+
+
+def decimal_mark(columns: Iterable[pd.Series[Any]]) -> str | None:
+    """The decimal mark that the whole file speaks for, if it speaks for one only."""
+    marks = {mark for column in columns for mark, seen in zip(",.", _evidence(_bare(column)), strict=True) if seen}
+    return marks.pop() if len(marks) == 1 else None
+
+
+def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: str | None = None) -> Numbers:
+    """Read a column of cells as numbers."""
+    codes, found = pd.factorize(cells)
+    words = pd.Series(found, dtype="str")
+    missing = words.map(plain).isin(MISSING) & ~words.str.contains(r"\d", regex=True)
+    bare = _bare(words)
+    percent = bare.str.endswith("%")
+    # 85 % beside 0.85 would be read a hundred times too large, so the sign counts only if every cell has it
+    if (percent | missing).all():
+        bare = bare.str.rstrip("%").str.strip()
+    comma, point = _evidence(bare)
+    unclear = bool(bare.str.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}").any())
+    doubtful = False
+    if comma != point:
+        mark = "," if comma else "."
+    elif file_mark is not None:
+        mark = file_mark
+    else:
+        has_comma = bool(bare.str.contains(",", regex=False).any())
+        mark = "," if has_comma and separator in (";", "\t") else "."
+        doubtful = unclear and not comma and (separator == ";" or (has_comma and separator == "\t"))
+    thousands = "." if mark == "," else ","
+    grouped = bare.str.fullmatch(rf"[+-]?\d{{1,3}}(?:\{thousands}\d{{3}})+(?:\{mark}\d*)?")
+    bare = bare.where(~grouped, bare.str.replace(thousands, "", regex=False))
+    if mark == ",":
+        # a point that is no thousands mark must not pass for a decimal point once the commas are points
+        foreign = bare.str.contains(".", regex=False)
+        bare = bare.where(foreign, bare.str.replace(",", ".", regex=False)).where(~foreign, "?")
+    good = bare.str.fullmatch(_STRICT)
+    values = pd.to_numeric(bare.where(good), errors="coerce").astype("float64")
+    bad = ~missing & values.isin([float("inf"), float("-inf")]) | ~missing & ~good
+    take = pd.Series(codes, index=cells.index)
+    spread = pd.Series(values.to_numpy()[take.to_numpy()], index=cells.index).replace([float("inf"), float("-inf")], float("nan"))
+    return Numbers(spread, pd.Series(bad.to_numpy(dtype=bool)[take.to_numpy()], index=cells.index), doubtful, mark)
+
+
+def clean_ids(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Ids as text, where `1,234` and `1234.0` are spreadsheet dress for 1234 if the whole column is so dressed."""
+    filled = cells[cells != ""]
+    for dress, take in ((r"\d+(?:\.0)?", r"\.0$"), (r"\d{1,3}(?:,\d{3})*|\d+", ","), (r"\d{1,3}(?:\.\d{3})*|\d+", r"\.")):
+        if len(filled) and filled.str.fullmatch(dress).all():
+            return cells.str.replace(take, "", regex=True)
+    return cells

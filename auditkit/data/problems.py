@@ -1,0 +1,239 @@
+"""What is wrong with the data: one table of codes with their stated treatment, and counts that add up.
+
+Treatments: **refuse** (no audit until it is mended), **warn** (the audit goes on; the message says what was assumed),
+**unknown** (the cell counts as unknown, the row stays).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from auditkit.errors import InputError, Problem
+
+SHOWN = 60
+"""Longest piece of a cell that a message repeats."""
+
+MOST_REFUSED = 1000
+"""Most refusals that one error carries; `check` has them all."""
+
+
+class Kind(NamedTuple):
+    """How a kind of problem is treated, what it says and what mends it (`{value}`, `{column}` and more are filled in)."""
+
+    treatment: str
+    what: str
+    fix: str
+
+
+KINDS: dict[str, Kind] = {
+    "not-a-number": Kind("refuse", "{value} is not a number", "write a number or leave the cell empty"),
+    "bad-capacity": Kind("refuse", "{value} is not a whole number of positions", "write 0, 1, 2, ..."),
+    "bad-count": Kind("refuse", "{value} is not a whole number of applications", "write 0, 1, 2, ..."),
+    "inconsistent-capacity": Kind(
+        "refuse", "capacity {value} differs from the {other} of the same search above", "give a search one capacity"
+    ),
+    "duplicate-candidate": Kind(
+        "refuse",
+        "candidate {value} occurs again in the same search, with other cells",
+        "keep one row, map the requisition with --map search=COLUMN, or, if each row is an event, --map stage=COLUMN",
+    ),
+    "ambiguous-date": Kind(
+        "refuse",
+        "{value} may be day/month or month/day, and the other dates of the column do not settle it",
+        "write dates as 2024-03-25, or leave the column out with --map {role}=none",
+    ),
+    "unknown-word": Kind(
+        "refuse",
+        "{value} is not known to mean {meaning}",
+        'use one of the known words, or say which value counts: --map "{role}={column}={raw}"',
+    ),
+    "conflicting-value": Kind(
+        "refuse", "{value} differs from the same application's earlier {other}", "give all events of an application one value"
+    ),
+    "repeated-row": Kind("warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"),
+    "repeated-header": Kind("warn", "the header stands here again; the row is left out", "remove the row"),
+    "total-row": Kind("warn", "{value}: a row of totals is left out", "remove the row"),
+    "ambiguous-number": Kind(
+        "warn",
+        "{value} was read with {value_mark} as the decimal mark, but the file does not settle which it is",
+        "write numbers without thousands separators",
+    ),
+    "selected-not-inspected": Kind(
+        "warn", "selected but not inspected ({value}): counted as inspected", "check the column of inspections"
+    ),
+    "score-without-inspection": Kind(
+        "warn",
+        "score {value} without an inspection: the score is not used",
+        "if it was known before the interview, map it with --map prior={column}",
+    ),
+    "inspected-without-score": Kind("warn", "inspected, but there is no score", "fill in the score if there is one"),
+    "more-selected-than-capacity": Kind(
+        "warn", "{value} selected in a search with {other} positions: its capacity is taken as {value}", "correct the capacity"
+    ),
+    "negative-cost": Kind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
+    "missing-cost": Kind("warn", "there is no cost", "fill it in, or give one for all such rows with --cost"),
+    "missing-candidate": Kind("warn", "there is no candidate id: the row number serves", "fill in the id"),
+    "mixed-dates": Kind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
+    "group-spelling": Kind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
+    "stage-skipped": Kind("warn", "a later stage was reached, but not {other}: counted as reached", "check the stage columns"),
+    "unreadable-date": Kind("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
+    "unknown-group": Kind("unknown", "the group is unknown ({value})", "fill it in if it is known"),
+    "missing-search": Kind("unknown", "there is no search: counted in the search 'unknown'", "fill in the requisition"),
+    "missing-status": Kind("unknown", "nothing says whether the candidate was selected: counted as undecided", "fill it in"),
+    "missing-stage": Kind("unknown", "the event has no stage: it only says that somebody applied", "fill in the stage"),
+    "prior-not-number": Kind("unknown", "{value} is not a number, as most of the column is: counted as missing", "write a number"),
+}
+"""Every code, with its one treatment."""
+
+LEAVING = ("repeated-row", "repeated-header", "total-row")
+"""The only ways in which a row that was read does not take part."""
+
+
+@dataclass(frozen=True)
+class DataProblem:
+    """One thing that is wrong with one cell, row or column (`row` is None when it is about the column)."""
+
+    code: str
+    row: int | None
+    column: str
+    value: str
+    what: str
+    fix: str
+    treatment: str
+
+    def as_problem(self) -> Problem:
+        """The same for an `InputError`."""
+        place = [f"row {self.row}"] if self.row is not None else []
+        place += [f"column {self.column!r}"] if self.column else []
+        return Problem(", ".join(place), self.what, self.fix)
+
+
+def shown(value: object) -> str:
+    """A cell as a message may repeat it: quoted, short, and without control characters."""
+    if not isinstance(value, str):
+        return str(value)
+    text = "".join(c if c.isprintable() else "�" for c in value)
+    return f"'{text[: SHOWN - 1]}…'" if len(text) > SHOWN else f"'{text}'"
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """All problems of one code in one column; rows and values side by side, so that a million cost no time."""
+
+    code: str
+    column: str
+    rows: tuple[Any, ...]
+    values: tuple[Any, ...]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[Any, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[DataProblem]:
+        kind = KINDS[self.code]
+        for i, (row, value) in enumerate(zip(self.rows, self.values, strict=True)):
+            words = {"value": shown(value), "raw": shown(str(value))[1:-1], "column": self.column, **self.facts}
+            if self.others:
+                words["other"] = shown(self.others[i])
+            yield DataProblem(
+                self.code,
+                None if row is None else int(row),
+                self.column,
+                str(value),
+                kind.what.format(**words),
+                kind.fix.format(**words),
+                kind.treatment,
+            )
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Everything that was found in one pass: refusals first, then warnings, then what counts as unknown."""
+
+    findings: tuple[Finding, ...] = ()
+
+    def __len__(self) -> int:
+        return sum(len(finding) for finding in self.findings)
+
+    def __iter__(self) -> Iterator[DataProblem]:
+        order = ("refuse", "warn", "unknown")
+        for finding in sorted(self.findings, key=lambda f: order.index(KINDS[f.code].treatment)):
+            yield from finding
+
+    def counts(self) -> dict[str, int]:
+        """How many of each code."""
+        totals: dict[str, int] = {}
+        for finding in self.findings:
+            totals[finding.code] = totals.get(finding.code, 0) + len(finding)
+        return totals
+
+    def of(self, treatment: str) -> Problems:
+        """Only those with this treatment."""
+        return Problems(tuple(f for f in self.findings if KINDS[f.code].treatment == treatment))
+
+    def raise_refused(self) -> None:
+        """One InputError with every refusal, if there is one."""
+        refused = self.of("refuse")
+        if not len(refused):
+            return
+        listed = [problem.as_problem() for problem, _ in zip(refused, range(MOST_REFUSED), strict=False)]
+        if len(refused) > MOST_REFUSED:
+            listed.append(Problem("", f"and {len(refused) - MOST_REFUSED} more", "auditkit check lists them all"))
+        raise InputError(listed)
+
+
+class Collector:
+    """Gathers findings while a table is cleaned."""
+
+    def __init__(self) -> None:
+        self._findings: list[Finding] = []
+
+    def add(
+        self, code: str, where: pd.Series[Any], column: str, values: pd.Series[Any] | None = None, **facts: str
+    ) -> None:
+        """One problem for each True of `where`, whose index holds the row numbers of the file."""
+        flags = where.to_numpy(dtype=bool)
+        if not flags.any():
+            return
+        rows = where.index[flags].to_numpy()
+        cells = np.full(len(rows), "") if values is None else values.to_numpy()[flags]
+        self._findings.append(Finding(code, column, tuple(rows.tolist()), tuple(cells.tolist()), facts))
+
+    def add_pairs(self, code: str, column: str, rows: Any, values: Any, others: Any) -> None:
+        """Problems that compare a value with another one."""
+        if len(rows):
+            self._findings.append(Finding(code, column, tuple(rows), tuple(values), {}, tuple(others)))
+
+    def add_column(self, code: str, column: str, value: str, **facts: str) -> None:
+        """One problem of a whole column."""
+        self._findings.append(Finding(code, column, (None,), (value,), facts))
+
+    def problems(self) -> Problems:
+        return Problems(tuple(self._findings))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Where the rows went. Both sums are checked whenever one is made.
+
+    rows read = rows used + each way of leaving; applications = selected + rejected + withdrawn + pending.
+    `applications` differs from `rows_used` only where a row stands for several (counts) or is one event of several.
+    """
+
+    rows_read: int
+    rows_used: int
+    left: Mapping[str, int]
+    applications: int
+    outcomes: Mapping[str, int]
+    groups: Mapping[str, int]
+
+    def __post_init__(self) -> None:
+        assert self.rows_read == self.rows_used + sum(self.left.values()), self
+        assert self.applications == sum(self.outcomes.values()), self
+        assert self.applications == sum(self.groups.values()), self

@@ -1,0 +1,193 @@
+"""Instance files (`auditkit-instance/1`): read, check, write.
+
+Pydantic checks the shape of the document, the classes of `instance.py` what it means; problems of both kinds are
+collected, each with its place in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.instance import Box, Candidate, Chain, Instance, Search, State
+
+M = TypeVar("M", bound=BaseModel)
+
+INSTANCE = "auditkit-instance/1"
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+class StateModel(_Model):
+    reward: float = 0.0
+    to: dict[str, float] = Field(default_factory=dict)
+    terminal: bool = False
+    stage: str | None = None
+    true_reward: float | None = None
+
+
+class BoxModel(_Model):
+    id: str
+    group: str
+    cost: float
+    values: list[float]
+    probs: list[float]
+    true_values: list[float] | None = None
+    attributes: dict[str, float] = Field(default_factory=dict)
+
+
+class ChainModel(_Model):
+    id: str
+    group: str
+    start: str
+    states: dict[str, StateModel]
+    attributes: dict[str, float] = Field(default_factory=dict)
+
+
+class SearchModel(_Model):
+    id: str
+    capacity: int
+    candidates: list[dict[str, Any]]
+
+
+class InstanceModel(_Model):
+    """The file as a whole; candidates are read one by one, so that each problem names its candidate."""
+
+    format: Literal["auditkit-instance/1"]
+    searches: list[SearchModel]
+    constraints: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
+    """An instance file: the instance, the keys of its constraints, and the SHA-256 of the file."""
+    try:
+        content = path.read_bytes()
+        document = json.loads(content.decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "there is no such file")) from None
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem(str(path), "is not text in UTF-8")) from None
+    except json.JSONDecodeError as error:
+        place = f"{path}, line {error.lineno}, column {error.colno}"
+        raise InputError(Problem(place, f"is not JSON: {error.msg}")) from None
+    try:
+        instance = instance_from_document(document)
+    except InputError as error:
+        raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in error.problems]) from None
+    return instance, document.get("constraints", []), hashlib.sha256(content).hexdigest()
+
+
+def instance_from_document(document: Any) -> Instance:
+    """The instance of a parsed document; raises InputError with every problem and its place."""
+    if not isinstance(document, dict):
+        raise InputError(Problem("", "the file holds no JSON object", f'it must begin with {{"format": "{INSTANCE}"'))
+    if document.get("format") != INSTANCE:
+        found = document.get("format")
+        raise InputError(Problem("format", f"{found!r} is not a format known here", f'write "{INSTANCE}"'))
+    problems: list[Problem] = []
+    model = _validate(InstanceModel, document, "", problems)
+    if model is None:
+        # say what is wrong inside the searches too, as far as they can be read
+        rough = document.get("searches")
+        for i, search in enumerate(rough if isinstance(rough, list) else []):
+            if isinstance(search, dict) and isinstance(search.get("candidates"), list):
+                for j, candidate in enumerate(search["candidates"]):
+                    _candidate(candidate, f"searches[{i}].candidates[{j}]", problems)
+        raise InputError(problems)
+    searches = [_search(search, f"searches[{i}]", problems) for i, search in enumerate(model.searches)]
+    try:
+        instance = Instance(tuple(search for search in searches if search is not None))
+    except InputError as error:
+        problems += error.problems if len(searches) == len(model.searches) else ()
+    if problems:
+        raise InputError(problems)
+    return instance
+
+
+def _search(model: SearchModel, place: str, problems: list[Problem]) -> Search | None:
+    candidates = [_candidate(c, f"{place}.candidates[{j}]", problems) for j, c in enumerate(model.candidates)]
+    whole = tuple(c for c in candidates if c is not None)
+    try:
+        # with candidates missing their number is wrong, so only judge the capacity against all that were written
+        capacity = model.capacity if len(whole) == len(candidates) else min(max(model.capacity, 0), len(whole))
+        search = Search(model.id, capacity, whole)
+    except InputError as error:
+        problems += [p.at(f"{place} {model.id!r}") for p in error.problems]
+        return None
+    if len(whole) < len(candidates) and not 0 <= model.capacity <= len(candidates):
+        what = f"{model.capacity} is not between 0 and the {len(candidates)} candidates"
+        problems.append(Problem(f"{place}.capacity", what))
+    return search
+
+
+def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | None:
+    if not isinstance(raw, dict):
+        problems.append(Problem(place, f"is no JSON object but {raw!r}"))
+        return None
+    name = f"{place} {raw['id']!r}" if "id" in raw else place
+    try:
+        if "states" in raw or "start" in raw:
+            chain = _validate(ChainModel, raw, name, problems)
+            if chain is None:
+                return None
+            states = tuple(State(key, **state.model_dump()) for key, state in chain.states.items())
+            return Chain(chain.id, chain.group, chain.start, states, chain.attributes)
+        box = _validate(BoxModel, raw, name, problems)
+        if box is None:
+            return None
+        return Box(**box.model_dump())
+    except InputError as error:
+        problems += [problem.at(name) for problem in error.problems]
+        return None
+
+
+def _validate(kind: type[M], raw: Any, place: str, problems: list[Problem]) -> M | None:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        for item in error.errors():
+            where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+            last = str(item["loc"][-1])
+            if item["type"] == "extra_forbidden":
+                problem = Problem(where, f"unknown key {last!r}", nearest(last, _keys(kind, item["loc"])))
+            elif item["type"] == "missing":
+                problem = Problem(where, "is missing")
+            else:
+                problem = Problem(where, f"{item['msg']}, not {item['input']!r}")
+            problems.append(problem.at(place) if place else problem)
+        return None
+
+
+def _keys(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """The keys that are known where an unknown one was found."""
+    if kind is InstanceModel and len(place) > 1:
+        return list(SearchModel.model_fields)
+    if kind is ChainModel and len(place) > 1:
+        return list(StateModel.model_fields)
+    return list(kind.model_fields)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: under a temporary name beside it, then renamed."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(name, 0o666 & ~mask)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,25 @@
+"""Every place where a plugin can add to auditkit, on one page.
+
+A plugin is a module (or object) named by an entry point of the group `auditkit`; it implements any of these hooks
+with `@auditkit.hookimpl`. The shipped constraints in `plugins/` are registered in just this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import pluggy
+
+if TYPE_CHECKING:
+    from auditkit.constraints import Constraint
+
+PROJECT = "auditkit"
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-body]
+    """Constraint classes; each is called by its `type` in SPECs, configuration and instance files."""

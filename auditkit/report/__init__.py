@@ -1,0 +1,1 @@
+"""From a `Comparison` to charts, HTML, PDF and JSON."""

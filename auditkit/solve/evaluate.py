@@ -1,0 +1,111 @@
+"""Exact evaluation of index policies: expected visits of every state, and the ex-post law of selections.
+
+The work is done by `kernels.py`, over all searches at once; here it is cut into pieces for threads (the kernels hold
+no lock) and the pieces' results lie in disjoint parts of the same arrays, so that the answer does not depend on how
+it was cut.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from auditkit.layout import Floats, Ints, Layout
+from auditkit.solve import kernels
+
+TIE_TOLERANCE = 1e-9
+"""Of the largest reward of a level: closer indices are tied when a policy has further levels to break ties."""
+
+STATES_PER_PIECE = 20_000
+"""Fewer states than this are not worth a thread."""
+
+MOST_OUTCOMES = 4_000_000
+"""Largest table of joint counts that is laid out in memory."""
+
+
+def _chains(layout: Layout) -> kernels.Chains:
+    return kernels.Chains(
+        layout.search_ptr,
+        layout.capacity,
+        layout.candidate_ptr,
+        layout.cyclic,
+        layout.terminal,
+        layout.stop,
+        layout.edges.ptr,
+        layout.edges.items,
+        layout.edge_prob,
+        layout.law.ptr,
+        layout.law.items,
+        layout.mass.ptr,
+        layout.mass.items,
+    )
+
+
+def _pieces(layout: Layout) -> list[tuple[int, int]]:
+    """Ranges of searches with about equal numbers of states."""
+    searches = len(layout.search_ids)
+    count = min(searches, max(1, layout.states // STATES_PER_PIECE), 8 * (os.cpu_count() or 1))
+    first_state = layout.candidate_ptr[layout.search_ptr]
+    cuts = np.searchsorted(first_state, np.linspace(0, layout.states, count + 1)[1:-1])
+    return [(int(a), int(b)) for a, b in pairwise([0, *cuts, searches]) if b > a]
+
+
+def _over_searches(layout: Layout, work: Callable[[int, int], None]) -> None:
+    pieces = _pieces(layout)
+    if len(pieces) == 1:
+        work(*pieces[0])
+        return
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        list(threads.map(lambda piece: work(*piece), pieces))
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Indices of all states under some rewards, and how candidates move while the smallest index falls."""
+
+    layout: Layout
+    index: Floats
+    mass: Floats
+
+    @staticmethod
+    def of(layout: Layout, rewards: Floats) -> Prepared:
+        """`rewards` has one row per state and one column per level."""
+        rewards = np.ascontiguousarray(rewards.reshape(layout.states, -1))
+        levels = rewards.shape[1]
+        tol = TIE_TOLERANCE * np.abs(rewards).max(axis=0, initial=0.0) if levels > 1 else np.zeros(1)
+        index, mass = np.empty_like(rewards), np.empty(len(layout.mass.items))
+        chains = _chains(layout)
+        _over_searches(layout, lambda a, b: kernels.prepare(a, b, chains, rewards, tol, index, mass))
+        return Prepared(layout, index, mass)
+
+    def visits(self) -> Floats:
+        """Expected visits p of every state: exits, or entries of terminal states."""
+        visits, share = np.empty(self.layout.states), np.empty(self.layout.states)
+        chains = _chains(self.layout)
+        _over_searches(
+            self.layout, lambda a, b: kernels.evaluate(a, b, chains, self.index, self.mass, share, visits)
+        )
+        return visits
+
+    def selection_law(self, search: int, group: Ints, groups: int) -> Floats:
+        """P(a_0 selected from group 0, a_1 from group 1, ...) in one search, an array of shape (k + 1,) * groups.
+
+        `group` gives the group of every candidate of the layout, 0..groups-1; merge groups to keep this small.
+        """
+        k = int(self.layout.capacity[search])
+        if (k + 1) ** groups > MOST_OUTCOMES:
+            raise ValueError(f"{groups} groups and capacity {k} have too many joint outcomes: merge some groups")
+        share = np.empty(self.layout.states)
+        own = np.ascontiguousarray(group[self.layout.search_ptr[search] : self.layout.search_ptr[search + 1]])
+        table = kernels.selection_law(search, _chains(self.layout), self.index, self.mass, share, own, groups)
+        return np.asarray(table).reshape((k + 1,) * groups)
+
+
+def visits(layout: Layout, rewards: Floats) -> Floats:
+    """Expected visits of every state under the policy that is optimal for `rewards` (states, levels)."""
+    return Prepared.of(layout, rewards).visits()

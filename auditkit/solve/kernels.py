@@ -1,0 +1,424 @@
+"""Compiled kernels: indices, capped values and exact visits of an index policy (MATH sections 2 and 3).
+
+Rewards come in D >= 1 *levels*, an array (states, D): level 0 is the adjusted reward, level d breaks the ties that
+the levels before it leave, as if it were multiplied by an infinitesimal to the power d. Every formula below is
+linear in the rewards once an order is fixed, so it is applied level by level, and orders are lexicographic. With
+D = 1 nothing is ever rounded into a tie; with D > 1 numbers closer than `tol[d]` are equal at level d.
+
+Shapes: S states, flat over all searches. `index[s]` is +inf where going on costs nothing and needs no capacity, -inf
+where going on can gain nothing. All kernels take ranges of candidates or searches and write to disjoint parts of
+their outputs, so that threads can share the arrays.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+NEGLIGIBLE = 1e-17
+"""A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
+
+OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+
+class Chains(NamedTuple):
+    """The structure of `Layout` as numba sees it."""
+
+    search_ptr: np.ndarray
+    capacity: np.ndarray
+    candidate_ptr: np.ndarray
+    cyclic: np.ndarray
+    terminal: np.ndarray
+    stop: np.ndarray
+    edge_ptr: np.ndarray
+    edge_to: np.ndarray
+    edge_prob: np.ndarray
+    law_ptr: np.ndarray
+    law_items: np.ndarray
+    mass_ptr: np.ndarray
+    mass_items: np.ndarray
+
+
+# ---------------------------------------------------------------------------------------------- indices of one candidate
+
+
+@njit(**OPTIONS)
+def compare(x, y, tol):
+    """Lexicographic sign of x - y; equal within `tol[d]` counts as a tie at level d."""
+    for d in range(len(x)):
+        if x[d] == y[d]:  # also when both are infinite
+            continue
+        if x[d] > y[d] + tol[d]:
+            return 1
+        if x[d] < y[d] - tol[d]:
+            return -1
+    return 0
+
+
+@njit(**OPTIONS)
+def forward_indices(c, chains, reward, tol, index):
+    """Indices of a candidate whose chain has no cycle: one backward pass over the states.
+
+    For a state s with terminal children t and others s', C = R(s) + sum A(s,t) R(t) + sum A(s,s') a(s') and
+    P = sum A(s,t), the index y solves C - P y + sum A(s,s') E(kappa_s' - y)+ = 0. On the sorted atoms of kappa it is
+    y = (C + sum w kappa) / (P + sum w) over the atoms above y. No root (P = 0, C > 0): y = +inf and a(s) = C.
+    """
+    first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
+    size, levels = last - first, reward.shape[1]
+    zero = np.zeros(levels)
+    sunk = np.zeros((size, levels))
+    weight = np.zeros(size)  # law of kappa over the states that realise it, while one state is worked on
+    law = np.zeros(chains.law_ptr[last] - chains.law_ptr[first])
+    law_base = chains.law_ptr[first]
+    ascending = np.empty(size, np.int64)  # states with a finite index, sorted by it
+    filled = 0
+    top = np.empty(levels)
+    y = np.empty(levels)
+    for s in range(last - 1, first - 1, -1):
+        if chains.terminal[s]:
+            index[s] = np.inf
+            continue
+        below = 0.0
+        top[:] = reward[s]
+        if chains.stop[s]:
+            below = 1.0
+        for e in range(chains.edge_ptr[s], chains.edge_ptr[s + 1]):
+            t, a = chains.edge_to[e], chains.edge_prob[e]
+            if chains.terminal[t]:
+                below += a
+                for d in range(levels):
+                    top[d] += a * reward[t, d]
+            else:
+                for d in range(levels):
+                    top[d] += a * sunk[t - first, d]
+                for i in range(chains.law_ptr[t], chains.law_ptr[t + 1]):
+                    weight[chains.law_items[i] - first] += a * law[i - law_base]
+        own = below
+        if below == 0.0 and compare(top, zero, tol) > 0:
+            index[s] = np.inf
+            sunk[s - first] = top
+        else:
+            for rank in range(filled - 1, -1, -1):
+                u = ascending[rank]
+                w = weight[u]
+                if w == 0.0:
+                    continue
+                if below > 0.0:
+                    for d in range(levels):
+                        y[d] = top[d] / below
+                    if compare(index[u + first], y, tol) <= 0:
+                        break
+                for d in range(levels):
+                    top[d] += w * index[u + first, d]
+                below += w
+                weight[u] = 0.0
+                own += w
+            if below > 0.0:
+                for d in range(levels):
+                    index[s, d] = top[d] / below
+                low, high = 0, filled
+                if filled and compare(index[ascending[filled - 1] + first], index[s], tol) <= 0:
+                    low = filled
+                while low < high:
+                    middle = (low + high) // 2
+                    if compare(index[ascending[middle] + first], index[s], tol) <= 0:
+                        low = middle + 1
+                    else:
+                        high = middle
+                for i in range(filled, low, -1):
+                    ascending[i] = ascending[i - 1]
+                ascending[low] = s - first
+                filled += 1
+                weight[s - first] = own
+            else:
+                index[s] = -np.inf
+        for i in range(chains.law_ptr[s], chains.law_ptr[s + 1]):
+            u = chains.law_items[i] - first
+            law[i - law_base] = weight[u]
+            weight[u] = 0.0
+
+
+@njit(**OPTIONS)
+def forward_mass(c, chains, index, mass):
+    """Expected visits of each state by the state that holds the smallest index so far, without a cycle."""
+    first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
+    place = np.empty(last - first, np.int64)
+    exact = np.zeros(index.shape[1])
+    for i in range(chains.mass_ptr[first], chains.mass_ptr[last]):
+        mass[i] = 0.0
+    mass[chains.mass_ptr[first]] = 1.0  # the row of the start is the start alone
+    for s in range(first, last):
+        if index[s, 0] == -np.inf:
+            continue
+        for e in range(chains.edge_ptr[s], chains.edge_ptr[s + 1]):
+            t, a = chains.edge_to[e], chains.edge_prob[e]
+            for i in range(chains.mass_ptr[t], chains.mass_ptr[t + 1]):
+                place[chains.mass_items[i] - first] = i
+            for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
+                if mass[i] > 0.0:
+                    u = chains.mass_items[i]
+                    if not chains.terminal[t] and compare(index[t], index[u], exact) < 0:
+                        u = t
+                    mass[place[u - first]] += a * mass[i]
+
+
+@njit(**OPTIONS)
+def snap(first, last, chains, tol, index):
+    """Make indices of a search that are equal within the tolerance of their level equal indeed."""
+    states = chains.candidate_ptr[last] - chains.candidate_ptr[first]
+    base = chains.candidate_ptr[first]
+    values = np.empty(states + 1)
+    for d in range(index.shape[1]):
+        values[:states] = index[base : base + states, d]
+        values[states] = 0.0
+        order = np.argsort(values)
+        start = 0
+        while start <= states:
+            stop = start + 1
+            while stop <= states and values[order[stop]] - values[order[stop - 1]] <= tol[d]:
+                stop += 1
+            representative = values[order[start]]
+            for i in range(start, stop):
+                if order[i] == states:
+                    representative = 0.0
+            for i in range(start, stop):
+                if order[i] < states and np.isfinite(values[order[i]]):
+                    index[base + order[i], d] = representative
+            start = stop
+
+
+@njit(**OPTIONS)
+def prepare(first, last, chains, reward, tol, index, mass):
+    """Indices and running-minimum masses of all candidates of the searches first..last-1."""
+    for search in range(first, last):
+        c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+        for c in range(c0, c1):
+            forward_indices(c, chains, reward, tol, index)
+        if reward.shape[1] > 1:
+            snap(c0, c1, chains, tol, index)
+        for c in range(c0, c1):
+            forward_mass(c, chains, index, mass)
+
+
+# --------------------------------------------------------------------------------- one search: who is ahead of whom, when
+
+
+@njit(**OPTIONS)
+def list_events(search, chains, index, mass, share):
+    """Events (candidate, state u): the candidate's smallest index so far is that of u, finite and positive.
+
+    Returns states sorted by decreasing index, ties in the order of candidates, with their candidate (numbered in
+    the search) and the chance that the capped value is realised there. `share[u]` becomes 1 where capacity is not
+    needed (index +inf), 0 where going on is not worth it.
+    """
+    c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+    first, last = chains.candidate_ptr[c0], chains.candidate_ptr[c1]
+    levels = index.shape[1]
+    zero = np.zeros(levels)
+    kappa = np.zeros(last - first)
+    reached = np.zeros(last - first, np.bool_)
+    for s in range(first, last):
+        for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
+            if mass[i] > 0.0:
+                u = chains.mass_items[i]
+                if u == s:
+                    reached[u - first] = True
+                if chains.terminal[s] or chains.stop[s]:
+                    kappa[u - first] += mass[i]
+    states = np.empty(last - first, np.int64)
+    owner = np.empty(last - first, np.int64)
+    count = 0
+    for c in range(c0, c1):
+        for u in range(chains.candidate_ptr[c], chains.candidate_ptr[c + 1]):
+            share[u] = 0.0
+            if chains.terminal[u] or not reached[u - first]:
+                continue
+            if index[u, 0] == np.inf:
+                share[u] = 1.0
+            elif compare(index[u], zero, zero) > 0:
+                states[count] = u
+                owner[count] = c - c0
+                count += 1
+    states = states[:count]
+    order = np.argsort(-index[states, levels - 1], kind="mergesort")
+    for d in range(levels - 2, -1, -1):
+        order = order[np.argsort(-index[states[order], d], kind="mergesort")]
+    states = states[order]
+    return states, owner[:count][order], kappa[states - first]
+
+
+@njit(**OPTIONS)
+def split(lo, hi, depth, count, owner, active, stamp):
+    """Candidates active above that have an event in lo..hi-1 go to active[depth]; the others follow them there.
+
+    Returns how many stay active; the rest of the list, up to `count`, is settled over the whole range.
+    """
+    mark = stamp[0] + 1
+    stamp[0] = mark
+    for e in range(lo, hi):
+        stamp[owner[e] + 1] = mark
+    stay, gone = 0, count
+    for i in range(count):
+        c = active[depth - 1, i]
+        if stamp[c + 1] == mark:
+            active[depth, stay] = c
+            stay += 1
+        else:
+            gone -= 1
+            active[depth, gone] = c
+    return stay
+
+
+@njit(**OPTIONS)
+def delete_offline(lo, hi, depth, count, owner, kappa, ahead, active, stamp, tail, k, share):
+    """Fill share[e] = P(fewer than k others are ahead of event e) for the events lo..hi-1.
+
+    `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
+    in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
+    out. `ahead[c]` is the chance that candidate c is ahead of the present time; leaves are met in order of time.
+    """
+    if count < k:
+        bracket = tail[depth, 0] - tail[depth, count]
+    else:
+        bracket = tail[depth, 0]
+    if hi - lo == 1 or bracket <= NEGLIGIBLE:
+        for e in range(lo, hi):
+            share[e] = tail[depth, 0]
+            ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
+        return
+    middle = (lo + hi) // 2
+    for side in range(2):
+        left, right = (lo, middle) if side == 0 else (middle, hi)
+        stay = split(left, right, depth + 1, count, owner, active, stamp)
+        child = tail[depth + 1]
+        for i in range(min(k, count + 1)):
+            child[i] = tail[depth, i]
+        child[k] = 0.0
+        for j in range(stay, count):
+            p = ahead[active[depth + 1, j]]
+            if p > 0.0:
+                q = 1.0 - p
+                for i in range(min(k, count + stay - j)):
+                    child[i] = q * child[i] + p * child[i + 1]
+        delete_offline(left, right, depth + 1, stay, owner, kappa, ahead, active, stamp, tail, k, share)
+
+
+@njit(**OPTIONS)
+def levels_of(events):
+    depth = 2
+    while events > 1:
+        events = (events + 1) // 2
+        depth += 1
+    return depth
+
+
+@njit(**OPTIONS)
+def evaluate(first, last, chains, index, mass, share, visits):
+    """Expected visits of every state of the searches first..last-1, given `prepare`."""
+    for search in range(first, last):
+        c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+        n, k = c1 - c0, chains.capacity[search]
+        states, owner, kappa = list_events(search, chains, index, mass, share)
+        if k > 0 and len(states) > 0:
+            depth = levels_of(len(states))
+            active = np.empty((depth, n), np.int64)
+            tail = np.ones((depth, k + 1))
+            stamp = np.zeros(n + 1, np.int64)
+            chance = np.empty(len(states))
+            active[0] = np.arange(n)
+            stay = split(0, len(states), 1, n, owner, active, stamp)
+            delete_offline(0, len(states), 1, stay, owner, kappa, np.zeros(n), active, stamp, tail, k, chance)
+            share[states] = chance
+        for s in range(chains.candidate_ptr[c0], chains.candidate_ptr[c1]):
+            total = 0.0
+            for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
+                total += mass[i] * share[chains.mass_items[i]]
+            visits[s] = total
+
+
+# ------------------------------------------------------------------------------------- the ex-post law of one search
+
+
+@njit(**OPTIONS)
+def add_compositions(total, weight, counts, width, extra, table):
+    """table[a + extra] += weight * prod_g counts[g, a_g] over all a with sum `total`; the last group comes first."""
+    groups = counts.shape[0]
+    stride = np.empty(groups, np.int64)
+    stride[groups - 1] = 1
+    for g in range(groups - 2, -1, -1):
+        stride[g] = stride[g + 1] * width
+    a = np.zeros(groups, np.int64)
+    a[groups - 1] = total
+    while True:
+        product, place = weight, 0
+        for g in range(groups):
+            product *= counts[g, a[g]]
+            place += a[g] * stride[g]
+        if product > 0.0:
+            table[place + (stride[extra] if extra >= 0 else 0)] += product
+        g = groups - 2  # next composition: move one unit from the last group forward, like an odometer
+        while g >= 0 and a[groups - 1] == 0:
+            a[groups - 1] += a[g]
+            a[g] = 0
+            g -= 1
+        if g < 0:
+            return
+        a[g] += 1
+        a[groups - 1] -= 1
+
+
+@njit(**OPTIONS)
+def law_offline(lo, hi, depth, count, owner, kappa, ahead, active, stamp, counts, group, k, table):
+    """As `delete_offline`, with the law of the number ahead kept for each group: the k-th best is at event e."""
+    if hi - lo == 1:
+        if kappa[lo] > 0.0:
+            add_compositions(k - 1, kappa[lo], counts[depth], k + 1, group[owner[lo]], table)
+        ahead[owner[lo]] = min(1.0, ahead[owner[lo]] + kappa[lo])
+        return
+    middle = (lo + hi) // 2
+    for side in range(2):
+        left, right = (lo, middle) if side == 0 else (middle, hi)
+        stay = split(left, right, depth + 1, count, owner, active, stamp)
+        counts[depth + 1] = counts[depth]
+        for j in range(stay, count):
+            c = active[depth + 1, j]
+            multiply(counts[depth + 1, group[c]], ahead[c])
+        law_offline(left, right, depth + 1, stay, owner, kappa, ahead, active, stamp, counts, group, k, table)
+
+
+@njit(**OPTIONS)
+def multiply(law, p):
+    """law <- law * (1 - p + p z), in place and truncated."""
+    if p > 0.0:
+        q = 1.0 - p
+        for i in range(len(law) - 1, 0, -1):
+            law[i] = q * law[i] + p * law[i - 1]
+        law[0] *= q
+
+
+@njit(**OPTIONS)
+def selection_law(search, chains, index, mass, share, group, groups):
+    """Joint law of the numbers selected from each group, flat with width k + 1 for every group."""
+    c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+    n, k = c1 - c0, chains.capacity[search]
+    table = np.zeros((k + 1) ** groups)
+    states, owner, kappa = list_events(search, chains, index, mass, share)
+    ahead = np.zeros(n)
+    if k > 0 and len(states) > 0:
+        depth = levels_of(len(states))
+        active = np.empty((depth, n), np.int64)
+        stamp = np.zeros(n + 1, np.int64)
+        counts = np.zeros((depth, groups, k))
+        counts[:, :, 0] = 1.0
+        active[0] = np.arange(n)
+        stay = split(0, len(states), 1, n, owner, active, stamp)
+        law_offline(0, len(states), 1, stay, owner, kappa, ahead, active, stamp, counts, group, k, table)
+    final = np.zeros((groups, max(k, 1)))  # fewer than k capped values are positive: everyone positive is selected
+    final[:, 0] = 1.0
+    for c in range(n):
+        multiply(final[group[c]], ahead[c])
+    for total in range(max(k, 1)):
+        add_compositions(total, 1.0, final, k + 1, -1, table)
+    return table

@@ -1,0 +1,70 @@
+"""The oracle behind every method: a policy goes in, its exact column comes out.
+
+    maximise R.p   subject to   theta_j.p  <= | == | >=  b_j
+
+For duals lambda (>= 0 for "<=", <= 0 for ">=", free for "==") the Lagrangian R.p + lambda.(b - Theta p) is maximised by
+the index policy of the adjusted rewards R - Theta' lambda, so that G(lambda) = max_p L(p; lambda) bounds the optimum
+from above. A column is one policy's (utility u, values a = Theta p); it bounds G from below by the plane
+u + lambda.(b - a).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditkit.constraints import Rows
+from auditkit.layout import Floats, Layout
+from auditkit.policy import Policy
+from auditkit.solve import evaluate
+
+FEASIBILITY = 1e-9
+"""A row may miss its bound by this much, relative to the size of its terms."""
+
+
+class Infeasible(Exception):
+    """No policy meets the rows; `duals` prove it: min over all policies of duals . (Theta p - b) is positive."""
+
+    def __init__(self, duals: Floats) -> None:
+        super().__init__("the constraints cannot hold together")
+        self.duals = duals
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    policy: Policy
+    visits: Floats
+    utility: float
+    values: Floats
+
+
+class Oracle:
+    """Evaluates policies on one problem and counts how often."""
+
+    def __init__(self, layout: Layout, rows: Rows) -> None:
+        self.layout = layout
+        self.rows = rows
+        self.calls = 0
+
+    def column(self, policy: Policy) -> Column:
+        self.calls += 1
+        visits = evaluate.visits(self.layout, policy.rewards(self.layout, self.rows))
+        return Column(policy, visits, float(self.layout.reward @ visits), self.rows.values(visits))
+
+    def at(self, duals: Floats) -> Column:
+        return self.column(Policy.at(duals))
+
+    def plane(self, column: Column, duals: Floats) -> float:
+        """The column's Lagrangian at `duals`; equal to G(duals) if the column is optimal there."""
+        return column.utility + float(duals @ (self.rows.bounds - column.values))
+
+    def proper(self, duals: Floats) -> Floats:
+        """Duals with the signs that make G a bound: whatever has the wrong sign is zero."""
+        wrong = ~self.rows.is_equality & (duals * self.rows.signs < 0)
+        return np.where(wrong, 0.0, duals)
+
+    def scale(self, column: Column) -> Floats:
+        """The size of the terms of each row, for tolerances: sum of |coefficient| * visits, and the bound."""
+        sizes = [float(np.abs(row.coefficients) @ column.visits[row.states]) for row in self.rows.rows]
+        return np.maximum(np.maximum(sizes, np.abs(self.rows.bounds)), 1e-12)

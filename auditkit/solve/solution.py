@@ -1,0 +1,79 @@
+"""A solved problem and its certificate: everything needed to check it without trusting who found it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from auditkit.constraints import Rows
+from auditkit.layout import Floats
+from auditkit.outcome import Outcome
+from auditkit.policy import Mixture
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The constrained optimum: `utility` is attained by `mixture`, `bound` is proved by `duals`."""
+
+    rows: Rows
+    mixture: Mixture
+    outcome: Outcome
+    duals: Floats
+    """d utility / d bound of each row."""
+    bound: float
+    evaluations: int
+    """How many policies were evaluated to find it."""
+
+    @property
+    def utility(self) -> float:
+        return self.outcome.utility
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.bound - self.utility)
+
+    @cached_property
+    def values(self) -> Floats:
+        return self.rows.values(self.outcome.visits)
+
+    @property
+    def slacks(self) -> Floats:
+        """How far each row is from its bound: >= 0 on the right side, 0 for a row met with equality."""
+        return self.rows.signs * (self.rows.bounds - self.values) + 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
+
+    method: str
+    unconstrained: Outcome
+    constrained: Optimum | None
+    conflict: tuple[str, ...] = ()
+    """Constraints, as SPECs, that cannot hold together, as few as possible."""
+
+    @property
+    def status(self) -> str:
+        return "infeasible" if self.constrained is None else "optimal"
+
+    @property
+    def loss(self) -> float | None:
+        """What the constraints cost, in the instance's unit."""
+        return None if self.constrained is None else self.unconstrained.utility - self.constrained.utility
+
+    @property
+    def ratio(self) -> float | None:
+        """Utility kept; None where a ratio means nothing because the unconstrained utility is not positive."""
+        if self.constrained is None or not self.unconstrained.utility > 0:
+            return None
+        return self.constrained.utility / self.unconstrained.utility
+
+
+def mix(weights: Floats, visits: list[Floats]) -> Floats:
+    """Expected visits when one policy is drawn."""
+    total = np.zeros_like(visits[0])
+    for weight, p in zip(weights, visits, strict=True):
+        total += weight * p
+    return total

@@ -1,0 +1,51 @@
+"""Constraint SPECs of the command line: `name` or `name:key=value,key=value`.
+
+A value is read as JSON if it can be, else as a word; commas inside brackets or quotes do not separate keys, so
+`parity:groups=["F","M"]` and `affine:terms=[{"candidate": "a", ...}],sense=<=,bound=1` work.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from auditkit.errors import InputError, Problem
+
+
+def parse(spec: str) -> dict[str, Any]:
+    """The keys of a SPEC with its `type`, as a `[[constraints]]` table of TOML would have them."""
+    name, _, rest = spec.partition(":")
+    keys: dict[str, Any] = {"type": name.strip()}
+    for part in _split(rest) if rest.strip() else []:
+        key, sign, value = part.partition("=")
+        if not sign or not key.strip():
+            raise InputError(Problem(f"--constraint {spec!r}", f"{part.strip()!r} is not key=value"))
+        if key.strip() in keys:
+            raise InputError(Problem(f"--constraint {spec!r}", f"the key {key.strip()!r} occurs twice"))
+        keys[key.strip()] = _value(value.strip())
+    return keys
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return text
+
+
+def _split(text: str) -> list[str]:
+    """Split at commas outside of brackets and quotes."""
+    parts, depth, quoted, start = [], 0, False, 0
+    for i, character in enumerate(text):
+        if character == '"' and text[i - 1 : i] != "\\":
+            quoted = not quoted
+        elif quoted:
+            continue
+        elif character in "[{":
+            depth += 1
+        elif character in "]}":
+            depth -= 1
+        elif character == "," and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [*parts, text[start:]]

@@ -1,0 +1,37 @@
+"""Impact ratio: the rate of each group is at least a part of the rate of the reference.
+
+    y_g - minimum * y_r >= 0        for the reference r, or for every other group r
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from auditkit import hookimpl
+from auditkit.constraints import OutcomeConstraint, Row, group_code, group_rates
+from auditkit.layout import Layout
+
+
+class ImpactRatio(OutcomeConstraint):
+    type: ClassVar[str] = "impact-ratio"
+    minimum: float = Field(0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
+    reference: str | None = Field(None, description="group to compare with (default: every other group)")
+
+    def rows(self, layout: Layout) -> list[Row]:
+        y = group_rates(layout, self.outcome(layout))
+        if self.reference is not None:
+            group_code(layout, self.reference)  # an unknown group is refused by name
+        references = layout.groups if self.reference is None else (self.reference,)
+        return [
+            Row.of(f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}", y[g] - self.minimum * y[r], ">=", 0)
+            for r in references
+            for g in layout.groups
+            if g != r
+        ]
+
+
+@hookimpl
+def auditkit_constraints() -> list[type[ImpactRatio]]:
+    return [ImpactRatio]

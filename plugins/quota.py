@@ -1,0 +1,32 @@
+"""Quota: the expected outcomes of a group are at least a share of all.
+
+    y_group - share * sum_g y_g >= 0        (y in number)
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from auditkit import hookimpl
+from auditkit.constraints import OutcomeConstraint, Row, group_code
+from auditkit.layout import Layout
+
+
+class Quota(OutcomeConstraint):
+    type: ClassVar[str] = "quota"
+    group: str = Field(description="the group that the quota is for")
+    share: float = Field(ge=0, le=1, description="its least share of the outcomes, 0 to 1")
+
+    def rows(self, layout: Layout) -> list[Row]:
+        outcome = self.outcome(layout)
+        member = layout.candidate_group[layout.state_candidate] == group_code(layout, self.group)
+        label = f"{self.on} quota {self.group} >= {self.share:g}"
+        return [Row.of(label, outcome * (np.where(member, 1.0, 0.0) - self.share), ">=", 0)]
+
+
+@hookimpl
+def auditkit_constraints() -> list[type[Quota]]:
+    return [Quota]

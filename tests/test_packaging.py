@@ -1,0 +1,234 @@
+"""What is installed is what is in the tree, it runs without the tree, and its imports point one way."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+MAPPED = {"auditkit.plugins": "plugins", "auditkit.templates": "templates", "auditkit": "auditkit"}
+HEAVY = {"numba", "pandas", "scipy", "matplotlib", "weasyprint"}
+
+# The one way through the house. A module may import from its own row and from the rows above it; `cli` from all.
+# A new top-level module of auditkit/ gets a place here. Only the two columns of APART may not see each other at all.
+LAYERS = """
+    errors spec config
+    data
+    instance layout files
+    fit
+    constraints hookspecs plugin_manager
+    plugins
+    policy outcome
+    solve
+    verify disparity local_law compare
+    report templates
+    history schedule
+    pipeline
+    cli
+    __main__
+"""
+APART = ({"data", "fit"}, {"constraints", "plugins", "solve"})  # the solver knows nothing of where an instance is from
+RANK = {name: rank for rank, row in enumerate(LAYERS.strip().splitlines()) for name in row.split()}
+
+
+def run(*command: str | Path, cwd: Path, ok: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE", "COV_"))}
+    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, timeout=600)
+    assert done.returncode in ok, f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def source_files() -> Iterator[tuple[str, Path]]:
+    """Every file that belongs to the package, with its place inside an installation."""
+    for package, folder in MAPPED.items():
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield "/".join((*package.split("."), *path.relative_to(ROOT / folder).parts)), path
+
+
+# What is declared -----------------------------------------------------------------------------------------------------
+
+
+def test_the_packages_listed_are_the_packages_on_disk() -> None:
+    on_disk = {str(Path(place).parent).replace("/", ".") for place, path in source_files() if path.suffix == ".py"}
+    assert sorted(PYPROJECT["tool"]["setuptools"]["packages"]) == sorted(on_disk)
+    assert PYPROJECT["tool"]["setuptools"]["package-dir"] == MAPPED
+    for package in on_disk:
+        folder = package.removeprefix("auditkit.") if package in MAPPED else package.replace(".", "/")
+        assert (ROOT / folder / "__init__.py").exists(), f"{folder} has no __init__.py"
+
+
+def test_every_registered_plugin_is_a_file_in_plugins() -> None:
+    for name, module in PROJECT["entry-points"]["auditkit"].items():
+        assert module == f"auditkit.plugins.{name.replace('-', '_')}"
+        assert (ROOT / "plugins" / f"{module.rpartition('.')[2]}.py").exists(), f"plugin {name} has no file"
+
+
+def test_the_lock_is_exact_names_no_place_and_lies_within_the_ranges() -> None:
+    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
+    odd = [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)]
+    assert not odd, f"only name==version may stand in requirements.lock: {odd}"
+    locked = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    for requirement in map(Requirement, (text for group in groups for text in group)):
+        version = locked.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement.name} is not in requirements.lock: make lock"
+        assert requirement.specifier.contains(version), f"{requirement} but {version} is locked: make lock"
+
+
+# What is installed ----------------------------------------------------------------------------------------------------
+
+
+def build_wheel(folder: Path) -> Path:
+    """sdist -> wheel in a copy of the tree, so that no stale build/ helps and nothing is left behind."""
+    copy = folder / "tree"
+    copy.mkdir(parents=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy2(ROOT / name, copy)
+    for name in MAPPED.values():
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", copy, cwd=folder)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return wheel
+
+
+def runtime_distributions() -> set[str]:
+    """What auditkit needs when it is installed without extras, found by following the requirements."""
+    todo = [Requirement(text) for text in PROJECT["dependencies"]]
+    seen: set[tuple[str, str]] = set()
+    while todo:
+        requirement = todo.pop()
+        for extra in ("", *requirement.extras):
+            if (requirement.name, extra) not in seen:
+                seen.add((requirement.name, extra))
+                needs = map(Requirement, distribution(requirement.name).requires or ())
+                todo += [need for need in needs if need.marker is None or need.marker.evaluate({"extra": extra})]
+    return {name for name, _ in seen}
+
+
+def fresh_environment(folder: Path, wheel: Path) -> Path:
+    """A new environment that holds the wheel and exactly the dependencies it declares.
+
+    The dependencies are links to those installed here, at the locked versions: seconds instead of a minute. Neither
+    the test tools nor the editable auditkit are among them.
+    """
+    venv.create(folder, with_pip=False, symlinks=os.name != "nt")
+    (site,) = folder.glob("lib/python*/site-packages")
+    for name in runtime_distributions():
+        dist = distribution(name)
+        for top in {file.parts[0] for file in dist.files or ()} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(Path(str(dist.locate_file(top))).resolve())
+    python = folder / "bin" / "python"
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    run(sys.executable, "-m", "pip", "--python", python, "check", cwd=folder)
+    return python
+
+
+FOUR_BOXES = {
+    "format": "auditkit-instance/1",
+    "searches": [
+        {
+            "id": "s",
+            "capacity": 1,
+            "candidates": [
+                {"id": f"{group}{low}", "group": group, "cost": 1, "values": [low + 6, low], "probs": [0.5, 0.5]}
+                for group, low in (("X", 4), ("X", 3), ("Y", 2), ("Y", 1))
+            ],
+        }
+    ],
+    "constraints": [{"type": "parity"}],
+}
+
+
+@pytest.mark.slow
+def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) -> None:
+    wheel = build_wheel(tmp_path / "build")
+    with zipfile.ZipFile(wheel) as archive:
+        shipped = {name for name in archive.namelist() if ".dist-info/" not in name}
+    assert shipped == {place for place, _ in source_files()}, "see packages and package-data in pyproject.toml"
+
+    python = fresh_environment(tmp_path / "fresh", wheel)
+    auditkit = python.with_name("auditkit")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    where = "import auditkit, auditkit.plugins, auditkit.templates as t; "
+    where += "print(auditkit.__version__, auditkit.__file__, auditkit.plugins.__file__, t.__file__, sep='\\n')"
+    version, *files = run(python, "-c", where, cwd=elsewhere).stdout.splitlines()
+    assert all(Path(file).is_relative_to(tmp_path / "fresh") for file in files), files
+    assert version in run(auditkit, "--version", cwd=elsewhere).stdout
+
+    listing = run(auditkit, "plugins", cwd=elsewhere).stdout
+    for name in PROJECT["entry-points"]["auditkit"]:
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listing), f"{name} is not listed:\n{listing}"
+
+    (elsewhere / "four-boxes.json").write_text(json.dumps(FOUR_BOXES))
+    solution = json.loads(run(auditkit, "solve", "four-boxes.json", "--json", cwd=elsewhere).stdout)
+    assert solution["format"] == "auditkit-solution/1"
+    assert solution["status"] == "optimal"
+    assert solution["unconstrained"]["utility"] == pytest.approx(7.0625, abs=1e-9)
+    assert solution["constrained"]["utility"] == pytest.approx(6.5625, abs=1e-9)
+
+
+# What is imported -----------------------------------------------------------------------------------------------------
+
+
+def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
+    done = run(sys.executable, "-X", "importtime", "-m", "auditkit", "--help", cwd=tmp_path)
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "click" in loaded
+    assert not loaded & HEAVY, "import these where they are used"
+
+
+def own_imports(place: str, tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """The modules right under auditkit that a file imports anywhere, for types and inside functions too."""
+    package = place.removesuffix(".py").replace("/", ".").split(".")[:-1]
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join((*base, *([node.module] if node.module else ())))
+            names = [f"{module}.{alias.name}" for alias in node.names]
+        for name in names:
+            first, _, rest = name.partition(".")
+            if first == "auditkit" and (target := rest.partition(".")[0]) in RANK:
+                yield target, node.lineno
+
+
+def test_imports_only_point_back() -> None:
+    wrong = []
+    for place, path in source_files():
+        if path.suffix != ".py" or place == "auditkit/__init__.py":
+            continue
+        name = place.split("/")[1].removesuffix(".py")
+        assert name in RANK, f"give {name} a place in LAYERS of {Path(__file__).name}"
+        for target, line in own_imports(place, ast.parse(path.read_text(), str(path))):
+            apart = any(name in one and target in other for one, other in (APART, APART[::-1]))
+            if RANK[target] > RANK[name] or apart:
+                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {target}")
+    assert not wrong, "imports must point back along the way:\n" + "\n".join(wrong)
+
+
+def test_the_package_itself_imports_next_to_nothing() -> None:
+    tree = ast.parse((ROOT / "auditkit" / "__init__.py").read_text())
+    imports = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert imports == ["from auditkit.hookspecs import hookimpl"]
