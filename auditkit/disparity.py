@@ -404,7 +404,8 @@ def compare(
         compared = dict(zip(others, _comparisons(pairs, strata, line, alpha)))
     rows = []
     for g, group in enumerate(counts.groups):
-        comparison, flags, ratio = compared.get(g), (), None
+        comparison, ratio = compared.get(g), None
+        flags: tuple[Flag, ...] = ()
         if comparison is not None:
             status, reason = _judge(comparison, line, alpha)
             flags, ratio = _flags(comparison), comparison.impact_ratio

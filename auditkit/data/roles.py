@@ -97,7 +97,7 @@ def describe_all(raw: RawTable) -> tuple[Column, ...]:
 def infer(raw: RawTable, given: Given | None = None) -> Mapping:
     """The mapping of a table, or one InputError with every role that must be asked for."""
     columns = {column.name: column for column in describe_all(raw)}
-    chosen, off, problems = _resolve(given or {}, list(columns))
+    chosen, off, problems, stageless = _resolve(given or {}, list(columns))
     matches = _matches(columns, chosen, off)
     if "stage" not in chosen and not _is_event_log(raw.table, chosen, matches):
         matches.pop("stage", None)
@@ -121,7 +121,9 @@ def infer(raw: RawTable, given: Given | None = None) -> Mapping:
             notices.append(_left_out(role, best))
     problems += _ask_for_group(chosen, off, matches, columns, notices)
     problems += _ask_for_selected(chosen, off, matches, columns, notices)
-    if "stage" in chosen and "candidate" not in chosen:
+    if "stage" not in chosen:
+        problems += stageless
+    elif "candidate" not in chosen:
         problems.append(_ask("candidate", "an event log must say whose event each row is", list(columns)))
     if problems:
         raise InputError(problems)
@@ -130,11 +132,16 @@ def infer(raw: RawTable, given: Given | None = None) -> Mapping:
     return Mapping(choices, tuple(name for name in columns if name not in used), tuple(notices))
 
 
-def _resolve(given: Given, names: list[str]) -> tuple[dict[str, Choice], set[str], list[Problem]]:
-    """What the user says, with columns found regardless of case and punctuation."""
+def _resolve(given: Given, names: list[str]) -> tuple[dict[str, Choice], set[str], list[Problem], list[Problem]]:
+    """What the user says, with columns found regardless of case and punctuation.
+
+    In an event log the `stages` are values of the stage column, so the last list, of stages that are no columns, is
+    wrong only if there is no stage column.
+    """
     chosen: dict[str, Choice] = {}
     off: set[str] = set()
-    problems = []
+    problems: list[Problem] = []
+    stageless: list[Problem] = []
     for role, value in given.items():
         if role not in ROLES:
             problems.append(Problem(f"--map {role}", f"there is no role {role!r}", nearest(role, ROLES)))
@@ -151,14 +158,13 @@ def _resolve(given: Given, names: list[str]) -> tuple[dict[str, Choice], set[str
                 parts = [part.strip() for part in parts[0].split("+")]
         found = [(part, _find(part, names)) for part in parts]
         for part, name in found:
-            # in an event log the stages are values of the stage column, checked when the events are put together
-            if name is None and not (role == "stages" and "stage" in given):
-                problems.append(Problem(f"--map {role}={part}", f"there is no column {part!r}", _closest(part, names)))
+            if name is None:
+                (stageless if role == "stages" else problems).append(Problem(f"--map {role}={part}", f"there is no column {part!r}", _closest(part, names)))
         if len(parts) > 1 and role not in SEVERAL and not (role == "cost" and "stages" in given):
             problems.append(Problem(f"--map {role}", f"the role {role!r} takes one column, not {len(parts)}"))
         columns = tuple(name or part for part, name in found)
         chosen[role] = Choice(role, columns, "as you said", given=True, test=test)
-    return chosen, off, problems
+    return chosen, off, problems, stageless
 
 
 def _find(name: str, names: list[str]) -> str | None:

@@ -190,15 +190,17 @@ START = frozenset({"applied", "application received", "application submitted", "
 
 INSPECTED: dict[str, tuple[str, ...]] = {
     "passed": ("passed", "pass", "advanced", "advance", "proceed", "successful", "hire", "strong hire", "accepted", "moved on"),
-    "failed": ("failed", "fail", "rejected", "reject", "not passed", "unsuccessful", "no hire", "strong no hire", "declined"),
+    "failed": ("failed", "fail", "rejected", "reject", "not passed", "unsuccessful", "no hire", "strong no hire"),
+    "declined": ("declined", "offer declined", "turned down", "refused"),
     "yes": ("interviewed", "attended", "completed", "complete", "done", "took place", "held", "present", "extended", "made"),
     "no": (
         *("not interviewed", "no show", "cancelled", "canceled", "not invited", "absent", "did not attend", "not attended"),
-        *("skipped", "not reached", "not started", "withdrew", "withdrawn", "no interview"),
+        *("skipped", "not reached", "not started", "no interview"),
     ),
+    "withdrawn": ("withdrew", "withdrawn", "candidate withdrew", "withdrawn by candidate", "dropped out"),
     "pending": ("scheduled", "invited", "pending", "in process", "in progress", "planned", "to be scheduled"),
 }
-"""What a cell of an inspection or stage column says: it took place and was passed or failed, or just took place, or not."""
+"""What a cell of an inspection or stage column says: it took place (passed, failed, an offer declined), or not."""
 
 
 def code_of(word: str, table: dict[str, tuple[str, ...]]) -> str | None:

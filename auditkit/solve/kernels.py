@@ -272,46 +272,74 @@ def split(lo, hi, depth, count, owner, active, stamp):
 
 
 @njit(**OPTIONS)
-def delete_offline(lo, hi, depth, count, owner, kappa, ahead, active, stamp, tail, k, share):
-    """Fill share[e] = P(fewer than k others are ahead of event e) for the events lo..hi-1.
-
-    `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
-    in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
-    out. `ahead[c]` is the chance that candidate c is ahead of the present time; leaves are met in order of time.
-    """
-    if count < k:
-        bracket = tail[depth, 0] - tail[depth, count]
-    else:
-        bracket = tail[depth, 0]
-    if hi - lo == 1 or bracket <= NEGLIGIBLE:
-        for e in range(lo, hi):
-            share[e] = tail[depth, 0]
-            ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
-        return
-    middle = (lo + hi) // 2
-    for side in range(2):
-        left, right = (lo, middle) if side == 0 else (middle, hi)
-        stay = split(left, right, depth + 1, count, owner, active, stamp)
-        child = tail[depth + 1]
-        for i in range(min(k, count + 1)):
-            child[i] = tail[depth, i]
-        child[k] = 0.0
-        for j in range(stay, count):
-            p = ahead[active[depth + 1, j]]
-            if p > 0.0:
-                q = 1.0 - p
-                for i in range(min(k, count + stay - j)):
-                    child[i] = q * child[i] + p * child[i + 1]
-        delete_offline(left, right, depth + 1, stay, owner, kappa, ahead, active, stamp, tail, k, share)
-
-
-@njit(**OPTIONS)
-def levels_of(events):
-    depth = 2
+def begin(n, owner):
+    """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion)."""
+    depth, events = 2, len(owner)
     while events > 1:
         events = (events + 1) // 2
         depth += 1
-    return depth
+    spans = np.zeros((depth, 3), np.int64)  # first event, last event + 1, halves visited
+    stay = np.zeros(depth, np.int64)
+    active = np.empty((depth, n), np.int64)
+    stamp = np.zeros(n + 1, np.int64)
+    active[0] = np.arange(n)
+    spans[1, 1] = len(owner)
+    stay[1] = split(0, len(owner), 1, n, owner, active, stamp)
+    return spans, stay, active, stamp
+
+
+@njit(**OPTIONS)
+def advance(depth, spans, stay, owner, active, stamp):
+    """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
+    while depth > 0:
+        lo, hi, visited = spans[depth]
+        if visited < 2 and hi - lo > 1:
+            middle = (lo + hi) // 2
+            left, right = (lo, middle) if visited == 0 else (middle, hi)
+            spans[depth, 2] += 1
+            depth += 1
+            stay[depth] = split(left, right, depth, stay[depth - 1], owner, active, stamp)
+            spans[depth, 0], spans[depth, 1], spans[depth, 2] = left, right, 0
+            return depth
+        depth -= 1
+    return 0
+
+
+@njit(**OPTIONS)
+def chances(n, k, owner, kappa):
+    """P(fewer than k others are ahead of event e) for every event e, by offline deletion.
+
+    `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
+    in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
+    out. `ahead[c]` is the chance that candidate c is ahead of the present time; events are met in order of time.
+    """
+    chance = np.empty(len(owner))
+    ahead = np.zeros(n)
+    spans, stay, active, stamp = begin(n, owner)
+    tail = np.ones((len(spans), k + 1))
+    depth = 1
+    while depth > 0:
+        here, now = tail[depth], stay[depth]
+        if depth > 1:
+            before = stay[depth - 1]
+            for i in range(min(k, before + 1)):
+                here[i] = tail[depth - 1, i]
+            here[k] = 0.0
+            for j in range(now, before):
+                p = ahead[active[depth, j]]
+                if p > 0.0:
+                    q = 1.0 - p
+                    for i in range(min(k, now + before - j)):
+                        here[i] = q * here[i] + p * here[i + 1]
+        lo, hi = spans[depth, 0], spans[depth, 1]
+        bracket = here[0] - here[now] if now < k else here[0]  # what the candidates still active can change
+        if hi - lo == 1 or bracket <= NEGLIGIBLE:
+            for e in range(lo, hi):
+                chance[e] = here[0]
+                ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
+            spans[depth, 2] = 2
+        depth = advance(depth, spans, stay, owner, active, stamp)
+    return chance
 
 
 @njit(**OPTIONS)
@@ -319,18 +347,9 @@ def evaluate(first, last, chains, index, mass, share, visits):
     """Expected visits of every state of the searches first..last-1, given `prepare`."""
     for search in range(first, last):
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
-        n, k = c1 - c0, chains.capacity[search]
         states, owner, kappa = list_events(search, chains, index, mass, share)
-        if k > 0 and len(states) > 0:
-            depth = levels_of(len(states))
-            active = np.empty((depth, n), np.int64)
-            tail = np.ones((depth, k + 1))
-            stamp = np.zeros(n + 1, np.int64)
-            chance = np.empty(len(states))
-            active[0] = np.arange(n)
-            stay = split(0, len(states), 1, n, owner, active, stamp)
-            delete_offline(0, len(states), 1, stay, owner, kappa, np.zeros(n), active, stamp, tail, k, chance)
-            share[states] = chance
+        if chains.capacity[search] > 0 and len(states) > 0:
+            share[states] = chances(c1 - c0, chains.capacity[search], owner, kappa)
         for s in range(chains.candidate_ptr[c0], chains.candidate_ptr[c1]):
             total = 0.0
             for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
@@ -370,25 +389,6 @@ def add_compositions(total, weight, counts, width, extra, table):
 
 
 @njit(**OPTIONS)
-def law_offline(lo, hi, depth, count, owner, kappa, ahead, active, stamp, counts, group, k, table):
-    """As `delete_offline`, with the law of the number ahead kept for each group: the k-th best is at event e."""
-    if hi - lo == 1:
-        if kappa[lo] > 0.0:
-            add_compositions(k - 1, kappa[lo], counts[depth], k + 1, group[owner[lo]], table)
-        ahead[owner[lo]] = min(1.0, ahead[owner[lo]] + kappa[lo])
-        return
-    middle = (lo + hi) // 2
-    for side in range(2):
-        left, right = (lo, middle) if side == 0 else (middle, hi)
-        stay = split(left, right, depth + 1, count, owner, active, stamp)
-        counts[depth + 1] = counts[depth]
-        for j in range(stay, count):
-            c = active[depth + 1, j]
-            multiply(counts[depth + 1, group[c]], ahead[c])
-        law_offline(left, right, depth + 1, stay, owner, kappa, ahead, active, stamp, counts, group, k, table)
-
-
-@njit(**OPTIONS)
 def multiply(law, p):
     """law <- law * (1 - p + p z), in place and truncated."""
     if p > 0.0:
@@ -400,22 +400,35 @@ def multiply(law, p):
 
 @njit(**OPTIONS)
 def selection_law(search, chains, index, mass, share, group, groups):
-    """Joint law of the numbers selected from each group, flat with width k + 1 for every group."""
+    """Joint law of the numbers selected from each group, flat with width k + 1 for every group.
+
+    The recursion of `chances`, with the law of the number ahead kept for each group: given that the k-th best is
+    event e, those ahead of it are independent between groups. Otherwise everyone with a positive capped value is in.
+    """
     c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
     n, k = c1 - c0, chains.capacity[search]
     table = np.zeros((k + 1) ** groups)
     states, owner, kappa = list_events(search, chains, index, mass, share)
     ahead = np.zeros(n)
     if k > 0 and len(states) > 0:
-        depth = levels_of(len(states))
-        active = np.empty((depth, n), np.int64)
-        stamp = np.zeros(n + 1, np.int64)
-        counts = np.zeros((depth, groups, k))
+        spans, stay, active, stamp = begin(n, owner)
+        counts = np.zeros((len(spans), groups, k))
         counts[:, :, 0] = 1.0
-        active[0] = np.arange(n)
-        stay = split(0, len(states), 1, n, owner, active, stamp)
-        law_offline(0, len(states), 1, stay, owner, kappa, ahead, active, stamp, counts, group, k, table)
-    final = np.zeros((groups, max(k, 1)))  # fewer than k capped values are positive: everyone positive is selected
+        depth = 1
+        while depth > 0:
+            if depth > 1:
+                counts[depth] = counts[depth - 1]
+                for j in range(stay[depth], stay[depth - 1]):
+                    c = active[depth, j]
+                    multiply(counts[depth, group[c]], ahead[c])
+            lo, hi = spans[depth, 0], spans[depth, 1]
+            if hi - lo == 1:
+                if kappa[lo] > 0.0:
+                    add_compositions(k - 1, kappa[lo], counts[depth], k + 1, group[owner[lo]], table)
+                ahead[owner[lo]] = min(1.0, ahead[owner[lo]] + kappa[lo])
+                spans[depth, 2] = 2
+            depth = advance(depth, spans, stay, owner, active, stamp)
+    final = np.zeros((groups, max(k, 1)))
     final[:, 0] = 1.0
     for c in range(n):
         multiply(final[group[c]], ahead[c])

@@ -65,6 +65,9 @@ class Oracle:
         return np.where(wrong, 0.0, duals)
 
     def scale(self, column: Column) -> Floats:
-        """The size of the terms of each row, for tolerances: sum of |coefficient| * visits, and the bound."""
-        sizes = [float(np.abs(row.coefficients) @ column.visits[row.states]) for row in self.rows.rows]
-        return np.maximum(np.maximum(sizes, np.abs(self.rows.bounds)), 1e-12)
+        """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
+        sizes = [
+            max(float(np.abs(row.coefficients) @ column.visits[row.states]), float(np.abs(row.coefficients).max(initial=0)))
+            for row in self.rows.rows
+        ]
+        return np.where(np.maximum(sizes, np.abs(self.rows.bounds)) > 0, np.maximum(sizes, np.abs(self.rows.bounds)), 1.0)
