@@ -326,7 +326,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Disparity:
-    """The groups of one table. Rows read = applicants + unknown + withdrawn + not_measured."""
+    """The groups of one table. Rows read = applicants + unknown + withdrawn + pending + not_measured."""
 
     outcome: str
     reference: str | None
@@ -339,6 +339,7 @@ class Disparity:
     notes: tuple[str, ...]
     unknown: int = 0
     withdrawn: int = 0
+    pending: int = 0
     not_measured: int = 0
     median: float | None = None
 
@@ -524,42 +525,60 @@ def _flags(comparison: Comparison) -> tuple[Flag, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """A binary outcome of every row, and which rows count: a withdrawal is not a rejection."""
+    """A binary outcome of every row, and which rows count.
+
+    To withdraw or to be undecided (pending) is not to be rejected: such rows enter no rate, whatever their outcome,
+    because leaving out only those without it would raise the rate. A score that was given counts in any case.
+    """
 
     name: str
     values: NDArray[np.bool_]
     counted: NDArray[np.bool_]
     withdrawn: int
+    pending: int
     not_measured: int
     median: float | None = None
 
     @staticmethod
-    def of_column(values: pd.Series[Any], withdrawn: pd.Series[Any] | None = None, name: str = "selected") -> Outcome:
-        """Rows that withdrew without the outcome are left out, and so are rows where it is missing."""
+    def of_column(
+        values: pd.Series[Any],
+        withdrawn: pd.Series[Any] | None = None,
+        pending: pd.Series[Any] | None = None,
+        name: str = "selected",
+    ) -> Outcome:
+        """From a yes/no column; rows where it is missing are left out."""
         numbers, missing = _numbers(values), values.isna().to_numpy(np.bool_)
         if not np.all(missing | (numbers == 0) | (numbers == 1)):
             raise InputError(Problem(f"column {name!r}", "is not a yes/no column", "the outcome 'score' is for scores"))
-        yes = numbers == 1
-        gone = _truth(withdrawn, len(yes)) & ~yes
-        return Outcome(name, yes, ~missing & ~gone, int(gone.sum()), int((missing & ~gone).sum()))
+        gone = _truth(withdrawn, len(numbers))
+        waits = _truth(pending, len(numbers)) & ~gone
+        counted = ~(gone | waits | missing)
+        return Outcome(name, numbers == 1, counted, *_sizes(gone, waits, missing & ~gone & ~waits))
 
     @staticmethod
-    def above_median(scores: pd.Series[Any], withdrawn: pd.Series[Any] | None = None) -> Outcome:
+    def above_median(
+        scores: pd.Series[Any], withdrawn: pd.Series[Any] | None = None, pending: pd.Series[Any] | None = None
+    ) -> Outcome:
         """Score above the median of all rows that have a score, whatever their group; a tie is not above."""
         numbers = _numbers(scores)
         scored = np.isfinite(numbers)
         median = float(np.median(numbers[scored])) if scored.any() else None
         above = scored if median is None else scored & (numbers > median)
-        gone = _truth(withdrawn, len(above)) & ~scored
-        return Outcome("score above the median", above, scored, int(gone.sum()), int((~scored & ~gone).sum()), median)
+        gone = _truth(withdrawn, len(numbers)) & ~scored
+        waits = _truth(pending, len(numbers)) & ~scored & ~gone
+        sizes = _sizes(gone, waits, ~(scored | gone | waits))
+        return Outcome("score above the median", above, scored, *sizes, median)
 
     @staticmethod
     def of_table(table: pd.DataFrame, outcome: str = "selected") -> Outcome:
-        column = _column(table, outcome)
-        withdrawn = table.get("withdrawn")
+        column, withdrawn, pending = _column(table, outcome), table.get("withdrawn"), table.get("pending")
         if outcome == "score":
-            return Outcome.above_median(column, withdrawn)
-        return Outcome.of_column(column, withdrawn, outcome)
+            return Outcome.above_median(column, withdrawn, pending)
+        return Outcome.of_column(column, withdrawn, pending, outcome)
+
+
+def _sizes(gone: NDArray[np.bool_], waits: NDArray[np.bool_], blank: NDArray[np.bool_]) -> tuple[int, int, int]:
+    return int(gone.sum()), int(waits.sum()), int(blank.sum())
 
 
 def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
@@ -614,7 +633,14 @@ def measure(
     seen = Outcome.of_table(table, outcome)
     counts, unknown = tally(_column(table, group), seen, None if stratum is None else _column(table, stratum))
     found = compare(counts, minimum_share=minimum_share, line=line, alpha=alpha, outcome=seen.name)
-    return replace(found, unknown=unknown, withdrawn=seen.withdrawn, not_measured=seen.not_measured, median=seen.median)
+    return replace(
+        found,
+        unknown=unknown,
+        withdrawn=seen.withdrawn,
+        pending=seen.pending,
+        not_measured=seen.not_measured,
+        median=seen.median,
+    )
 
 
 def hidden(
@@ -694,8 +720,6 @@ def plain(value: Any) -> Any:
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
     if isinstance(value, Fraction):

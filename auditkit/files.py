@@ -1,4 +1,4 @@
-"""Instance files (`auditkit-instance/1`): read, check, write.
+"""Instance and solution files (`auditkit-instance/1`, `auditkit-solution/1`): read and check.
 
 Pydantic checks the shape of the document, the classes of `instance.py` what it means; problems of both kinds are
 collected, each with its place in the file.
@@ -21,6 +21,7 @@ from auditkit.instance import Box, Candidate, Chain, Instance, Search, State
 M = TypeVar("M", bound=BaseModel)
 
 INSTANCE = "auditkit-instance/1"
+SOLUTION = "auditkit-solution/1"
 
 
 class _Model(BaseModel):
@@ -67,11 +68,85 @@ class InstanceModel(_Model):
     constraints: list[dict[str, Any]] = Field(default_factory=list)
 
 
-def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
-    """An instance file: the instance, the keys of its constraints, and the SHA-256 of the file."""
+class _Part(BaseModel):
+    """A part of a solution: further keys are allowed, because the program that wrote it may be newer."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+
+
+class CandidateModel(_Part):
+    search: str
+    id: str
+    inspect: float
+    select: float
+    visits: dict[str, float]
+
+
+class OutcomeModel(_Part):
+    utility: float
+    unfilled_capacity: float
+    candidates: list[CandidateModel]
+
+
+class RowModel(_Part):
+    label: str
+    type: str
+    sense: Literal["<=", "==", ">="]
+    value: float
+    bound: float
+    slack: float
+    dual: float
+
+
+class LevelModel(_Part):
+    objective: float = 1.0
+    duals: list[float]
+
+
+class PolicyModel(LevelModel):
+    weight: float
+    ties: list[LevelModel] = Field(default_factory=list)
+
+
+class OptimumModel(OutcomeModel):
+    bound: float
+    gap: float
+    constraints: list[RowModel]
+    policies: list[PolicyModel] = Field(min_length=1)
+
+
+class PriceModel(_Part):
+    ratio: float | None
+    loss: float | None
+
+
+class InstanceHash(_Part):
+    sha256: str | None
+
+
+class CertificateModel(_Part):
+    label: str
+    dual: float
+
+
+class SolutionModel(_Part):
+    format: Literal["auditkit-solution/1"]
+    status: Literal["optimal", "infeasible"]
+    method: str
+    specs: list[dict[str, Any]]
+    unconstrained: OutcomeModel
+    constrained: OptimumModel | None
+    conflict: list[str] = Field(default_factory=list)
+    certificate: list[CertificateModel] = Field(default_factory=list)
+    price_of_fairness: PriceModel
+    instance: InstanceHash
+
+
+def read_json(path: Path) -> tuple[Any, bytes]:
+    """A JSON file and its bytes; whatever keeps it from being read is the user's to mend."""
     try:
         content = path.read_bytes()
-        document = json.loads(content.decode("utf-8-sig"))
+        return json.loads(content.decode("utf-8-sig")), content
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file")) from None
     except OSError as error:
@@ -81,11 +156,32 @@ def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         raise InputError(Problem(place, f"is not JSON: {error.msg}")) from None
+    except RecursionError:
+        raise InputError(Problem(str(path), "is nested too deeply")) from None
+
+
+def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
+    """An instance file: the instance, the keys of its constraints, and the SHA-256 of the file."""
+    document, content = read_json(path)
     try:
         instance = instance_from_document(document)
     except InputError as error:
         raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in error.problems]) from None
     return instance, document.get("constraints", []), hashlib.sha256(content).hexdigest()
+
+
+def read_solution(path: Path) -> dict[str, Any]:
+    """A solution file, with everything that `verify` looks at in its place."""
+    document, _ = read_json(path)
+    if not isinstance(document, dict) or document.get("format") != SOLUTION:
+        raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION}"))
+    try:
+        SolutionModel.model_validate(document)
+    except ValidationError as error:
+        places = [".".join(str(part) for part in item["loc"]) for item in error.errors()]
+        whats = [item["msg"] for item in error.errors()]
+        raise InputError([Problem(f"{path}: {p}", w) for p, w in zip(places, whats, strict=True)]) from None
+    return document
 
 
 def instance_from_document(document: Any) -> Instance:

@@ -1,7 +1,7 @@
 """Every place where a plugin can add to auditkit, on one page.
 
 A plugin is a module (or object) named by an entry point of the group `auditkit`; it implements any of these hooks
-with `@auditkit.hookimpl`. The shipped constraints in `plugins/` are registered in just this way.
+with `@auditkit.hookimpl`. The constraints and fitters in `plugins/` are registered in just this way.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pluggy
 
 if TYPE_CHECKING:
     from auditkit.constraints import Constraint
+    from auditkit.fit.fitter import Fitter
 
 PROJECT = "auditkit"
 
@@ -23,3 +24,8 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 @hookspec
 def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-body]
     """Constraint classes; each is called by its `type` in SPECs, configuration and instance files."""
+
+
+@hookspec
+def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
+    """Fitter classes: from what was known of candidates to the law of their score; called by their `name`."""

@@ -111,7 +111,9 @@ class Chain:
         if self.start not in names:
             problems.append(Problem("start", f"there is no state {self.start!r}", f"states: {', '.join(names)}"))
         elif names[self.start].terminal:
-            problems.append(Problem("start", f"{self.start!r} is terminal: nobody is selected before the search begins"))
+            problems.append(
+                Problem("start", f"{self.start!r} is terminal: nobody is selected before the search begins")
+            )
         for state in self.states:
             for target in state.to:
                 if target not in names:
@@ -123,7 +125,9 @@ class Chain:
         ends = {state.name for state in self.states if not state.to}
         grew = True
         while grew:
-            more = {s.name for s in self.states if s.name not in ends and any(t in ends for t, p in s.to.items() if p > 0)}
+            more = {
+                s.name for s in self.states if s.name not in ends and any(t in ends for t, p in s.to.items() if p > 0)
+            }
             ends |= more
             grew = bool(more)
         return [
@@ -144,7 +148,9 @@ def _state_problems(states: Sequence[State]) -> list[Problem]:
             if number is not None and not math.isfinite(number):
                 problems.append(Problem(f"{place}.{name}", f"{number} is not a finite number"))
         if state.terminal and state.to:
-            problems.append(Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'"))
+            problems.append(
+                Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'")
+            )
         if state.to:
             problems += _distribution_problems(f"{place}.to", np.array(list(state.to.values()), dtype=float))
     return problems

@@ -278,5 +278,8 @@ def _chain_shape(children: list[list[int]], terminal: list[bool], cyclic: bool) 
         for t in children[s]:
             mass[t] |= mass[s]
     return Shape(
-        Pattern.of(children), Pattern.of([sorted(r, reverse=True) for r in law]), Pattern.of([sorted(r) for r in mass]), False
+        Pattern.of(children),
+        Pattern.of([sorted(r, reverse=True) for r in law]),
+        Pattern.of([sorted(r) for r in mass]),
+        False,
     )

@@ -66,7 +66,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """One of the three. Rows read = applicants + unknown + withdrawn + not_measured."""
+    """One of the three. Rows read = applicants + unknown + withdrawn + pending + not_measured."""
 
     name: str
     rate_name: str
@@ -75,6 +75,7 @@ class Table:
     selected: int
     unknown: int
     withdrawn: int
+    pending: int
     not_measured: int
     median: float | None
     minimum_share: Fraction
@@ -148,6 +149,7 @@ def table(
         selected=found.selected,
         unknown=unknown,
         withdrawn=outcome.withdrawn,
+        pending=outcome.pending,
         not_measured=outcome.not_measured,
         median=outcome.median,
         minimum_share=found.minimum_share,

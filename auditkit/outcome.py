@@ -41,7 +41,9 @@ class Outcome:
         if order is None:
             raise ValueError(f"candidate {self.layout.candidate_ids[candidate]!r} is a chain, not a box")
         chances = np.empty(len(order))
-        chances[order] = self.visits[self.layout.candidate_ptr[candidate] + 1 : self.layout.candidate_ptr[candidate + 1]]
+        chances[order] = self.visits[
+            self.layout.candidate_ptr[candidate] + 1 : self.layout.candidate_ptr[candidate + 1]
+        ]
         return chances
 
     def by_group(self, per_candidate: Floats) -> Floats:

@@ -7,9 +7,9 @@ one of them is broken.
 from __future__ import annotations
 
 import importlib.metadata
-import sys
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pluggy
 
@@ -17,6 +17,7 @@ from auditkit import hookspecs
 
 if TYPE_CHECKING:
     from auditkit.constraints import Constraint
+    from auditkit.fit.fitter import Fitter
 
 
 @dataclass(frozen=True)
@@ -28,65 +29,78 @@ class Origin:
     distribution: str
     version: str
 
+    def __str__(self) -> str:
+        return f"plugin {self.name!r} of {self.distribution} {self.version}"
+
 
 @dataclass(frozen=True, eq=False)
 class Plugins:
-    manager: pluggy.PluginManager
-    origins: tuple[Origin, ...]
+    """Everything that plugins provide, by the name under which users call it."""
+
     constraints: dict[str, type[Constraint]]
-    constraint_origin: dict[str, Origin]
+    fitters: dict[str, type[Fitter]]
+    origins: dict[tuple[str, str], Origin]
+    """(kind, name) -> where it comes from; kind is "constraint" or "fitter"."""
     warnings: tuple[str, ...]
-    """One line for each plugin that could not be used."""
+    """One line for each plugin, or part of one, that could not be used."""
 
 
 def load() -> Plugins:
     """Load every installed plugin; a broken one is left out and named in `warnings`."""
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
-    origins, warnings = [], []
-    for entry in sorted(importlib.metadata.entry_points(group=hookspecs.PROJECT), key=lambda e: (e.name, e.value)):
+    warnings: list[str] = []
+    loaded = _register(manager, warnings)
+    origins: dict[tuple[str, str], Origin] = {}
+
+    def gather(kind: str, hook: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for origin, plugin in loaded:
+            caller = manager.subset_hook_caller(hook, [p for p in manager.get_plugins() if p is not plugin])
+            try:
+                offers = [(name_of(offer), offer) for offers in caller() for offer in offers]
+            except Exception as error:
+                warnings.append(_blame(origin, error))
+                continue
+            for name, offer in offers:
+                if name in found:
+                    taken = origins[kind, name]
+                    warnings.append(f"{origin} claims the {kind} {name!r}, which is taken by {taken}: left out")
+                    continue
+                found[name], origins[kind, name] = offer, origin
+        return found
+
+    return Plugins(
+        constraints=gather("constraint", "auditkit_constraints", lambda kind: kind.type),
+        fitters=gather("fitter", "auditkit_fitters", lambda fitter: fitter.name),
+        origins=origins,
+        warnings=tuple(warnings),
+    )
+
+
+def _register(manager: pluggy.PluginManager, warnings: list[str]) -> list[tuple[Origin, Any]]:
+    """Load entry points, those of auditkit itself first so that nobody can take their names."""
+    loaded: list[tuple[Origin, Any]] = []
+    entries = importlib.metadata.entry_points(group=hookspecs.PROJECT)
+    for entry in sorted(entries, key=lambda e: (not e.value.startswith("auditkit.plugins."), e.name, e.value)):
         dist = entry.dist
         origin = Origin(entry.name, entry.value, dist.name if dist else "?", dist.version if dist else "?")
-        if any(known.name == origin.name and known.module == origin.module for known in origins):
+        if any(origin == known for known, _ in loaded):
             continue  # an editable install can list the same entry point twice
+        plugin = None
         try:
             plugin = entry.load()
-            manager.register(plugin, name=f"{origin.distribution}:{entry.name}")
+            manager.register(plugin)
             manager.check_pending()
         except Exception as error:
-            if manager.has_plugin(f"{origin.distribution}:{entry.name}"):
-                manager.unregister(name=f"{origin.distribution}:{entry.name}")
+            if plugin is not None and manager.is_registered(plugin):
+                manager.unregister(plugin)
             warnings.append(_blame(origin, error))
             continue
-        origins.append(origin)
-    kinds: dict[str, type[Constraint]] = {}
-    sources: dict[str, Origin] = {}
-    for origin in origins:
-        plugin = manager.get_plugin(f"{origin.distribution}:{origin.name}")
-        hook = manager.subset_hook_caller(
-            "auditkit_constraints", [other for other in manager.get_plugins() if other is not plugin]
-        )
-        try:
-            offered = [kind for kinds_of_one in hook() for kind in kinds_of_one]
-        except Exception as error:
-            warnings.append(_blame(origin, error))
-            continue
-        for kind in offered:
-            if kind.type in kinds:
-                warnings.append(
-                    f"plugin {origin.name!r} of {origin.distribution} {origin.version} claims the constraint "
-                    f"{kind.type!r}, which {sources[kind.type].distribution} has already; its version is left out"
-                )
-                continue
-            kinds[kind.type], sources[kind.type] = kind, origin
-    return Plugins(manager, tuple(origins), kinds, sources, tuple(warnings))
+        loaded.append((origin, plugin))
+    return loaded
 
 
 def _blame(origin: Origin, error: Exception) -> str:
     reason = f"{type(error).__name__}: {error}".splitlines()[0]
-    return f"plugin {origin.name!r} of {origin.distribution} {origin.version} is left out: {reason}"
-
-
-def warn(plugins: Plugins) -> None:
-    for line in plugins.warnings:
-        print(f"warning: {line}", file=sys.stderr)
+    return f"{origin} is left out: {reason}"

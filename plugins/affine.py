@@ -1,6 +1,6 @@
 """Affine: anything linear in the expected visits of states, written out term by term.
 
-    sum_t coefficient_t * p(search_t, candidate_t, state_t)  <= | >= | ==  bound
+sum_t coefficient_t * p(search_t, candidate_t, state_t)  <= | >= | ==  bound
 """
 
 from __future__ import annotations

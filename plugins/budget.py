@@ -1,6 +1,6 @@
 """Budget: the expected expense on outcomes, of one group or of all, stays within a limit.
 
-    sum_i expense_i * y_i <= limit
+sum_i expense_i * y_i <= limit
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Floor: every candidate has at least a given chance of the outcome.
 
-    y_i >= minimum        for every candidate i
+y_i >= minimum        for every candidate i
 """
 
 from __future__ import annotations

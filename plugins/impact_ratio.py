@@ -1,6 +1,6 @@
 """Impact ratio: the rate of each group is at least a part of the rate of the reference.
 
-    y_g - minimum * y_r >= 0        for the reference r, or for every other group r
+y_g - minimum * y_r >= 0        for the reference r, or for every other group r
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Parity: the groups reach the outcome at the same rate (or, with basis=count, in the same number).
 
-    y_g - y_h  = 0            for neighbouring groups g, h, when tolerance is 0
-    |y_g - y_h| <= tolerance  for every pair otherwise
+y_g - y_h  = 0            for neighbouring groups g, h, when tolerance is 0
+|y_g - y_h| <= tolerance  for every pair otherwise
 """
 
 from __future__ import annotations
@@ -29,9 +29,7 @@ class Parity(OutcomeConstraint):
         y = {group: rates[group] for group in self.groups or layout.groups}
         if self.tolerance == 0:
             return [Row.of(f"{self.on} parity {g} = {h}", y[g] - y[h], "==", 0) for g, h in pairwise(y)]
-        return [
-            Row.of(f"{self.on} parity {g} - {h}", y[g] - y[h], "<=", self.tolerance) for g, h in permutations(y, 2)
-        ]
+        return [Row.of(f"{self.on} parity {g} - {h}", y[g] - y[h], "<=", self.tolerance) for g, h in permutations(y, 2)]
 
 
 @hookimpl

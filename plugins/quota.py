@@ -1,6 +1,6 @@
 """Quota: the expected outcomes of a group are at least a share of all.
 
-    y_group - share * sum_g y_g >= 0        (y in number)
+y_group - share * sum_g y_g >= 0        (y in number)
 """
 
 from __future__ import annotations

@@ -210,7 +210,7 @@ def test_small_groups_leave_before_the_reference_is_chosen() -> None:
     found = compare(counts, minimum_share=0.021)
     assert found.reference == "b"
     assert found["tiny"].status is Status.EXCLUDED and found["tiny"].comparison is None
-    assert (found["tiny"].applicants, found["tiny"].rate, found["tiny"].impact_ratio) == (20, 1, None)
+    assert (found["tiny"].applicants, found["tiny"].rate) == (20, Fraction(1)) and found["tiny"].impact_ratio is None
     assert "2.1 %" in found["tiny"].reason
 
 
@@ -278,6 +278,27 @@ def test_flip_flop_moves_against_the_conclusion() -> None:
     assert flip.impact_ratio is None and flip.line_holds is False  # the only selection moved
 
 
+@pytest.mark.parametrize(
+    ("pair", "test"),
+    [
+        (Pair(30, 10, 30, 15), "z"),
+        (Pair(29, 10, 31, 15), "fisher"),
+        (Pair(50, 5, 50, 5), "z"),  # expected: exactly 5
+        (Pair(50, 4, 50, 5), "fisher"),
+        (Pair(50, 46, 50, 45), "fisher"),  # few who are not selected
+    ],
+)
+def test_recommended_test(pair: Pair, test: str) -> None:
+    assert pair.recommended == test
+    assert pair.p == (pair.fisher_p if test == "fisher" else pair.z_p)
+
+
+def test_two_standard_deviations() -> None:
+    for selected, raised in ((38, False), (35, True)):  # against 50 of 100: -1.70 and -2.14
+        found = compare(Counts.of({"a": (100, selected), "ref": (100, 50)}))
+        assert (Flag.MORE_THAN_TWO_SD in found["a"].flags) is raised
+
+
 def test_holm_stands_behind_the_status() -> None:
     one = compare(Counts.of({"a": (100, 30), "ref": (100, 45)}))
     assert one["a"].status is Status.BELOW_LINE
@@ -302,35 +323,37 @@ def history() -> pd.DataFrame:
             "search": ["r1"] * 4 + ["r2"] * 4,
             "group": ["F", "F", "M", "M", "F", "M", "unknown", None],
             "inspected": [True, True, True, False, True, True, True, True],
-            "selected": [True, False, True, False, False, True, True, False],
-            "withdrawn": [True, True, False, False, False, False, False, False],
+            "selected": [False, False, True, False, False, True, True, False],
+            "withdrawn": [True, False, False, False, False, False, False, False],
+            "pending": [False, True, False, True, False, False, False, False],
             "score": [1.0, 2.0, 3.0, np.nan, 3.0, 3.0, 4.0, 5.0],
         }
     )
 
 
-def test_withdrawn_is_not_rejected_and_counts_add_up() -> None:
+def test_withdrawn_and_pending_are_not_rejected_and_counts_add_up() -> None:
     found = measure(history())
-    assert found["F"].applicants == 2 and found["F"].selected == 1  # selected, then withdrew: still selected
-    assert (found.applicants, found.withdrawn, found.unknown, found.not_measured) == (5, 1, 2, 0)
+    assert (found["F"].applicants, found["F"].selected) == (1, 0)
+    assert (found.applicants, found.withdrawn, found.pending, found.unknown) == (3, 1, 2, 2)
+    assert measure(history(), "inspected")["F"].applicants == 1  # inspected and then withdrew: in no rate either
     for outcome in ("selected", "inspected", "score"):
         found = measure(history(), outcome)
-        assert found.applicants + found.withdrawn + found.unknown + found.not_measured == 8
+        assert found.applicants + found.withdrawn + found.pending + found.unknown + found.not_measured == 8
         no_nan(found)
+    assert measure(history().drop(columns=["withdrawn", "pending"])).applicants == 6
 
 
 def test_scored_above_the_full_sample_median() -> None:
     found = measure(history(), "score")
     assert found.median == 3 and found.outcome == "score above the median"  # unknown groups are in the sample
-    assert (found.selected, found.not_measured) == (0, 1)  # ties are not above
+    assert (found.selected, found.pending, found.withdrawn) == (0, 1, 0)  # ties are not above; a given score counts
     assert found["F"].applicants == 3
 
 
 def test_missing_outcomes_are_left_out() -> None:
-    table = history().assign(selected=pd.array([True, None, True, None, False, True, True, False], dtype="boolean"))
-    found = measure(table)
-    assert (found.applicants, found.withdrawn, found.not_measured, found.unknown) == (4, 1, 1, 2)
-    assert measure(history().assign(score=np.nan, group="F"), "inspected").applicants == 8
+    selected = pd.array([None, None, True, None, None, True, True, False], dtype="boolean")
+    found = measure(history().assign(selected=selected))
+    assert (found.applicants, found.withdrawn, found.pending, found.not_measured, found.unknown) == (2, 1, 2, 1, 2)
     with pytest.raises(InputError, match="no row with a known group"):
         measure(history().assign(score=np.nan), "score")
 
@@ -341,6 +364,7 @@ def test_columns_are_asked_for_by_name() -> None:
     with pytest.raises(InputError, match="not a yes/no column"):
         Outcome.of_column(pd.Series([0.0, 2.0]))
     assert Outcome.of_column(pd.Series([0, 1, None])).not_measured == 1
+    assert Outcome.of_column(pd.Series([True, None, False], dtype=object)).counted.tolist() == [True, False, True]
     assert measure(history(), stratum=None)["F"].comparison is not None
 
 

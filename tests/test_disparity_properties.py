@@ -64,7 +64,7 @@ def test_fisher_and_sd_by_enumeration(pair: Pair) -> None:
 @quick
 @given(st.lists(pairs(12), min_size=1, max_size=6))
 def test_stratified_by_enumeration(strata: list[Pair]) -> None:
-    found = stratify(*(np.array([getattr(pair, name) for pair in strata]) for name in ("n1", "x1", "n0", "x0")))
+    found = stratify([s.n1 for s in strata], [s.x1 for s in strata], [s.n0 for s in strata], [s.x0 for s in strata])
     excess, variance, direction = Fraction(0), Fraction(0), Fraction(0)
     ad = bc = top = bottom = Fraction(0)
     for s in strata:

@@ -26,8 +26,8 @@ PROJECT = PYPROJECT["project"]
 MAPPED = {"auditkit.plugins": "plugins", "auditkit.templates": "templates", "auditkit": "auditkit"}
 HEAVY = {"numba", "pandas", "scipy", "matplotlib", "weasyprint"}
 
-# The one way through the house. A module may import from its own row and from the rows above it; `cli` from all.
-# A new top-level module of auditkit/ gets a place here. Only the two columns of APART may not see each other at all.
+# The one way through the house. A module may import from its own row and from the rows above it, except that the two
+# sets of APART may not see each other at all. A new module or folder right under auditkit/ gets a place here.
 LAYERS = """
     errors spec config
     data

@@ -37,9 +37,7 @@ class Given(Constraint):
 def state_of(layout: Layout, key: Key) -> int:
     search, candidate, state = key
     s = layout.search_ids.index(search)
-    c = next(
-        c for c in range(layout.search_ptr[s], layout.search_ptr[s + 1]) if layout.candidate_ids[c] == candidate
-    )
+    c = next(c for c in range(layout.search_ptr[s], layout.search_ptr[s + 1]) if layout.candidate_ids[c] == candidate)
     first = int(layout.candidate_ptr[c])
     if isinstance(state, tuple):
         order = layout.value_order[c]

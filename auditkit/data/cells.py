@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,12 @@ UNKNOWN = "unknown"
 """The group, search or category of whoever has none."""
 
 _MOSTLY = 0.9
+
+
+def among(cells: pd.Series[Any], words: Set[str]) -> pd.Series[Any]:
+    """Which cells, made plain, are among the words."""
+    index, found = pd.factorize(cells)
+    return pd.Series([plain(word) in words for word in found], dtype=bool).take(index).set_axis(cells.index)
 
 
 class NumberReader:
@@ -51,8 +58,7 @@ class NumberReader:
         if filled.any() and (~numbers.bad[filled]).mean() >= _MOSTLY:
             self._collector.add("prior-not-number", numbers.bad, column, cells)
             return numbers.values
-        missing = cells.map(plain).isin(MISSING)
-        return cells.where(~missing, UNKNOWN).astype("category")
+        return cells.where(~among(cells, MISSING), UNKNOWN).astype("category")
 
 
 def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: str) -> pd.Series[Any]:
@@ -61,7 +67,9 @@ def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: s
     collector.add("ambiguous-date", dates.ambiguous, column, cells, role=role)
     collector.add("unreadable-date", dates.bad, column, cells)
     if len(dates.styles) > 1:
-        listed = ", ".join(f"{count} like {style}" for style, count in sorted(dates.styles.items(), key=lambda s: -s[1]))
+        listed = ", ".join(
+            f"{count} like {style}" for style, count in sorted(dates.styles.items(), key=lambda s: -s[1])
+        )
         collector.add_column("mixed-dates", column, str(len(dates.styles)), other=listed)
     return dates.values
 
@@ -83,7 +91,9 @@ def read_group(cells: pd.Series[Any], column: str, collector: Collector) -> pd.S
     return groups
 
 
-def read_ids(cells: pd.Series[Any] | None, index: pd.Index[Any], column: str | None, collector: Collector) -> pd.Series[Any]:
+def read_ids(
+    cells: pd.Series[Any] | None, index: pd.Index[Any], column: str | None, collector: Collector
+) -> pd.Series[Any]:
     """Candidate ids; where there is none, the row number serves."""
     numbered = pd.Series([f"row {row}" for row in index], index=index, dtype="str")
     if cells is None or column is None:

@@ -6,30 +6,38 @@ first, as everywhere they are in use, unless a cell says otherwise. Times are ke
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from auditkit.data.words import MISSING, plain
 
-_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
-_TIME = r"(?:[T ,]+(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?)\s*(?P<half>[ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?)?"
-_WEEKDAY = r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+"
+_MONTH = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_YEAR = r"(?P<y>\d{4}|\d{2})"
+_WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+)?"
+_TIME = r"(?:\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?)\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
+_CLOCK = re.compile(r"(?P<h>\d{1,2}):(?P<min>\d{2})(?::(?P<s>\d{2}(?:[.,]\d+)?))?\s*(?P<half>[ap])?")
 
-# name, pattern with the parts, and whether the order of day and month is open
+# How a style looks, its pattern, and whether the order of day and month (a, b) is open.
 _STYLES: tuple[tuple[str, str, bool], ...] = (
     ("2024-03-25", r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})", False),
     ("2024/03/25", r"(?P<y>\d{4})[/.](?P<m>\d{1,2})[/.](?P<d>\d{1,2})", False),
     ("20240325", r"(?P<y>(?:19|20)\d{2})(?P<m>0[1-9]|1[0-2])(?P<d>[0-3]\d)", False),
-    ("25.03.2024", r"(?P<a>\d{1,2})\.(?P<b>\d{1,2})\.(?P<y>\d{4}|\d{2})", True),
-    ("25/03/2024", r"(?P<a>\d{1,2})/(?P<b>\d{1,2})/(?P<y>\d{4}|\d{2})", True),
-    ("25-03-2024", r"(?P<a>\d{1,2})-(?P<b>\d{1,2})-(?P<y>\d{4}|\d{2})", True),
-    ("25 Mar 2024", rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s.-]*(?P<m>{_MONTH})[\s,.-]*(?P<y>\d{{4}}|\d{{2}})", False),
-    ("Mar 25, 2024", rf"(?P<m>{_MONTH})[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+(?P<y>\d{{4}}|\d{{2}})", False),
+    ("25.03.2024", rf"(?P<a>\d{{1,2}})\.(?P<b>\d{{1,2}})\.{_YEAR}", True),
+    ("25/03/2024", rf"(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})/{_YEAR}", True),
+    ("25-03-2024", rf"(?P<a>\d{{1,2}})-(?P<b>\d{{1,2}})-{_YEAR}", True),
+    ("25 Mar 2024", rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s.-]*{_MONTH}[\s,.-]*{_YEAR}", False),
+    ("Mar 25, 2024", rf"{_MONTH}[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+{_YEAR}", False),
 )
-_DAY_NUMBER = r"[2-5]\d{4}(?:\.\d+)?"
+_PATTERNS = tuple(re.compile(_WEEKDAY + pattern) for _, pattern, _ in _STYLES)
+_ANY = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _WEEKDAY + pattern)})" for _, pattern, _ in _STYLES))
+_DAY_NUMBER = re.compile(r"[2-5]\d{4}(?:\.\d+)?")
+_MONTHS = {name: number for number, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,85 +50,106 @@ class Dates:
     styles: dict[str, int]
 
 
+def _split(cells: pd.Series[Any]) -> tuple[pd.Series[Any], pd.Series[Any]]:
+    """Day and time of day apart: both have few different values, however many time stamps there are."""
+    low = cells.str.lower()
+    none = pd.Series("", index=cells.index, dtype="str")
+    if not low.str.contains(":", regex=False).any():
+        return low, none
+    # pyarrow rather than .str.extract, which calls Python for each of what may be a million time stamps
+    parts = pc.extract_regex(pa.array(low, type=pa.large_string()), pattern=rf"^(?P<day>.*?)[t ,]+(?P<time>{_TIME})$")
+    day, time = (pd.Series(pc.struct_field(parts, name).to_pandas(), dtype="str") for name in ("day", "time"))
+    timed = day.notna().to_numpy()
+    return low.where(~timed, day.set_axis(cells.index)), none.where(~timed, time.set_axis(cells.index))
+
+
 def looks_like_dates(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Which cells are written as dates (day numbers of spreadsheets are not told from other numbers)."""
-    low = cells.str.lower().str.replace(_WEEKDAY, "", regex=True)
-    match = pd.Series(False, index=cells.index)
-    for _, pattern, _ in _STYLES:
-        match |= low.str.contains(rf"^{_nameless(pattern)}{_nameless(_TIME)}$", regex=True, case=False)
-    return match
-
-
-def _nameless(pattern: str) -> str:
-    for part in ("y", "m", "d", "a", "b", "time", "half"):
-        pattern = pattern.replace(f"(?P<{part}>", "(?:")
-    return pattern
+    codes, found = pd.factorize(_split(cells)[0])
+    match = np.array([bool(_ANY.fullmatch(word)) for word in found], dtype=bool)
+    return pd.Series(match[codes], index=cells.index)
 
 
 def to_dates(cells: pd.Series[Any]) -> Dates:
     """Read a column of cells as dates."""
-    codes, found = pd.factorize(cells)
-    words = pd.Series(found, dtype="str")
-    count = np.bincount(codes, minlength=len(words))
-    low = words.str.lower().str.replace(_WEEKDAY, "", regex=True)
-    values = pd.Series(pd.NaT, index=words.index, dtype="datetime64[us]")
-    ambiguous = pd.Series(False, index=words.index)
-    matched = pd.Series(False, index=words.index)
+    day, time = _split(cells)
+    codes, found = pd.factorize(day)
+    count = np.bincount(codes, minlength=len(found))
+    parts: list[list[tuple[int, dict[str, str]]]] = [[] for _ in _STYLES]
+    values = np.full(len(found), np.datetime64("NaT", "us"))
+    ambiguous = np.zeros(len(found), dtype=bool)
     styles: dict[str, int] = {}
-    for name, pattern, is_open in _STYLES:
-        parts = low.str.extract(rf"^{pattern}{_TIME}$")
-        here = parts["y"].notna() & ~matched
-        if not here.any():
-            continue
-        parts, matched = parts[here], matched | here
-        styles[name] = int(count[here.to_numpy()].sum())
-        if is_open:
-            day, month, unclear = _order(parts["a"].astype(int), parts["b"].astype(int), dots="." in name)
-            ambiguous.loc[unclear.index] = unclear
+    for i, word in enumerate(found):
+        for of_style, pattern in zip(parts, _PATTERNS, strict=True):
+            if (match := pattern.fullmatch(word)) is not None:
+                of_style.append((i, match.groupdict()))
+                break
         else:
-            day, month = parts["d"].astype(int), _month(parts["m"])
-        values.loc[day.index] = _assemble(parts, day, month).astype("datetime64[us]")
-    number = low.str.fullmatch(_DAY_NUMBER) & ~matched
-    if number.any():
-        styles["45376 (day number)"] = int(count[number.to_numpy()].sum())
-        days = pd.to_timedelta(low[number].astype(float), unit="D")
-        values.loc[days.index] = (pd.Timestamp("1899-12-30") + days).dt.round("s").astype("datetime64[us]")
-    values = values.where(~ambiguous)
-    missing = words.map(plain).isin(MISSING)
-    bad = values.isna() & ~ambiguous & ~missing
-
-    def spread(series: pd.Series[Any]) -> pd.Series[Any]:
-        return pd.Series(series.to_numpy()[codes], index=cells.index)
-
-    return Dates(spread(values), spread(bad), spread(ambiguous), styles)
-
-
-def _order(a: pd.Series[Any], b: pd.Series[Any], *, dots: bool) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any]]:
-    """Day, month, and which cells could be read both ways."""
-    day_first, month_first = bool((a > 12).any()), bool((b > 12).any())
-    if day_first and month_first:
-        unclear = (a <= 12) & (b <= 12) & (a != b)
-        return a.where(a > 12, b.where(b > 12, a)), b.where(a > 12, a.where(b > 12, b)), unclear
-    if not day_first and not month_first and not dots:
-        return a, b, a != b
-    unclear = pd.Series(False, index=a.index)
-    return (b, a, unclear) if month_first else (a, b, unclear)
+            if _DAY_NUMBER.fullmatch(word):
+                name = "45376 (day number)"
+                styles[name] = styles.get(name, 0) + int(count[i])
+                values[i] = np.datetime64("1899-12-30", "us") + np.timedelta64(round(float(word) * 86400), "s")
+    for (name, _, is_open), of_style in zip(_STYLES, parts, strict=True):
+        if of_style:
+            styles[name] = sum(int(count[i]) for i, _ in of_style)
+            pairs = _settle(of_style, dots="." in name) if is_open else _direct(of_style)
+            for i, year, month, date in pairs:
+                if month is None:
+                    ambiguous[i] = True
+                else:
+                    values[i] = _date(year, month, date)
+    spread = pd.Series(values[codes], index=cells.index) + _times(time)
+    unclear = pd.Series(ambiguous[codes], index=cells.index)
+    lost = (spread.isna() & ~unclear).to_numpy(copy=True)
+    lost[lost] = [plain(word) not in MISSING for word in cells[lost]]
+    return Dates(spread, pd.Series(lost, index=cells.index), unclear, styles)
 
 
-def _month(text: pd.Series[Any]) -> pd.Series[Any]:
-    names = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
-    return text.map(lambda t: names.get(t[:3], -1) if not t.isdigit() else int(t)).astype(int)
+_Part = tuple[int, int, int | None, int]
 
 
-def _assemble(parts: pd.DataFrame, day: pd.Series[Any], month: pd.Series[Any]) -> pd.Series[Any]:
-    year = parts["y"].astype(int)
-    year = year.where(parts["y"].str.len() == 4, year.where(year >= 70, year + 100) + 1900)
-    date = pd.to_datetime(pd.DataFrame({"year": year, "month": month, "day": day}), errors="coerce")
-    if parts["time"].notna().any():
-        clock = parts["time"].fillna("0:00").str.replace(",", ".")
-        clock = clock.where(clock.str.count(":") == 2, clock + ":00")
-        span = pd.to_timedelta(clock, errors="coerce").fillna(pd.Timedelta(0))
-        hour, half = span.dt.components["hours"], parts["half"].fillna("").str[:1]
-        span = span + pd.to_timedelta(np.where((half == "p") & (hour < 12), 12, np.where((half == "a") & (hour == 12), -12, 0)), unit="h")
-        date = date + span
-    return date
+def _year(text: str) -> int:
+    return int(text) if len(text) == 4 else int(text) + (1900 if int(text) >= 70 else 2000)
+
+
+def _direct(parts: list[tuple[int, dict[str, str]]]) -> list[_Part]:
+    return [(i, _year(p["y"]), _MONTHS.get(p["m"]) or int(p["m"]), int(p["d"])) for i, p in parts]
+
+
+def _settle(parts: list[tuple[int, dict[str, str]]], *, dots: bool) -> list[_Part]:
+    """Day and month of one style; the month is None where a cell could be read both ways."""
+    day_first = any(int(p["a"]) > 12 for _, p in parts)
+    month_first = any(int(p["b"]) > 12 for _, p in parts)
+    settled: list[_Part] = []
+    for i, part in parts:
+        year, a, b = _year(part["y"]), int(part["a"]), int(part["b"])
+        own = a > 12 or b > 12 or a == b  # this cell can be read in one way only
+        if own:
+            settled.append((i, year, a, b) if b > 12 else (i, year, b, a))
+        elif day_first == month_first and (day_first or not dots):
+            settled.append((i, year, None, 0))
+        else:
+            settled.append((i, year, a, b) if month_first else (i, year, b, a))
+    return settled
+
+
+def _date(year: int, month: int, day: int) -> np.datetime64:
+    try:
+        return np.datetime64(f"{year:04}-{month:02}-{day:02}", "us")
+    except ValueError:
+        return np.datetime64("NaT", "us")
+
+
+def _times(time: pd.Series[Any]) -> pd.Series[Any]:
+    """Time of day; an impossible one (25:00) leaves no date."""
+    codes, found = pd.factorize(time)
+    spans = np.zeros(len(found), dtype="timedelta64[us]")
+    for i, word in enumerate(found):
+        if (match := _CLOCK.match(word)) is not None:
+            hour, minute, second = int(match["h"]), int(match["min"]), float((match["s"] or "0").replace(",", "."))
+            if match["half"]:
+                hour = hour % 12 + (12 if match["half"] == "p" else 0) if 1 <= hour <= 12 else 99
+            good = hour < 24 and minute < 60 and second < 60
+            micros = round((hour * 3600 + minute * 60 + second) * 1e6)
+            spans[i] = np.timedelta64(micros, "us") if good else np.timedelta64("NaT")
+    return pd.Series(spans[codes], index=time.index)

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.cells import read_dates
-from auditkit.data.numbers import clean_ids
+from auditkit.data.cells import among, read_dates, read_ids
 from auditkit.data.problems import Collector
 from auditkit.data.read import Notice
 from auditkit.data.roles import Choice, Mapping
@@ -45,8 +44,9 @@ def pivot(
     """Put the events of each application together."""
     stage_column = _only(mapping, "stage")
     table = table.copy()
-    table[_only(mapping, "candidate")] = _ids(table, mapping, collector)
-    keys = [_only(mapping, "candidate"), *mapping.columns("search")]
+    person = _only(mapping, "candidate")
+    table[person] = read_ids(table[person], table.index, person, collector)
+    keys = [person, *mapping.columns("search")]
     app = table.groupby(keys, sort=False).ngroup()
     kinds, labels = _kinds(table[stage_column], words)
     collector.add("missing-stage", kinds == "missing", stage_column, table[stage_column])
@@ -55,11 +55,17 @@ def pivot(
     dates = None if date_column is None else read_dates(table[date_column], date_column, collector, "date")
     if dates is not None and date_column is not None:
         table[date_column] = dates.dt.strftime("%Y-%m-%dT%H:%M:%S").fillna("").astype("str")
-        order = pd.DataFrame({"app": app.to_numpy(), "date": dates.to_numpy()}).sort_values("date", kind="stable", na_position="last").index
+        order = (
+            pd.DataFrame({"app": app.to_numpy(), "date": dates.to_numpy()})
+            .sort_values("date", kind="stable", na_position="last")
+            .index
+        )
         table, app, kinds, labels, dates = (part.iloc[order] for part in (table, app, kinds, labels, dates))
     found = list(dict.fromkeys(labels[kinds == "stage"]))
     if not found:
-        raise InputError(Problem(stage_column, "no event is a stage between application and decision", "map another column"))
+        raise InputError(
+            Problem(stage_column, "no event is a stage between application and decision", "map another column")
+        )
     stages = _in_order(found, app, labels, kinds, dates, mapping.columns("stages"), stage_column, notices)
 
     first_row = pd.Series(table.index, index=app.to_numpy()).groupby(level=0).min().sort_index()
@@ -90,13 +96,6 @@ def _only(mapping: Mapping, role: str) -> str:
     column = mapping.column(role)
     assert column is not None, role
     return column
-
-
-def _ids(table: pd.DataFrame, mapping: Mapping, collector: Collector) -> pd.Series[Any]:
-    column = _only(mapping, "candidate")
-    ids = clean_ids(table[column])
-    collector.add("missing-candidate", ids == "", column)
-    return ids.where(ids != "", pd.Series([f"row {row}" for row in ids.index], index=ids.index, dtype="str"))
 
 
 def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any], pd.Series[Any]]:
@@ -173,7 +172,11 @@ def _merge(
 ) -> pd.DataFrame:
     """One row per application: what is known last of the score, the status and the outcome, and first of the rest."""
     late = {column for role in ("score", "selected", "outcome", "inspected") for column in mapping.columns(role)}
-    used = [c for c in dict.fromkeys(c for choice in mapping.choices for c in choice.columns) if c in table and c != stage_column]
+    used = [
+        c
+        for c in dict.fromkeys(c for choice in mapping.choices for c in choice.columns)
+        if c in table and c != stage_column
+    ]
     merged = {}
     for column in used:
         grouped = table[column].where(table[column] != "").groupby(app.to_numpy())
@@ -183,9 +186,11 @@ def _merge(
         cells = table[column]
         first = result[column].to_numpy()[app.to_numpy()]
         same = cells.str.casefold().to_numpy() == pd.Series(first, dtype="str").str.casefold().to_numpy()
-        known = ~cells.map(plain).isin(UNKNOWN_GROUP).to_numpy()
+        known = ~among(cells, UNKNOWN_GROUP).to_numpy()
         other = ~same & known
-        collector.add_pairs("conflicting-value", column, cells.index[other].tolist(), cells[other].tolist(), first[other].tolist())
+        collector.add_pairs(
+            "conflicting-value", column, cells.index[other].tolist(), cells[other].tolist(), first[other].tolist()
+        )
     return result
 
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import pandas as pd
 
+from auditkit.data.cells import UNKNOWN
 from auditkit.data.problems import Counts, Problems
 from auditkit.data.read import Notice, Source
 from auditkit.data.roles import Mapping
-
-UNKNOWN = "unknown"
-"""The group, search or category of whoever has none."""
 
 ALL = "all"
 """The one search of data that has no column of searches."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from auditkit.data.cells import among
 from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector
@@ -36,7 +37,9 @@ def _codes(cells: pd.Series[Any], code: Callable[[str], str | None], dated: str)
     index, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
     dates = looks_like_dates(words)
-    codes = [dated if date else "" if _empty(word) else code(word) or "?" for word, date in zip(words, dates, strict=True)]
+    codes = [
+        dated if date else "" if _empty(word) else code(word) or "?" for word, date in zip(words, dates, strict=True)
+    ]
     return pd.Series(codes, dtype="str").take(index).set_axis(cells.index)
 
 
@@ -66,11 +69,15 @@ def to_status(
     if only_yes:
         return codes.where(~blank, "rejected")
     collector.add("missing-status", blank, column, cells)
-    collector.add("unknown-word", codes == "?", column, cells, role="selected", meaning="selected, rejected, withdrawn or pending")
+    collector.add(
+        "unknown-word", codes == "?", column, cells, role="selected", meaning="selected, rejected, withdrawn or pending"
+    )
     return codes.where(~blank & (codes != "?"), "pending")
 
 
-def _tested(cells: pd.Series[Any], codes: pd.Series[Any], column: str, collector: Collector, test: Test) -> pd.Series[Any]:
+def _tested(
+    cells: pd.Series[Any], codes: pd.Series[Any], column: str, collector: Collector, test: Test
+) -> pd.Series[Any]:
     """Statuses of a column that is compared with a value; words for withdrawn and the like keep their meaning."""
     holds, known = _compare(cells, column, collector, test)
     keep = codes.isin(["withdrawn", "pending", "declined"]) & (test.sign == "=")
@@ -78,18 +85,24 @@ def _tested(cells: pd.Series[Any], codes: pd.Series[Any], column: str, collector
     return decided.where(~keep | holds, codes).where(known, "")
 
 
-def _compare(cells: pd.Series[Any], column: str, collector: Collector, test: Test) -> tuple[pd.Series[Any], pd.Series[Any]]:
+def _compare(
+    cells: pd.Series[Any], column: str, collector: Collector, test: Test
+) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """Where the comparison holds, and where it can be made."""
     mark = to_numbers(pd.Series([test.value], dtype="str"))
     if test.sign == "=":
-        key = cells.map(plain)
-        return key == plain(test.value), ~key.isin(MISSING)
+        return among(cells, {plain(test.value)}), ~among(cells, MISSING)
     if mark.bad.iloc[0] or mark.values.isna().iloc[0]:
         raise InputError(Problem(f"--map {column}{test.sign}{test.value}", f"{test.value!r} is not a number"))
     numbers = to_numbers(cells)
     collector.add("not-a-number", numbers.bad, column, cells)
     bound = float(mark.values.iloc[0])
-    order = {">=": numbers.values >= bound, "<=": numbers.values <= bound, ">": numbers.values > bound, "<": numbers.values < bound}
+    order = {
+        ">=": numbers.values >= bound,
+        "<=": numbers.values <= bound,
+        ">": numbers.values > bound,
+        "<": numbers.values < bound,
+    }
     return order[test.sign], numbers.values.notna()
 
 

@@ -10,12 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from auditkit.data.words import MISSING, plain
 
 _STRICT = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_SIMPLE = r"-?\d+(?:\.\d+)?"
 _CURRENCY = r"(?:[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b)"
+UNCLEAR = r"[+-]?\d{1,3}[.,]\d{3}"
+"""A cell whose mark may be a decimal or a thousands mark."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,20 +39,31 @@ def _bare(cells: pd.Series[Any]) -> pd.Series[Any]:
     return bare.str.replace(r"^\((.+)\)$", r"-\1", regex=True)
 
 
+def _only(decimal: str, thousands: str) -> str:
+    """The cells that can be read with this decimal mark only."""
+    d, t = "\\" + decimal, "\\" + thousands
+    short_or_long = rf"\d*{d}(?:\d{{1,2}}|\d{{4,}})"
+    no_group_before = rf"(?:0\d*|\d{{4,}}){d}\d+"
+    grouped = rf"\d{{1,3}}(?:(?:{t}\d{{3}})+{d}\d+|(?:{t}\d{{3}}){{2,}})"
+    return rf"[+-]?(?:{short_or_long}|{no_group_before}|{grouped})%?"
+
+
 def _evidence(bare: pd.Series[Any]) -> tuple[bool, bool]:
     """Whether some cell can only be read with a decimal comma, and whether some only with a decimal point."""
-
-    def only(decimal: str, thousands: str) -> bool:
-        d, t = "\\" + decimal, "\\" + thousands
-        loose = rf"[+-]?(?:\d*{d}(?:\d{{1,2}}|\d{{4,}})|0\d*{d}\d+|\d{{4,}}{d}\d+|\d{{1,3}}(?:{t}\d{{3}})+{d}\d+|\d{{1,3}}(?:{t}\d{{3}}){{2,}})"
-        return bool(bare.str.fullmatch(loose + "%?").any())
-
-    return only(",", "."), only(".", ",")
+    if not bare.str.contains(r"\d[.,]|[.,]\d", regex=True).any():
+        return False, False
+    return bool(bare.str.fullmatch(_only(",", ".")).any()), bool(bare.str.fullmatch(_only(".", ",")).any())
 
 
 def decimal_mark(columns: Iterable[pd.Series[Any]]) -> str | None:
     """The decimal mark that the whole file speaks for, if it speaks for one only."""
-    marks = {mark for column in columns for mark, seen in zip(",.", _evidence(_bare(column)), strict=True) if seen}
+    marks = set()
+    for column in columns:
+        marked = column[column.str.contains(r"\d[.,]|[.,]\d", regex=True)]
+        if len(marked):
+            comma, point = _evidence(_bare(marked))
+            marks |= {","} if comma else set()
+            marks |= {"."} if point else set()
     return marks.pop() if len(marks) == 1 else None
 
 
@@ -56,14 +71,33 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     """Read a column of cells as numbers."""
     codes, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
-    missing = words.map(plain).isin(MISSING) & ~words.str.contains(r"\d", regex=True)
+    digits = words.str.contains(r"\d", regex=True)
+    missing = pd.Series([not d and plain(word) in MISSING for word, d in zip(words, digits, strict=True)], dtype=bool)
+    mark, doubtful = ".", False
+    # what needs no thought, which is nearly every column, is spared it
+    if file_mark != "," and separator != ";" and (missing | words.str.fullmatch(_SIMPLE)).all():
+        bare = words
+    else:
+        bare, mark, doubtful = _pointed(words, missing, file_mark, separator)
+    good = bare.str.fullmatch(_STRICT)
+    values = pd.to_numeric(bare.where(good), errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
+    infinite = np.isinf(values)  # 1e999
+    bad = (~missing & ~good).to_numpy(dtype=bool) | infinite
+    values = np.where(infinite, np.nan, values)
+    return Numbers(
+        pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark
+    )
+
+
+def _pointed(
+    words: pd.Series[Any], missing: pd.Series[Any], file_mark: str | None, separator: str | None
+) -> tuple[pd.Series[Any], str, bool]:
+    """Cells with a decimal point and without thousands marks; the decimal mark that was read, and if that is doubtful."""
     bare = _bare(words)
-    percent = bare.str.endswith("%")
     # 85 % beside 0.85 would be read a hundred times too large, so the sign counts only if every cell has it
-    if (percent | missing).all():
+    if (bare.str.endswith("%") | missing).all():
         bare = bare.str.rstrip("%").str.strip()
     comma, point = _evidence(bare)
-    unclear = bool(bare.str.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}").any())
     doubtful = False
     if comma != point:
         mark = "," if comma else "."
@@ -72,6 +106,7 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     else:
         has_comma = bool(bare.str.contains(",", regex=False).any())
         mark = "," if has_comma and separator in (";", "\t") else "."
+        unclear = bool(bare.str.fullmatch(UNCLEAR).any())
         doubtful = unclear and not comma and (separator == ";" or (has_comma and separator == "\t"))
     thousands = "." if mark == "," else ","
     grouped = bare.str.fullmatch(rf"[+-]?\d{{1,3}}(?:\{thousands}\d{{3}})+(?:\{mark}\d*)?")
@@ -79,19 +114,18 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     if mark == ",":
         # a point that is no thousands mark must not pass for a decimal point once the commas are points
         foreign = bare.str.contains(".", regex=False)
-        bare = bare.where(foreign, bare.str.replace(",", ".", regex=False)).where(~foreign, "?")
-    good = bare.str.fullmatch(_STRICT)
-    values = pd.to_numeric(bare.where(good), errors="coerce").astype("float64")
-    bad = ~missing & values.isin([float("inf"), float("-inf")]) | ~missing & ~good
-    take = pd.Series(codes, index=cells.index)
-    spread = pd.Series(values.to_numpy()[take.to_numpy()], index=cells.index).replace([float("inf"), float("-inf")], float("nan"))
-    return Numbers(spread, pd.Series(bad.to_numpy(dtype=bool)[take.to_numpy()], index=cells.index), doubtful, mark)
+        bare = bare.str.replace(",", ".", regex=False).where(~foreign, "?")
+    return bare, mark, doubtful
 
 
 def clean_ids(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Ids as text, where `1,234` and `1234.0` are spreadsheet dress for 1234 if the whole column is so dressed."""
     filled = cells[cells != ""]
-    for dress, take in ((r"\d+(?:\.0)?", r"\.0$"), (r"\d{1,3}(?:,\d{3})*|\d+", ","), (r"\d{1,3}(?:\.\d{3})*|\d+", r"\.")):
+    for dress, take in (
+        (r"\d+(?:\.0)?", r"\.0$"),
+        (r"\d{1,3}(?:,\d{3})*|\d+", ","),
+        (r"\d{1,3}(?:\.\d{3})*|\d+", r"\."),
+    ):
         if len(filled) and filled.str.fullmatch(dress).all():
             return cells.str.replace(take, "", regex=True)
     return cells

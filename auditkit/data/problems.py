@@ -53,9 +53,13 @@ KINDS: dict[str, Kind] = {
         'use one of the known words, or say which value counts: --map "{role}={column}={raw}"',
     ),
     "conflicting-value": Kind(
-        "refuse", "{value} differs from the same application's earlier {other}", "give all events of an application one value"
+        "refuse",
+        "{value} differs from the same application's earlier {other}",
+        "give all events of an application one value",
     ),
-    "repeated-row": Kind("warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"),
+    "repeated-row": Kind(
+        "warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"
+    ),
     "repeated-header": Kind("warn", "the header stands here again; the row is left out", "remove the row"),
     "total-row": Kind("warn", "{value}: a row of totals is left out", "remove the row"),
     "ambiguous-number": Kind(
@@ -73,20 +77,28 @@ KINDS: dict[str, Kind] = {
     ),
     "inspected-without-score": Kind("warn", "inspected, but there is no score", "fill in the score if there is one"),
     "more-selected-than-capacity": Kind(
-        "warn", "{value} selected in a search with {other} positions: its capacity is taken as {value}", "correct the capacity"
+        "warn",
+        "{value} selected in a search with {other} positions: its capacity is taken as {value}",
+        "correct the capacity",
     ),
     "negative-cost": Kind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
     "missing-cost": Kind("warn", "there is no cost", "fill it in, or give one for all such rows with --cost"),
     "missing-candidate": Kind("warn", "there is no candidate id: the row number serves", "fill in the id"),
     "mixed-dates": Kind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
     "group-spelling": Kind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
-    "stage-skipped": Kind("warn", "a later stage was reached, but not {other}: counted as reached", "check the stage columns"),
+    "stage-skipped": Kind(
+        "warn", "a later stage was reached, but not {other}: counted as reached", "check the stage columns"
+    ),
     "unreadable-date": Kind("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
     "unknown-group": Kind("unknown", "the group is unknown ({value})", "fill it in if it is known"),
     "missing-search": Kind("unknown", "there is no search: counted in the search 'unknown'", "fill in the requisition"),
-    "missing-status": Kind("unknown", "nothing says whether the candidate was selected: counted as undecided", "fill it in"),
+    "missing-status": Kind(
+        "unknown", "nothing says whether the candidate was selected: counted as undecided", "fill it in"
+    ),
     "missing-stage": Kind("unknown", "the event has no stage: it only says that somebody applied", "fill in the stage"),
-    "prior-not-number": Kind("unknown", "{value} is not a number, as most of the column is: counted as missing", "write a number"),
+    "prior-not-number": Kind(
+        "unknown", "{value} is not a number, as most of the column is: counted as missing", "write a number"
+    ),
 }
 """Every code, with its one treatment."""
 

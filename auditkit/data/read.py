@@ -128,7 +128,13 @@ def _decode(place: str, data: bytes) -> tuple[str, str]:
     if not tries:
         even, odd = data[:_SAMPLE:2].count(0), data[1:_SAMPLE:2].count(0)
         half = min(len(data), _SAMPLE) / 2
-        tries = ["utf-16-le"] if odd > 0.3 * half > even else ["utf-16-be"] if even > 0.3 * half > odd else ["utf-8", "cp1252"]
+        tries = (
+            ["utf-16-le"]
+            if odd > 0.3 * half > even
+            else ["utf-16-be"]
+            if even > 0.3 * half > odd
+            else ["utf-8", "cp1252"]
+        )
     for encoding in tries:
         try:
             text = data.decode(encoding)
@@ -177,7 +183,9 @@ def _delimited(place: str, text: str) -> tuple[pd.DataFrame, str]:
         except pd.errors.ParserError as error:
             if (opened := re.search(r"EOF inside string starting at row (\d+)", str(error))) is not None:
                 row = int(opened.group(1)) + 1
-                raise _error(f"{place}, row {row}", "a quotation mark is opened and never closed", "close or remove it") from None
+                raise _error(
+                    f"{place}, row {row}", "a quotation mark is opened and never closed", "close or remove it"
+                ) from None
             cells = _parse(text, separator, _full_width(place, text, separator, width))
     except csv.Error as error:
         raise _error(place, f"is not a table: {error}", "export it again as CSV") from None
@@ -210,7 +218,9 @@ def _full_width(place: str, text: str, separator: str, width: int) -> int:
         longest = max(longest, len(record))
         if any(record[width:]):
             fix = "put quotation marks around the cell that holds the separator"
-            problems.append(Problem(f"{place}, row {row}", f"has {len(record)} cells where the rows above have {width}", fix))
+            problems.append(
+                Problem(f"{place}, row {row}", f"has {len(record)} cells where the rows above have {width}", fix)
+            )
     if problems:
         raise InputError(problems)
     return longest
@@ -229,7 +239,9 @@ def _text(value: Any) -> str:
 
 def _excel(place: str, data: bytes, sheet: str | None, notices: list[Notice]) -> pd.DataFrame:
     try:
-        sheets = pd.read_excel(io.BytesIO(data), sheet_name=None, header=None, dtype=object, na_filter=False, engine="openpyxl")
+        sheets = pd.read_excel(
+            io.BytesIO(data), sheet_name=None, header=None, dtype=object, na_filter=False, engine="openpyxl"
+        )
     except Exception as error:  # openpyxl raises whatever its XML and zip readers raise
         raise _error(place, f"is not a readable .xlsx file ({error})", "save it again as .xlsx, or as CSV") from None
     full = [str(name) for name, cells in sheets.items() if not cells.empty]
@@ -258,13 +270,18 @@ def _parquet(place: str, data: bytes) -> pd.DataFrame:
     columns = {}
     for name in map(str, table.columns):
         column = table[name]
-        codes, found = pd.factorize(column, use_na_sentinel=False) if _hashable(column) else pd.factorize(column.map(str))
+        codes, found = (
+            pd.factorize(column, use_na_sentinel=False) if _hashable(column) else pd.factorize(column.map(str))
+        )
         columns[name] = pd.Series([_text(value) for value in found], dtype="str").take(codes).to_numpy()
     return pd.DataFrame(columns, index=pd.RangeIndex(1, len(table) + 1), dtype="str")
 
 
 def _hashable(column: pd.Series[Any]) -> bool:
-    return column.dtype != object or not column.map(lambda value: isinstance(value, list | dict | set) or hasattr(value, "shape")).any()
+    return (
+        column.dtype != object
+        or not column.map(lambda value: isinstance(value, list | dict | set) or hasattr(value, "shape")).any()
+    )
 
 
 def _under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tuple[pd.DataFrame, int]:
@@ -291,7 +308,9 @@ def _under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tup
         # a title may be as wide as the header, but does not reach as far to the right
         row = able if strict is None else strict
     else:
-        raise _error(place, "there is no header row: the first rows look like data", "put the column names in the first row")
+        raise _error(
+            place, "there is no header row: the first rows look like data", "put the column names in the first row"
+        )
     if row != head.index[0]:
         notices.append(Notice("title-rows", f"the header was found in row {row}; what stands above it was passed over"))
     below = cells.loc[row:].iloc[1:]

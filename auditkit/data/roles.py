@@ -159,7 +159,9 @@ def _resolve(given: Given, names: list[str]) -> tuple[dict[str, Choice], set[str
         found = [(part, _find(part, names)) for part in parts]
         for part, name in found:
             if name is None:
-                (stageless if role == "stages" else problems).append(Problem(f"--map {role}={part}", f"there is no column {part!r}", _closest(part, names)))
+                (stageless if role == "stages" else problems).append(
+                    Problem(f"--map {role}={part}", f"there is no column {part!r}", _closest(part, names))
+                )
         if len(parts) > 1 and role not in SEVERAL and not (role == "cost" and "stages" in given):
             problems.append(Problem(f"--map {role}", f"the role {role!r} takes one column, not {len(parts)}"))
         columns = tuple(name or part for part, name in found)
@@ -192,7 +194,9 @@ def _matches(columns: dict[str, Column], chosen: dict[str, Choice], off: set[str
     for column in columns.values():
         if column.name in taken:
             continue
-        found = [m for m in _by_name(column.name) if m.role not in chosen and m.role not in off and suits(column, m.role)]
+        found = [
+            m for m in _by_name(column.name) if m.role not in chosen and m.role not in off and suits(column, m.role)
+        ]
         if found:
             # a longer name is the more telling one: 'interview score' is a score, not an interview
             best = min(found, key=lambda m: (m.loose, -m.words, m.tier, list(ROLES).index(m.role)))
@@ -293,7 +297,9 @@ def _left_out(role: str, best: list[_Match]) -> Notice:
     names = [m.column for m in best]
     several = f" or, as stages, --map stages={'+'.join(names)}" if role == "inspected" else ""
     flag = f'--map "{role}={names[0]}"' if " " in names[0] else f"--map {role}={names[0]}"
-    return Notice("ambiguous-role", f"{role}: {_list(names)} could each be it, so none is used; choose with {flag}{several}")
+    return Notice(
+        "ambiguous-role", f"{role}: {_list(names)} could each be it, so none is used; choose with {flag}{several}"
+    )
 
 
 def _ask(role: str, what: str, likely: list[str]) -> Problem:
@@ -318,7 +324,9 @@ def _ask_for_group(
     usable = [kinds[kind] for kind in ("sex", "race") if kinds[kind]] or ([kinds["other"]] if kinds["other"] else [])
     if not usable or "group" in off:
         used = {column for choice in chosen.values() for column in choice.columns}
-        likely = [c.name for c in columns.values() if c.kind == "category" and c.name not in used and 2 <= c.distinct <= 12]
+        likely = [
+            c.name for c in columns.values() if c.kind == "category" and c.name not in used and 2 <= c.distinct <= 12
+        ]
         return [_ask("group", "no column says which group a candidate belongs to (such as sex, gender, race)", likely)]
     if any(len(best) > 1 for best in usable):
         names = [m.column for best in usable for m in best]
@@ -359,7 +367,9 @@ def _ask_for_selected(
     if named:
         column = columns[named[0]]
         values = f" (values such as {', '.join(map(repr, column.examples))})" if column.examples else ""
-        what = f"{named[0]!r} is named like the column of who was selected, but its values{values} are not known to say so"
+        what = (
+            f"{named[0]!r} is named like the column of who was selected, but its values{values} are not known to say so"
+        )
         return [Problem("selected", what, f'say which value counts: --map "selected={named[0]}=VALUE"')]
     likely = [c.name for c in columns.values() if c.name not in used and c.kind in ("yes/no", "status")]
     ask = _ask("selected", "no column says who was selected (such as hired, selected, decision, final status)", likely)

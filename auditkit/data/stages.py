@@ -33,7 +33,9 @@ class Stages:
         last = self.codes[-1]
         status = pd.Series("rejected", index=last.index, dtype="str")
         anywhere = pd.concat(self.codes, axis=1)
-        status = status.mask((anywhere == "pending").any(axis=1), "pending").mask((anywhere == "withdrawn").any(axis=1), "withdrawn")
+        status = status.mask((anywhere == "pending").any(axis=1), "pending").mask(
+            (anywhere == "withdrawn").any(axis=1), "withdrawn"
+        )
         return status.mask(last.isin(["yes", "passed"]), "selected").mask(last == "declined", "declined")
 
 
@@ -54,7 +56,9 @@ def reach_and_pass(stages: Stages, status: pd.Series[Any], collector: Collector)
         collector.add("stage-skipped", later & ~here & (codes != "pending"), name, other=repr(name))
         here = here | later
         went_on = (status == "selected") if next_reached is None else next_reached
-        known = went_on | (codes == "passed") | codes.isin(["failed", "declined"]) | ~status.isin(["withdrawn", "pending"])
+        known = (
+            went_on | (codes == "passed") | codes.isin(["failed", "declined"]) | ~status.isin(["withdrawn", "pending"])
+        )
         yes = went_on | (codes == "passed")
         passed[f"passed:{name}"] = yes.astype("boolean").where(here & known)
         reached[f"stage:{name}"] = here.astype("boolean").where(here | (codes != "pending"))
@@ -67,6 +71,8 @@ def stage_of_scores(reached: pd.DataFrame, names: tuple[str, ...], scored: pd.Se
     """The stage that shows the score: the last one that (nearly) everybody with a score reached."""
     if not scored.any():
         return None
-    shares = [float(np.mean(reached[f"stage:{name}"].fillna(False).to_numpy(dtype=bool)[scored.to_numpy()])) for name in names]
+    shares = [
+        float(np.mean(reached[f"stage:{name}"].fillna(False).to_numpy(dtype=bool)[scored.to_numpy()])) for name in names
+    ]
     fit = [name for name, share in zip(names, shares, strict=True) if share >= 0.99]
     return fit[-1] if fit else None

@@ -55,7 +55,14 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("department", "dept", "profession", "job family"),
     ),
     "inspected": (
-        ("interviewed", "was interviewed", "inspected", "interview taken on", "interview attended", "attended interview"),
+        (
+            "interviewed",
+            "was interviewed",
+            "inspected",
+            "interview taken on",
+            "interview attended",
+            "attended interview",
+        ),
         ("interview date", "date of interview", "interviewed on", "interview taken", "live interview", "interview"),
         ("attended", "phone screen", "tech screen", "technical screen", "phone interview", "onsite", "on site"),
     ),
@@ -89,12 +96,27 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("number of vacancies", "seats", "slots"),
     ),
     "outcome": (
-        ("performance", "performance rating", "performance score", "review score", "first year rating", "job performance"),
+        (
+            "performance",
+            "performance rating",
+            "performance score",
+            "review score",
+            "first year rating",
+            "job performance",
+        ),
         ("outcome", "review rating"),
     ),
     "expense": (("expense", "expenses", "travel expense", "travel cost", "relocation cost", "relocation"),),
     "date": (
-        ("applied at", "applied on", "application date", "date applied", "submitted date", "submitted at", "date submitted"),
+        (
+            "applied at",
+            "applied on",
+            "application date",
+            "date applied",
+            "submitted date",
+            "submitted at",
+            "date submitted",
+        ),
         ("created at", "created on", "created date", "event date", "event time", "timestamp", "stage date"),
         ("date", "entered at", "entered on", "occurred at", "occurred on"),
     ),
@@ -107,7 +129,9 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
 
 GROUP_NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
     "sex": (("sex", "gender", "gender identity", "eeo gender", "eeo sex"),),
-    "race": (("race", "ethnicity", "ethnic origin", "eeo race", "race ethnicity", "ethnic group", "ethnic background"),),
+    "race": (
+        ("race", "ethnicity", "ethnic origin", "eeo race", "race ethnicity", "ethnic group", "ethnic background"),
+    ),
     "other": (
         ("group", "protected group", "demographic", "demographic group", "age group", "age band", "disability"),
         ("disability status", "veteran", "veteran status", "nationality", "religion"),
@@ -125,9 +149,33 @@ FOREIGN: dict[str, frozenset[str]] = {
     "score": frozenset({"max", "maximum", "min", "minimum", "weight", "date", "id"}),
 }
 
-EXACT_ONLY = frozenset({"n", "number", "count", "counts", "job", "date", "test", "stage", "event", "step", "group", "hire"}) | {
-    *("req", "mark", "sat", "degree", "experience", "hours", "fee", "application", "candidate", "applicant", "position"),
-    *("search", "result", "status", "number of applicants", "activity", "offer", "department", "profession", "performance"),
+EXACT_ONLY = frozenset(
+    {"n", "number", "count", "counts", "job", "date", "test", "stage", "event", "step", "group", "hire"}
+) | {
+    *(
+        "req",
+        "mark",
+        "sat",
+        "degree",
+        "experience",
+        "hours",
+        "fee",
+        "application",
+        "candidate",
+        "applicant",
+        "position",
+    ),
+    *(
+        "search",
+        "result",
+        "status",
+        "number of applicants",
+        "activity",
+        "offer",
+        "department",
+        "profession",
+        "performance",
+    ),
 }
 """Names too general to count when they are only part of a longer name."""
 
@@ -143,8 +191,21 @@ MISSING = frozenset({"", "na", "n a", "nan", "null", "none", "nil", "missing", "
 
 UNKNOWN_GROUP = MISSING | {
     *("unknown", "unk", "not known", "undisclosed", "not disclosed", "not stated", "not specified", "unspecified"),
-    *("prefer not to say", "prefer not to answer", "prefer not to disclose", "rather not say", "not provided", "refused"),
-    *("decline to self identify", "declined to self identify", "decline to answer", "decline to state", "choose not to say"),
+    *(
+        "prefer not to say",
+        "prefer not to answer",
+        "prefer not to disclose",
+        "rather not say",
+        "not provided",
+        "refused",
+    ),
+    *(
+        "decline to self identify",
+        "declined to self identify",
+        "decline to answer",
+        "decline to state",
+        "choose not to say",
+    ),
     *("i prefer not to say", "i don t wish to answer", "i do not wish to answer", "do not wish to answer", "no answer"),
     *("i do not want to answer", "choose not to disclose", "i choose not to disclose", "not answered", "no response"),
     *("withheld", "declined", "not available", "keine angabe", "k a"),
@@ -152,30 +213,107 @@ UNKNOWN_GROUP = MISSING | {
 
 STATUS: dict[str, tuple[str, ...]] = {
     "selected": (
-        *("hired", "hire", "selected", "appointed", "placed", "accepted", "offer accepted", "accepted offer", "onboarded"),
+        *(
+            "hired",
+            "hire",
+            "selected",
+            "appointed",
+            "placed",
+            "accepted",
+            "offer accepted",
+            "accepted offer",
+            "onboarded",
+        ),
         *("offer", "offered", "offer made", "offer extended", "offer sent", "offer pending", "joined", "successful"),
         *("admitted", "admit", "callback", "called back", "started", "approved", "passed", "pass"),
     ),
     "declined": (
         *("offer declined", "declined offer", "offer rejected by candidate", "rejected offer", "offer refused"),
-        *("refused offer", "candidate declined offer", "offer turned down", "rejected our offer", "rejected by candidate"),
+        *(
+            "refused offer",
+            "candidate declined offer",
+            "offer turned down",
+            "rejected our offer",
+            "rejected by candidate",
+        ),
         *("offer rejected", "offer declined by candidate", "rejected the offer", "turned down offer", "reneged"),
     ),
     "rejected": (
         *("rejected", "reject", "not hired", "not selected", "no hire", "unsuccessful", "failed", "fail", "denied"),
-        *("not placed", "not appointed", "not admitted", "disqualified", "regret", "regretted", "no offer", "not offered"),
-        *("turned down", "screened out", "not qualified", "did not pass", "dismissed", "archived", "closed", "not passed"),
+        *(
+            "not placed",
+            "not appointed",
+            "not admitted",
+            "disqualified",
+            "regret",
+            "regretted",
+            "no offer",
+            "not offered",
+        ),
+        *(
+            "turned down",
+            "screened out",
+            "not qualified",
+            "did not pass",
+            "dismissed",
+            "archived",
+            "closed",
+            "not passed",
+        ),
         *("no callback", "not called back", "offer rescinded", "offer withdrawn", "declined by company", "eliminated"),
     ),
     "withdrawn": (
-        *("withdrawn", "withdrew", "withdraw", "candidate withdrew", "candidate withdrawn", "self withdrawn", "dropped out"),
-        *("withdrawn by candidate", "application withdrawn", "hired elsewhere", "no longer interested", "not interested"),
+        *(
+            "withdrawn",
+            "withdrew",
+            "withdraw",
+            "candidate withdrew",
+            "candidate withdrawn",
+            "self withdrawn",
+            "dropped out",
+        ),
+        *(
+            "withdrawn by candidate",
+            "application withdrawn",
+            "hired elsewhere",
+            "no longer interested",
+            "not interested",
+        ),
         *("no show", "ghosted", "unresponsive", "no response", "drop out", "candidate withdrawal"),
     ),
     "pending": (
-        *("in process", "in progress", "pending", "open", "active", "new", "applied", "under review", "on hold", "screening"),
-        *("interview", "interviewing", "interview scheduled", "phone screen", "onsite", "shortlisted", "waiting", "undecided"),
-        *("application received", "received", "submitted", "scheduled", "invited", "waitlisted", "reserve", "in review"),
+        *(
+            "in process",
+            "in progress",
+            "pending",
+            "open",
+            "active",
+            "new",
+            "applied",
+            "under review",
+            "on hold",
+            "screening",
+        ),
+        *(
+            "interview",
+            "interviewing",
+            "interview scheduled",
+            "phone screen",
+            "onsite",
+            "shortlisted",
+            "waiting",
+            "undecided",
+        ),
+        *(
+            "application received",
+            "received",
+            "submitted",
+            "scheduled",
+            "invited",
+            "waitlisted",
+            "reserve",
+            "in review",
+        ),
     ),
 }
 """What a final status says. A declined offer is a selection that the candidate undid; withdrawn is not rejected."""
@@ -183,18 +321,51 @@ STATUS: dict[str, tuple[str, ...]] = {
 OFFER = frozenset({"offer", "offered", "offer made", "offer extended", "offer sent", "offer pending"})
 """Selected in a final status, but a stage when each event has its row."""
 
-START = frozenset({"applied", "application received", "application submitted", "application", "new", "submitted", "received"}) | {
+START = frozenset(
+    {"applied", "application received", "application submitted", "application", "new", "submitted", "received"}
+) | {
     *("created", "application created", "new application"),
 }
 """Events that only say that somebody applied."""
 
 INSPECTED: dict[str, tuple[str, ...]] = {
-    "passed": ("passed", "pass", "advanced", "advance", "proceed", "successful", "hire", "strong hire", "accepted", "moved on"),
+    "passed": (
+        "passed",
+        "pass",
+        "advanced",
+        "advance",
+        "proceed",
+        "successful",
+        "hire",
+        "strong hire",
+        "accepted",
+        "moved on",
+    ),
     "failed": ("failed", "fail", "rejected", "reject", "not passed", "unsuccessful", "no hire", "strong no hire"),
     "declined": ("declined", "offer declined", "turned down", "refused"),
-    "yes": ("interviewed", "attended", "completed", "complete", "done", "took place", "held", "present", "extended", "made"),
+    "yes": (
+        "interviewed",
+        "attended",
+        "completed",
+        "complete",
+        "done",
+        "took place",
+        "held",
+        "present",
+        "extended",
+        "made",
+    ),
     "no": (
-        *("not interviewed", "no show", "cancelled", "canceled", "not invited", "absent", "did not attend", "not attended"),
+        *(
+            "not interviewed",
+            "no show",
+            "cancelled",
+            "canceled",
+            "not invited",
+            "absent",
+            "did not attend",
+            "not attended",
+        ),
         *("skipped", "not reached", "not started", "no interview"),
     ),
     "withdrawn": ("withdrew", "withdrawn", "candidate withdrew", "withdrawn by candidate", "dropped out"),

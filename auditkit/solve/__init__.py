@@ -1,11 +1,11 @@
 """Instance and constraints in, certified optimum out.
 
-    index, capped values, exact evaluation   kernels.py, evaluate.py
-    a policy's column                        oracle.py
-    one constraint                           dual_search.py, or the paper's rdip.py
-    several                                  master.py, or the paper's caratheodory.py
-    which constraints conflict               conflict.py
-    the answer                               solution.py
+index, capped values, exact evaluation   kernels.py, evaluate.py
+a policy's column                        oracle.py
+one constraint                           dual_search.py, or the paper's rdip.py
+several                                  master.py, or the paper's caratheodory.py
+which constraints conflict               conflict.py
+the answer                               solution.py
 """
 
 from __future__ import annotations
@@ -37,9 +37,7 @@ METHODS: dict[str, Callable[[Oracle], Meeting]] = {
 }
 
 
-def solve(
-    instance: Instance, constraints: Sequence[Constraint] = (), method: str = "column-generation"
-) -> Solution:
+def solve(instance: Instance, constraints: Sequence[Constraint] = (), method: str = "column-generation") -> Solution:
     """Unconstrained and constrained optimum of an instance, exactly, with a certificate."""
     if method not in METHODS:
         raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, METHODS)))

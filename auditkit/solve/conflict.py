@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 
@@ -10,42 +10,41 @@ from auditkit.constraints import Rows
 from auditkit.layout import Layout
 from auditkit.solve.master import Master, phase_one
 from auditkit.solve.oracle import Infeasible, Oracle
+from auditkit.solve.solution import Proof
 
 MOST_SETS = 2_000
 """How many sets of constraints may be tried in looking for the smallest; beyond that, one that cannot be reduced."""
 
 
-def smallest_conflict(layout: Layout, rows: Rows) -> tuple[str, ...]:
-    """A conflicting set of constraints with no fewer members than necessary, described as SPECs.
+def smallest_conflict(layout: Layout, rows: Rows) -> Proof:
+    """A conflicting set of constraints with no more members than necessary, and the proof that it conflicts.
 
     Constraints are dropped one by one while the rest still conflicts; then every smaller set is tried, in order of
     size, while their number is moderate.
     """
     present = sorted(set(rows.owner))
-    conflict = list(present)
+    found = conflict(layout, rows)
+    if found is None:
+        raise ArithmeticError("the rows that were found to conflict do not, looked at again")
     for i in present:
-        rest = [j for j in conflict if j != i]
-        if rest and not feasible(layout, rows.only(rest)):
-            conflict = rest
-    tried = 0
-    for size in range(1, len(conflict)):
-        for some in combinations(present, size):
-            tried += 1
-            if tried > MOST_SETS:
-                break
-            if not feasible(layout, rows.only(some)):
-                return tuple(rows.constraints[i].describe() for i in some)
-    return tuple(rows.constraints[i].describe() for i in conflict)
+        rest = {j for j in found.rows.owner if j != i}
+        found = (conflict(layout, rows.only(rest)) if rest else None) or found
+    smaller = (some for size in range(1, len(set(found.rows.owner))) for some in combinations(present, size))
+    for some in islice(smaller, MOST_SETS):
+        fewer = conflict(layout, rows.only(some))
+        if fewer is not None:
+            return fewer
+    return found
 
 
-def feasible(layout: Layout, rows: Rows) -> bool:
-    """Whether some mixture of policies meets every row."""
+def conflict(layout: Layout, rows: Rows) -> Proof | None:
+    """A proof that no mixture of policies meets every row, or None if one does."""
     oracle = Oracle(layout, rows)
     free = oracle.at(np.zeros(len(rows)))
     master = Master(oracle, oracle.scale(free))
     master.add(free)
     try:
         phase_one(oracle, master)
-    except Infeasible:
-        return False
-    return True
+    except Infeasible as error:
+        return Proof(rows, error.duals)
+    return None

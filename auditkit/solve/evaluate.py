@@ -87,9 +87,7 @@ class Prepared:
         """Expected visits p of every state: exits, or entries of terminal states."""
         visits, share = np.empty(self.layout.states), np.empty(self.layout.states)
         chains = _chains(self.layout)
-        _over_searches(
-            self.layout, lambda a, b: kernels.evaluate(a, b, chains, self.index, self.mass, share, visits)
-        )
+        _over_searches(self.layout, lambda a, b: kernels.evaluate(a, b, chains, self.index, self.mass, share, visits))
         return visits
 
     def selection_law(self, search: int, group: Ints, groups: int) -> Floats:

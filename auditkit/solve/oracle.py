@@ -67,7 +67,12 @@ class Oracle:
     def scale(self, column: Column) -> Floats:
         """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
         sizes = [
-            max(float(np.abs(row.coefficients) @ column.visits[row.states]), float(np.abs(row.coefficients).max(initial=0)))
+            max(
+                float(np.abs(row.coefficients) @ column.visits[row.states]),
+                float(np.abs(row.coefficients).max(initial=0)),
+            )
             for row in self.rows.rows
         ]
-        return np.where(np.maximum(sizes, np.abs(self.rows.bounds)) > 0, np.maximum(sizes, np.abs(self.rows.bounds)), 1.0)
+        return np.where(
+            np.maximum(sizes, np.abs(self.rows.bounds)) > 0, np.maximum(sizes, np.abs(self.rows.bounds)), 1.0
+        )

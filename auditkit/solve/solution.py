@@ -45,14 +45,28 @@ class Optimum:
 
 
 @dataclass(frozen=True, eq=False)
+class Proof:
+    """That rows conflict: `duals` . (Theta p - b) > 0 for every policy, with the signs that the senses demand."""
+
+    rows: Rows
+    duals: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
 
     method: str
     unconstrained: Outcome
     constrained: Optimum | None
-    conflict: tuple[str, ...] = ()
-    """Constraints, as SPECs, that cannot hold together, as few as possible."""
+    proof: Proof | None = None
+
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """Constraints, as SPECs, that cannot hold together, as few as possible."""
+        if self.proof is None:
+            return ()
+        return tuple(self.proof.rows.constraints[i].describe() for i in sorted(set(self.proof.rows.owner)))
 
     @property
     def status(self) -> str:

@@ -1,0 +1,367 @@
+"""A table of text and a mapping become a `History`, in one pass that collects every problem.
+
+Order matters: rows that are no applications leave first, then ids, groups and statuses are read, then what follows
+from several columns together (inspected, capacity, stages), and last a row that stands for several is repeated.
+"""
+
+from __future__ import annotations
+
+from collections import abc
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from auditkit.data.cells import UNKNOWN, NumberReader, among, read_dates, read_group, read_ids
+from auditkit.data.events import pivot
+from auditkit.data.history import ALL, History
+from auditkit.data.marks import Words, check_words, to_stage, to_status, took_place
+from auditkit.data.numbers import clean_ids, decimal_mark
+from auditkit.data.problems import Collector, Counts
+from auditkit.data.read import Notice, RawTable
+from auditkit.data.roles import Choice, Mapping
+from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
+from auditkit.data.words import MISSING, RANK, ROW_NUMBERS, plain
+from auditkit.errors import InputError, Problem
+
+MOST_APPLICATIONS = 20_000_000
+_TOTALS = frozenset({"total", "totals", "sum", "grand total", "summe", "gesamt"})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user adds to the data: a cost (one, or one per stage), a capacity of every search, the meaning of words."""
+
+    cost: float | abc.Mapping[str, float] | None = None
+    capacity: int | None = None
+    words: Words | None = None
+
+
+def clean(raw: RawTable, mapping: Mapping, options: Options) -> History:
+    """The history of a table; its problems are in it, not raised."""
+    return _Cleaning(raw, mapping, options).history()
+
+
+class _Cleaning:
+    """The state of one pass: the cells still in, the columns already clean, the problems and notices so far."""
+
+    def __init__(self, raw: RawTable, mapping: Mapping, options: Options) -> None:
+        self.raw, self.mapping, self.options = raw, mapping, options
+        self.collector = Collector()
+        self.notices = [*raw.notices, *mapping.notices]
+        self.words = check_words(options.words or {})
+        sampled = (pd.Series(pd.unique(raw.table[name])[:1000], dtype="str") for name in raw.table.columns)
+        self.numbers = NumberReader(self.collector, decimal_mark(sampled), raw.source.separator)
+        self.left: dict[str, int] = {}
+        self.cells = raw.table
+        self.roles = mapping
+        self.clean: dict[str, Any] = {}
+        self.stages: Stages | None = None
+        self.score_stage: str | None = None
+
+    def history(self) -> History:
+        self._leave_out_what_is_no_application()
+        rows_used = len(self.cells)
+        stage_columns: tuple[str, ...] = self.mapping.columns("stages")
+        names = stage_columns
+        if self.mapping.column("stage") is not None:
+            apps = pivot(self.cells, self.mapping, self.words, self.collector, self.notices)
+            self.cells, self.roles, self.score_stage = apps.table, apps.mapping, apps.score_stage
+            names, stage_columns = apps.stages, apps.columns
+            self.mapping = _with_stages(self.mapping, names)
+        else:
+            rows_used -= self._ids()
+        if names:
+            self.stages = read_stages(self.cells, stage_columns, names, self.collector)
+        self._who()
+        status = self._status()
+        self._score_and_inspected(status)
+        if self.stages is not None:
+            reached = reach_and_pass(self.stages, status, self.collector)
+            self.clean |= {str(name): reached[name] for name in reached}
+            if "score" in self.clean and self.score_stage is None:
+                self.score_stage = stage_of_scores(reached, names, self.clean["score"].notna())
+        self._money()
+        self._capacity(status)
+        table = pd.DataFrame(self.clean, index=self.cells.index)
+        table.insert(0, "row", self.cells.index.to_numpy())
+        table = self._repeat(table).reset_index(drop=True)
+        self._say_what_is_missing(table)
+        counts = Counts(
+            rows_read=self.raw.source.rows,
+            rows_used=rows_used,
+            left=self.left,
+            applications=len(table),
+            outcomes=_outcomes(table),
+            groups={str(group): int(n) for group, n in table["group"].value_counts().sort_index().items()},
+        )
+        problems = self.collector.problems()
+        return History(
+            table, names, self.score_stage, self.mapping, problems, counts, self.raw.source, tuple(self.notices)
+        )
+
+    def _cells(self, role: str) -> tuple[pd.Series[Any], str] | tuple[None, None]:
+        column = self.roles.column(role)
+        return (None, None) if column is None else (self.cells[column], column)
+
+    def _leave(self, code: str, flags: pd.Series[Any], column: str = "", values: pd.Series[Any] | None = None) -> None:
+        if flags.any():
+            self.collector.add(code, flags, column, values)
+            self.left[code] = int(flags.sum())
+            self.cells = self.cells[~flags]
+
+    def _leave_out_what_is_no_application(self) -> None:
+        names = [str(name) for name in self.cells.columns]
+        same = sum((self.cells[name] == name).astype(int) for name in names)
+        assert isinstance(same, pd.Series)
+        self._leave("repeated-header", (same >= 2) & (same >= 0.8 * len(names)))
+        tail = self.cells.tail(3)
+        first = tail.apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
+        total = pd.Series(False, index=self.cells.index)
+        total.loc[tail.index] = first.map(plain).isin(_TOTALS)
+        self._leave("total-row", total, str(names[0]), first.reindex(self.cells.index, fill_value=""))
+        if self.cells.empty:
+            raise InputError(Problem(self.raw.source.path, "has no row that is an application"))
+
+    def _ids(self) -> int:
+        """Repeated rows leave; how many did."""
+        cells, column = self._cells("candidate")
+        if cells is None or column is None:
+            return 0
+        search, _ = self._cells("search")
+        key = pd.DataFrame({"c": clean_ids(cells), "s": "" if search is None else clean_ids(search)})
+        again = key.duplicated() & (key["c"] != "")
+        telling = [name for name in self.cells.columns if plain(str(name)) not in ROW_NUMBERS]
+        repeated = again & self.cells.duplicated(telling)
+        self.collector.add("duplicate-candidate", again & ~repeated, column, cells)
+        self._leave("repeated-row", repeated, column, cells)
+        return int(repeated.sum())
+
+    def _who(self) -> None:
+        cells, column = self._cells("candidate")
+        self.clean["candidate"] = read_ids(cells, self.cells.index, column, self.collector)
+        search, column = self._cells("search")
+        if search is None or column is None:
+            self.clean["search"] = pd.Series(ALL, index=self.cells.index, dtype="str")
+        else:
+            missing = among(search, MISSING)
+            self.collector.add("missing-search", missing, column, search)
+            self.clean["search"] = clean_ids(search).where(~missing, UNKNOWN)
+        names = self.roles.columns("group")
+        parts = [read_group(self.cells[name], name, self.collector) for name in names]
+        unknown = pd.concat([part == UNKNOWN for part in parts], axis=1).any(axis=1)
+        crossed = parts[0].str.cat(parts[1:], sep="+") if len(parts) > 1 else parts[0]
+        self.clean["group"] = crossed.where(~unknown, UNKNOWN)
+        self.clean |= {f"group:{name}": part for name, part in zip(names, parts, strict=True)}
+
+    def _status(self) -> pd.Series[Any]:
+        choice = self.roles.choice("selected")
+        if choice is not None:
+            status = to_status(
+                self.cells[choice.columns[0]], choice.columns[0], self.collector, words=self.words, test=choice.test
+            )
+        elif self.stages is not None:
+            status = self.stages.status()
+            self._say(
+                "selected-from-stages", f"selected are those who reached the last stage, {self.stages.names[-1]!r}"
+            )
+        else:
+            for flag in ("declined", "withdrawn", "pending"):
+                self.clean[flag] = pd.Series(False, index=self.cells.index)
+            return pd.Series("", index=self.cells.index, dtype="str")
+        self.clean["selected"] = status.isin(["selected", "declined"])
+        self.clean["status"] = status
+        for flag in ("declined", "withdrawn", "pending"):
+            self.clean[flag] = status == flag
+        return status
+
+    def _score_and_inspected(self, status: pd.Series[Any]) -> None:
+        score = None
+        cells, column = self._cells("score")
+        if cells is not None and column is not None:
+            score = self.numbers.read(cells, column)
+            if set(plain(column).split()) & RANK:
+                score = score.max() + 1 - score
+                self._say("rank-reversed", f"{column!r} is a rank: the best rank is the highest score")
+        selected = status.isin(["selected", "declined"])
+        choice = self.roles.choice("inspected")
+        if choice is not None:
+            name = choice.columns[0]
+            inspected = took_place(to_stage(self.cells[name], name, self.collector, test=choice.test))
+            self.collector.add("selected-not-inspected", selected & ~inspected, name, self.cells[name])
+        elif self.stages is not None:
+            inspected = self.stages.first_reached
+            for codes in self.stages.codes[1:]:
+                inspected = inspected | took_place(codes)
+            self._say("inspected-derived", f"inspected are those who reached {self.stages.names[0]!r} or a later stage")
+        elif score is not None:
+            inspected = score.notna()
+            self._say(
+                "inspected-derived",
+                "no column says who was inspected: those with a score, and those selected, count as inspected",
+            )
+        else:
+            inspected = selected
+            self._say(
+                "inspected-derived", "no column says who was inspected: only those selected are known to have been"
+            )
+        inspected = inspected | selected
+        self.clean["inspected"] = inspected
+        if score is not None and cells is not None and column is not None:
+            self.collector.add("score-without-inspection", score.notna() & ~inspected, column, cells)
+            self.collector.add("inspected-without-score", score.isna() & inspected, column, cells)
+            self.clean["score"] = score.where(inspected)
+
+    def _money(self) -> None:
+        for name in self.roles.columns("prior"):
+            self.clean[f"prior:{name}"] = self.numbers.prior(self.cells[name], name)
+        self._cost()
+        cells, column = self._cells("outcome")
+        if cells is not None and column is not None:
+            self.clean["outcome"] = self.numbers.read(cells, column)
+        for name in self.roles.columns("expense"):
+            self.clean[f"expense:{name}"] = self.numbers.read(self.cells[name], name)
+        cells, column = self._cells("date")
+        if cells is not None and column is not None:
+            self.clean["date"] = read_dates(cells, column, self.collector, "date")
+
+    def _cost(self) -> None:
+        columns, given = self.roles.columns("cost"), self.options.cost
+        names = self.stages.names if self.stages is not None else ()
+        per_stage = dict(given) if isinstance(given, abc.Mapping) else {}
+        if wrong := [name for name in per_stage if name not in names]:
+            raise InputError(
+                [Problem(f"--cost {name}", f"there is no stage {name!r}", f"stages: {names}") for name in wrong]
+            )
+        if len(columns) > 1 and len(columns) != len(names):
+            raise InputError(
+                Problem("--map cost", f"{len(columns)} columns for {len(names)} stages", "give one for each stage")
+            )
+        keys = [f"cost:{name}" for name in names] if len(columns) > 1 or per_stage else ["cost"]
+        for i, key in enumerate(keys):
+            default = per_stage.get(key.removeprefix("cost:")) if per_stage else given
+            column = columns[i] if i < len(columns) else None
+            if column is None and default is None:
+                continue
+            value = (
+                pd.Series(np.nan, index=self.cells.index)
+                if column is None
+                else self.numbers.read(self.cells[column], column)
+            )
+            if column is not None:
+                self.collector.add("negative-cost", value < 0, column, self.cells[column])
+            if isinstance(default, int | float):
+                value = value.fillna(float(default))
+            elif column is not None and len(columns) == 1 and value.isna().any():
+                self.collector.add_column("missing-cost", column, f"{int(value.isna().sum())} rows")
+            self.clean[key] = value
+        if len(keys) > 1 or keys != ["cost"]:
+            parts = [self.clean[key] for key in keys if key in self.clean]
+            self.clean["cost"] = pd.concat(parts, axis=1).sum(axis=1, min_count=1)
+
+    def _capacity(self, status: pd.Series[Any]) -> None:
+        cells, column = self._cells("capacity")
+        search = self.clean["search"]
+        if cells is None or column is None:
+            if self.options.capacity is None:
+                return
+            column, value = "capacity", pd.Series(float(self.options.capacity), index=self.cells.index)
+        else:
+            value = self.numbers.whole(cells, column, "bad-capacity")
+            first = value.groupby(search.to_numpy()).transform("first")
+            differs = value.notna() & (value != first)
+            self.collector.add_pairs(
+                "inconsistent-capacity",
+                column,
+                value.index[differs].tolist(),
+                cells[differs].tolist(),
+                first[differs].astype(int).tolist(),
+            )
+            value = first
+            if value.isna().any() and self.options.capacity is not None:
+                value = value.fillna(float(self.options.capacity))
+        weight = self._weights()
+        hired = ((status == "selected") * weight).groupby(search.to_numpy()).transform("sum")
+        over = (hired > value) & ~search.duplicated()
+        self.collector.add_pairs(
+            "more-selected-than-capacity",
+            column,
+            value.index[over].tolist(),
+            hired[over].astype(int).tolist(),
+            value[over].astype(int).tolist(),
+        )
+        if value.isna().any():
+            n = search[value.isna()].nunique()
+            self._say("capacity-from-selected", f"{n} searches have no capacity: the number selected serves")
+        self.clean["capacity"] = np.fmax(value, hired).astype("int64")
+
+    def _weights(self) -> pd.Series[Any]:
+        if "weight" not in self.__dict__:
+            cells, column = self._cells("count")
+            self.weight = pd.Series(1, index=self.cells.index)
+            if cells is not None and column is not None:
+                self.weight = self.numbers.whole(cells, column, "bad-count").fillna(0).astype("int64")
+        return self.weight
+
+    def _repeat(self, table: pd.DataFrame) -> pd.DataFrame:
+        column = self.roles.column("count")
+        if column is None:
+            return table
+        weight = self._weights().to_numpy()
+        total = int(weight.sum())
+        if not 0 < total <= MOST_APPLICATIONS:
+            limit = f"at most {MOST_APPLICATIONS:,} can be read" if total else "there are none"
+            raise InputError(Problem(f"column {column!r}", f"the counts sum to {total:,} applications; {limit}"))
+        self._say("counts", f"{column!r} counts applications: {len(table)} rows stand for {total:,} applications")
+        table = table.iloc[np.repeat(np.arange(len(table)), weight)].copy()
+        each = table.groupby("row").cumcount() + 1
+        table["candidate"] = (table["candidate"] + " #" + each.astype("str")).astype("str")
+        return table
+
+    def _say(self, code: str, text: str) -> None:
+        self.notices.append(Notice(code, text))
+
+    def _say_what_is_missing(self, table: pd.DataFrame) -> None:
+        lacks = {
+            "score": (
+                "no-score",
+                "no score: nothing can be fitted, only the disparities are audited; --map score=COLUMN",
+            ),
+            "cost": ("no-cost", "no cost of an inspection: give one with --cost, or --map cost=COLUMN"),
+            "capacity": (
+                "no-capacity",
+                "no capacity: the number selected in each search serves; --capacity or --map capacity=COLUMN",
+            ),
+        }
+        for column, (code, text) in lacks.items():
+            if column not in table:
+                self._say(code, text)
+        if self.roles.column("search") is None:
+            self._say("no-search", "no column of requisitions: all applications are one search; --map search=COLUMN")
+        if self.roles.column("candidate") is None:
+            self._say("no-candidate", "no candidate ids: repeated candidates cannot be seen; --map candidate=COLUMN")
+        known = set(table["group"].unique()) - {UNKNOWN}
+        if len(known) < 2:
+            self._say("one-group", "fewer than two known groups: there is nothing to compare")
+        for flag, text in (
+            ("withdrawn", "withdrew: they are counted apart and enter no rate"),
+            ("pending", "are undecided: they are counted apart and enter no rate"),
+            ("declined", "declined an offer: the firm selected them, so they count as selected"),
+        ):
+            if n := int(table[flag].sum()):
+                self._say(flag, f"{n:,} applications {text}" if flag != "declined" else f"{n:,} candidates {text}")
+
+
+def _with_stages(mapping: Mapping, names: tuple[str, ...]) -> Mapping:
+    """The mapping as it is shown, with the stages that were found among the events."""
+    if mapping.columns("stages"):
+        return mapping
+    choices = (*mapping.choices, Choice("stages", names, "values of the stage column, in order"))
+    return Mapping(choices, mapping.unused, mapping.notices)
+
+
+def _outcomes(table: pd.DataFrame) -> dict[str, int]:
+    if "status" in table:
+        return {str(status): int(n) for status, n in table["status"].value_counts().sort_index().items()}
+    return {"inspected": int(table["inspected"].sum()), "not inspected": int((~table["inspected"]).sum())}
