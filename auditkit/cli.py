@@ -26,7 +26,6 @@ from auditkit.errors import InputError, Problem
 if TYPE_CHECKING:
     from auditkit.constraints import Constraint
     from auditkit.plugin_manager import Plugins
-    from auditkit.solve import Solution
 
 DONE, FINDING, WRONG_INPUT, DEFECT = 0, 1, 2, 3
 MOST_PROBLEMS = 10

@@ -282,8 +282,8 @@ def write_text(path: Path, text: str) -> None:
             file.write(text)
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

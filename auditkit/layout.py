@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -191,7 +191,7 @@ def _attributes(candidates: list[Candidate]) -> dict[str, Floats]:
     return dict(columns)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _box_shape(m: int) -> Shape:
     values = list(range(1, m + 1))
     return Shape(

@@ -217,7 +217,7 @@ def indices(layout: Layout, candidate: int, reward: list[Vector], tol: Vector) -
     For a state s not yet eliminated, gain(s) and stop(s) are what is collected and the chance of selection from s until
     a state not eliminated is met; the best ratio gain / stop is the next index, and its state is eliminated.
     """
-    states = [s for s in range(layout.candidate_ptr[candidate], layout.candidate_ptr[candidate + 1])]
+    states = list(range(layout.candidate_ptr[candidate], layout.candidate_ptr[candidate + 1]))
     zero = (0.0,) * len(tol)
     gain: dict[int, Vector] = {}
     stop: dict[int, float] = {}

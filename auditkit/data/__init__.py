@@ -9,12 +9,14 @@ from collections import abc
 from dataclasses import dataclass
 from pathlib import Path
 
+from auditkit.data.cells import UNKNOWN
 from auditkit.data.clean import Options, clean
-from auditkit.data.history import ALL, UNKNOWN, History, render_mapping
-from auditkit.data.problems import KINDS, Counts, DataProblem, Problems
+from auditkit.data.history import ALL, History, render_mapping
+from auditkit.data.match import suggestions
+from auditkit.data.problems import KINDS, Counts, DataProblem, Notice, Problems
 from auditkit.data.profile import Column
-from auditkit.data.read import Notice, Source, read
-from auditkit.data.roles import Choice, Given, Mapping, describe_all, infer, suggestions
+from auditkit.data.read import Source, read
+from auditkit.data.roles import Choice, Given, Mapping, describe_all, infer
 from auditkit.data.words import ROLES
 from auditkit.errors import InputError, Problem
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import abc
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,9 @@ from auditkit.data.events import pivot
 from auditkit.data.history import ALL, History
 from auditkit.data.marks import Words, check_words, to_stage, to_status, took_place
 from auditkit.data.numbers import clean_ids, decimal_mark
-from auditkit.data.problems import Collector, Counts
-from auditkit.data.read import Notice, RawTable
-from auditkit.data.roles import Choice, Mapping
+from auditkit.data.problems import Collector, Counts, Notice
+from auditkit.data.read import RawTable
+from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
 from auditkit.data.words import MISSING, RANK, ROW_NUMBERS, plain
 from auditkit.errors import InputError, Problem
@@ -31,7 +32,7 @@ _TOTALS = frozenset({"total", "totals", "sum", "grand total", "summe", "gesamt"}
 
 @dataclass(frozen=True)
 class Options:
-    """What the user adds to the data: a cost (one, or one per stage), a capacity of every search, the meaning of words."""
+    """What the user adds: a cost (one, or one per stage), a capacity of every search, the meaning of words."""
 
     cost: float | abc.Mapping[str, float] | None = None
     capacity: int | None = None
@@ -69,7 +70,9 @@ class _Cleaning:
             apps = pivot(self.cells, self.mapping, self.words, self.collector, self.notices)
             self.cells, self.roles, self.score_stage = apps.table, apps.mapping, apps.score_stage
             names, stage_columns = apps.stages, apps.columns
-            self.mapping = _with_stages(self.mapping, names)
+            if not self.mapping.columns("stages"):
+                found = Choice("stages", names, "values of the stage column, in order")
+                self.mapping = replace_choice(self.mapping, "stages", found)
         else:
             rows_used -= self._ids()
         if names:
@@ -151,7 +154,7 @@ class _Cleaning:
         names = self.roles.columns("group")
         parts = [read_group(self.cells[name], name, self.collector) for name in names]
         unknown = pd.concat([part == UNKNOWN for part in parts], axis=1).any(axis=1)
-        crossed = parts[0].str.cat(parts[1:], sep="+") if len(parts) > 1 else parts[0]
+        crossed = reduce(lambda a, b: a + "+" + b, parts)
         self.clean["group"] = crossed.where(~unknown, UNKNOWN)
         self.clean |= {f"group:{name}": part for name, part in zip(names, parts, strict=True)}
 
@@ -351,14 +354,6 @@ class _Cleaning:
         ):
             if n := int(table[flag].sum()):
                 self._say(flag, f"{n:,} applications {text}" if flag != "declined" else f"{n:,} candidates {text}")
-
-
-def _with_stages(mapping: Mapping, names: tuple[str, ...]) -> Mapping:
-    """The mapping as it is shown, with the stages that were found among the events."""
-    if mapping.columns("stages"):
-        return mapping
-    choices = (*mapping.choices, Choice("stages", names, "values of the stage column, in order"))
-    return Mapping(choices, mapping.unused, mapping.notices)
 
 
 def _outcomes(table: pd.DataFrame) -> dict[str, int]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import abc
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from auditkit.data.cells import among, read_dates, read_ids
-from auditkit.data.problems import Collector
-from auditkit.data.read import Notice
+from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, Mapping
 from auditkit.data.words import MISSING, OFFER, START, STATUS, UNKNOWN_GROUP, code_of, plain
 from auditkit.errors import InputError, Problem, nearest
@@ -55,12 +55,9 @@ def pivot(
     dates = None if date_column is None else read_dates(table[date_column], date_column, collector, "date")
     if dates is not None and date_column is not None:
         table[date_column] = dates.dt.strftime("%Y-%m-%dT%H:%M:%S").fillna("").astype("str")
-        order = (
-            pd.DataFrame({"app": app.to_numpy(), "date": dates.to_numpy()})
-            .sort_values("date", kind="stable", na_position="last")
-            .index
-        )
-        table, app, kinds, labels, dates = (part.iloc[order] for part in (table, app, kinds, labels, dates))
+        order = dates.reset_index(drop=True).sort_values(kind="stable", na_position="last").index
+        table, app, dates = table.iloc[order], app.iloc[order], dates.iloc[order]
+        kinds, labels = kinds.iloc[order], labels.iloc[order]
     found = list(dict.fromkeys(labels[kinds == "stage"]))
     if not found:
         raise InputError(
@@ -99,7 +96,7 @@ def _only(mapping: Mapping, role: str) -> str:
 
 
 def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any], pd.Series[Any]]:
-    """What each event is (`start`, `stage`, `missing` or a final status), and the stage's name in its usual spelling."""
+    """What each event is (`start`, `stage`, `missing` or a final status), and its name in the usual spelling."""
     index, found = pd.factorize(cells)
     often = np.bincount(index)
     spelling: dict[str, tuple[int, str]] = {}
@@ -112,7 +109,8 @@ def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any]
         ends = code in _ENDS and text not in OFFER and text not in ("pass", "passed", "fail", "failed")
         kinds.append("missing" if text in MISSING else "start" if text in START else str(code) if ends else "stage")
         labels.append(spelling[text][1])
-    return (pd.Series(part, dtype="str").take(index).set_axis(cells.index) for part in (kinds, labels))  # type: ignore[return-value]
+    spread = [pd.Series(part, dtype="str").take(index).set_axis(cells.index) for part in (kinds, labels)]
+    return spread[0], spread[1]
 
 
 def _in_order(
@@ -158,7 +156,7 @@ def _in_order(
             clear[i, j] = max(before, after) >= _CLEAR * max(1, before + after)
     order = sorted(range(n), key=lambda i: (-ahead[i].sum(), i))
     stages = tuple(by_count[i] for i in order)
-    sure = all(clear[i, j] for i, j in zip(order, order[1:], strict=False))
+    sure = all(clear[i, j] for i, j in pairwise(order))
     notices.append(_order_notice(stages, "by their dates" if sure else "by their dates, which do not agree well"))
     return stages
 

@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.cells import UNKNOWN
-from auditkit.data.problems import Counts, Problems
-from auditkit.data.read import Notice, Source
+from auditkit.data.problems import Counts, Notice, Problems
+from auditkit.data.read import Source
 from auditkit.data.roles import Mapping
 
 ALL = "all"

@@ -92,7 +92,7 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
 def _pointed(
     words: pd.Series[Any], missing: pd.Series[Any], file_mark: str | None, separator: str | None
 ) -> tuple[pd.Series[Any], str, bool]:
-    """Cells with a decimal point and without thousands marks; the decimal mark that was read, and if that is doubtful."""
+    """Cells with a decimal point and no thousands marks; the decimal mark that they had, and if that is doubtful."""
     bare = _bare(words)
     # 85 % beside 0.85 would be read a hundred times too large, so the sign counts only if every cell has it
     if (bare.str.endswith("%") | missing).all():

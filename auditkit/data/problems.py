@@ -23,7 +23,7 @@ MOST_REFUSED = 1000
 
 
 class Kind(NamedTuple):
-    """How a kind of problem is treated, what it says and what mends it (`{value}`, `{column}` and more are filled in)."""
+    """How a kind of problem is treated, what it says and what mends it (`{value}` and the like are filled in)."""
 
     treatment: str
     what: str
@@ -104,6 +104,13 @@ KINDS: dict[str, Kind] = {
 
 LEAVING = ("repeated-row", "repeated-header", "total-row")
 """The only ways in which a row that was read does not take part."""
+
+
+class Notice(NamedTuple):
+    """Something about the data that is worth saying but is no problem."""
+
+    code: str
+    text: str
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def is_mark(word: str) -> bool | None:
 
 
 def describe(name: str, cells: pd.Series[Any]) -> Column:
-    """Look at a column. Shares come from at most a thousand of its values, evenly taken: the same file, the same answer."""
+    """Look at a column. Shares come from at most a thousand of its values, evenly taken, so they never change."""
     found = pd.Series(pd.unique(cells), dtype="str")
     filled = int((cells != "").sum())
     distinct = int((found != "").sum())

@@ -16,12 +16,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
-from auditkit.data.dates import looks_like_dates
-from auditkit.data.numbers import to_numbers
+from auditkit.data.header import under_header
+from auditkit.data.problems import Notice
 from auditkit.errors import InputError, Problem
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -40,14 +40,6 @@ _FOREIGN = (
     (b"\x89PNG", "an image", "export the table as CSV or .xlsx"),
 )
 _SAMPLE = 200_000
-_HEADER_WITHIN = 50
-
-
-class Notice(NamedTuple):
-    """Something about the data that is worth saying but is no problem."""
-
-    code: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -87,7 +79,7 @@ def read(path: str | Path, *, sheet: str | None = None) -> RawTable:
             if encoding == "cp1252":
                 notices.append(Notice("encoding", "the file is not UTF-8; it was read as Windows-1252 (cp1252)"))
             cells, separator = _delimited(place, text)
-        table, header_row = _under_header(place, cells, notices)
+        table, header_row = under_header(place, cells, notices)
     for name in table.columns:
         table[name] = table[name].str.strip()
     blank = (table == "").all(axis="columns")
@@ -140,6 +132,8 @@ def _decode(place: str, data: bytes) -> tuple[str, str]:
             text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
+        if not text.strip():
+            raise _error(place, "the file is empty", "export it again")
         head = text[:_SAMPLE]
         controls = sum(not c.isprintable() and not c.isspace() and ord(c) < 160 for c in head)
         if controls > 0.01 * len(head) or "\x00" in head:
@@ -174,8 +168,8 @@ def _delimited(place: str, text: str) -> tuple[pd.DataFrame, str]:
     try:
         head = text[:_SAMPLE]
         if len(text) > _SAMPLE:
-            head = head[: max(head.rfind("\n"), head.rfind("\r")) + 1]
-        told = re.match(r"sep=(.)\r?\n", head, re.IGNORECASE)
+            head = head[: max(head.rfind("\n"), head.rfind("\r")) + 1] or head
+        told = re.match(r"sep=(\t|[^\w\s\"'])\r?\n", head, re.IGNORECASE)
         separator = told.group(1) if told else _separator(head)
         width = max(len(record) for record in _records(head, separator))
         try:
@@ -212,7 +206,7 @@ def _parse(text: str, separator: str, width: int) -> pd.DataFrame:
 
 
 def _full_width(place: str, text: str, separator: str, width: int) -> int:
-    """The width of the longest record, if what overhangs is empty; otherwise an error with each record that is too long."""
+    """The width of the longest record if what overhangs is empty, or an error with each record that is too long."""
     longest, problems = width, []
     for row, record in enumerate(_records(text, separator), 1):
         longest = max(longest, len(record))
@@ -282,72 +276,3 @@ def _hashable(column: pd.Series[Any]) -> bool:
         column.dtype != object
         or not column.map(lambda value: isinstance(value, list | dict | set) or hasattr(value, "shape")).any()
     )
-
-
-def _under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tuple[pd.DataFrame, int]:
-    """Find the header, name the columns, and cut what stands above."""
-    head = cells.head(200)
-    filled = head.map(lambda cell: bool(cell.strip()))
-    if not filled.to_numpy().any():
-        raise _error(place, "the file is empty", "export it again")
-    count = filled.sum(axis="columns")
-    last = filled.apply(lambda row: int(row.to_numpy().nonzero()[0].max(initial=-1)), axis="columns")
-    full, able, strict = count >= 0.6 * count.max(), None, None
-    for number in head.index[full][:_HEADER_WITHIN]:
-        names = head.loc[number][filled.loc[number]].str.strip()
-        if (~to_numbers(names).bad | looks_like_dates(names)).mean() < 0.5:
-            able = number if able is None else able
-            if last[number] >= last.max():
-                strict = number
-                break
-    if _rownames_without_name(head, count):
-        cells = cells.copy()
-        cells.iloc[0] = ["", *cells.iloc[0, :-1]]
-        row = head.index[0]
-    elif able is not None:
-        # a title may be as wide as the header, but does not reach as far to the right
-        row = able if strict is None else strict
-    else:
-        raise _error(
-            place, "there is no header row: the first rows look like data", "put the column names in the first row"
-        )
-    if row != head.index[0]:
-        notices.append(Notice("title-rows", f"the header was found in row {row}; what stands above it was passed over"))
-    below = cells.loc[row:].iloc[1:]
-    return _named(place, [str(name) for name in cells.loc[row]], below, notices), int(row)
-
-
-def _rownames_without_name(head: pd.DataFrame, count: pd.Series[Any]) -> bool:
-    """R writes row names without a header for them: one name fewer than cells, and the first column counts up."""
-    if len(head) < 2 or head.shape[1] < 2 or head.iloc[0, -1] != "" or count.iloc[0] != head.shape[1] - 1:
-        return False
-    return bool((head.iloc[1:, 0] == [str(i) for i in range(1, len(head))]).all() and (head.iloc[1:, -1] != "").any())
-
-
-def _named(place: str, names: list[str], below: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
-    names = [" ".join(name.split()) for name in names]
-    kept, labels, twice, unnamed = [], [], [], []
-    seen = {name for name in names if name}
-    for i, name in enumerate(names):
-        if not name:
-            if (below.iloc[:, i].str.strip() == "").all():
-                continue
-            name = f"unnamed {i + 1}"
-            unnamed.append(name)
-        if name in labels:
-            base, k = name, 2
-            while name in seen:
-                name, k = f"{base} ({k})", k + 1
-            seen.add(name)
-            twice.append(name)
-        kept.append(i)
-        labels.append(name)
-    if unnamed:
-        notices.append(Notice("unnamed-columns", f"columns without a name are called {', '.join(map(repr, unnamed))}"))
-    if twice:
-        notices.append(Notice("duplicate-headers", f"names that occur again are called {', '.join(map(repr, twice))}"))
-    if not labels or below.empty:
-        raise _error(place, "has a header but no rows", "export it again with its data")
-    table = below.iloc[:, kept].copy()
-    table.columns = pd.Index(labels)
-    return table

@@ -51,12 +51,11 @@ def search(oracle: Oracle) -> Meeting:
     low, high = (free, other) if s < 0 else (other, free)
     while True:
         s_low, s_high = min(slack(low), 0.0), max(slack(high), 0.0)
-        dual = (low.utility - high.utility) / (s_high - s_low)
-        duals = np.array([dual])
+        duals = oracle.proper(np.array([(low.utility - high.utility) / (s_high - s_low)]))
         meeting = max(oracle.plane(low, duals), oracle.plane(high, duals))
         new = oracle.at(duals)
         bound = oracle.plane(new, duals)
-        size = abs(new.utility) + abs(dual) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
+        size = abs(new.utility) + abs(float(duals[0])) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
         if bound - meeting <= ROUNDING * size:
             weights = np.array([s_high, -s_low]) / (s_high - s_low)
             keep = weights > 0

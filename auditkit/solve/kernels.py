@@ -41,7 +41,7 @@ class Chains(NamedTuple):
     mass_items: np.ndarray
 
 
-# ---------------------------------------------------------------------------------------------- indices of one candidate
+# ------------------------------------------------------------------------------------------ indices of one candidate
 
 
 @njit(**OPTIONS)
@@ -165,6 +165,139 @@ def forward_mass(c, chains, index, mass):
 
 
 @njit(**OPTIONS)
+def step_matrix(c, chains):
+    """Transition probabilities of a candidate, dense."""
+    first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
+    step = np.zeros((last - first, last - first))
+    for s in range(first, last):
+        for e in range(chains.edge_ptr[s], chains.edge_ptr[s + 1]):
+            step[s - first, chains.edge_to[e] - first] += chains.edge_prob[e]
+    return step
+
+
+@njit(**OPTIONS)
+def cyclic_indices(c, chains, reward, tol, index):
+    """Indices of a candidate whose chain has cycles: state elimination, largest index first.
+
+    For a state s that is left, gain(s) and chance(s) are what is collected and the probability of selection from s until
+    a state that is left is met. The best ratio gain / chance is the next index. Eliminating its state u passes
+    A(s,u) / (1 - A(u,u)) of its gain, chance and transitions on to every s: the paper's collapsing of free-lunch
+    states (chance 0, gain > 0: index +inf) with the factor A(s,u) that it omits.
+    """
+    first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
+    size, levels = last - first, reward.shape[1]
+    zero = np.zeros(levels)
+    step = step_matrix(c, chains)
+    gain = reward[first:last].copy()
+    chance = np.zeros(size)
+    left = np.zeros(size, np.bool_)
+    for s in range(size):
+        left[s] = not chains.terminal[first + s]
+        for t in range(size):
+            if chains.terminal[first + t] and step[s, t] > 0.0:
+                chance[s] += step[s, t]
+                for d in range(levels):
+                    gain[s, d] += step[s, t] * reward[first + t, d]
+                step[s, t] = 0.0
+        index[first + s] = np.inf
+    while True:
+        best = -1
+        for s in range(size):
+            if left[s]:
+                if chance[s] > 0.0:
+                    index[first + s] = gain[s] / chance[s]
+                elif compare(gain[s], zero, tol) > 0:
+                    index[first + s] = np.inf
+                else:
+                    index[first + s] = -np.inf
+                if best < 0 or compare(index[first + s], index[first + best], tol) > 0:
+                    best = s
+        if best < 0 or index[first + best, 0] == -np.inf:
+            return
+        left[best] = False
+        stay = 1.0 - step[best, best]
+        for s in range(size):
+            through = step[s, best] / stay
+            if left[s] and through > 0.0:
+                step[s, best] = 0.0
+                chance[s] += through * chance[best]
+                for d in range(levels):
+                    gain[s, d] += through * gain[best, d]
+                for t in range(size):
+                    if t != best:
+                        step[s, t] += through * step[best, t]
+
+
+@njit(**OPTIONS)
+def cyclic_mass(c, chains, index, mass):
+    """As `forward_mass`, for a chain with cycles.
+
+    States join C in order of decreasing index; `stay` = (I - A_CC)^-1 holds expected visits inside C and grows by one
+    row and column a time. From the state u that holds the smallest index, visits are the row of u in `stay` when
+    all indices >= that of u have joined; whatever is entered outside C holds the smallest index next.
+    """
+    first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
+    size, levels = last - first, index.shape[1]
+    exact = np.zeros(levels)
+    step = step_matrix(c, chains)
+    place = np.zeros(size, np.int64)  # of a state in the rows of the mass pattern, which are all alike
+    for i in range(chains.mass_ptr[first], chains.mass_ptr[first + 1]):
+        place[chains.mass_items[i] - first] = i - chains.mass_ptr[first]
+    for i in range(chains.mass_ptr[first], chains.mass_ptr[last]):
+        mass[i] = 0.0
+    alive = np.empty(size, np.int64)
+    count = 0
+    for s in range(size):  # insertion sort by decreasing index
+        if not chains.terminal[first + s]:
+            i = count
+            while i > 0 and compare(index[first + alive[i - 1]], index[first + s], exact) < 0:
+                alive[i] = alive[i - 1]
+                i -= 1
+            alive[i] = s
+            count += 1
+    entered = np.zeros(size)
+    entered[0] = 1.0
+    stay = np.zeros((count, count))
+    column, row = np.zeros(count), np.zeros(count)
+    begin_tie = 0
+    while begin_tie < count and index[first + alive[begin_tie], 0] > -np.inf:
+        end_tie = begin_tie
+        while end_tie < count and compare(index[first + alive[end_tie]], index[first + alive[begin_tie]], exact) == 0:
+            x = alive[end_tie]
+            pivot = 1.0 - step[x, x]
+            for i in range(end_tie):
+                column[i] = 0.0
+                row[i] = 0.0
+                for j in range(end_tie):
+                    column[i] += stay[i, j] * step[alive[j], x]
+                    row[i] += step[x, alive[j]] * stay[j, i]
+            for j in range(end_tie):
+                pivot -= step[x, alive[j]] * column[j]
+            for i in range(end_tie):
+                for j in range(end_tie):
+                    stay[i, j] += column[i] * row[j] / pivot
+                stay[i, end_tie] = column[i] / pivot
+                stay[end_tie, i] = row[i] / pivot
+            stay[end_tie, end_tie] = 1.0 / pivot
+            end_tie += 1
+        for i in range(begin_tie, end_tie):
+            u = alive[i]
+            if entered[u] == 0.0:
+                continue
+            for j in range(end_tie):
+                s = alive[j]
+                visits = entered[u] * stay[i, j]
+                mass[chains.mass_ptr[first + s] + place[u]] += visits
+                for t in range(size):
+                    if step[s, t] > 0.0:
+                        if chains.terminal[first + t]:
+                            mass[chains.mass_ptr[first + t] + place[u]] += visits * step[s, t]
+                        elif compare(index[first + t], index[first + u], exact) < 0:
+                            entered[t] += visits * step[s, t]
+        begin_tie = end_tie
+
+
+@njit(**OPTIONS)
 def snap(first, last, chains, tol, index):
     """Make indices of a search that are equal within the tolerance of their level equal indeed."""
     states = chains.candidate_ptr[last] - chains.candidate_ptr[first]
@@ -195,14 +328,20 @@ def prepare(first, last, chains, reward, tol, index, mass):
     for search in range(first, last):
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         for c in range(c0, c1):
-            forward_indices(c, chains, reward, tol, index)
+            if chains.cyclic[c]:
+                cyclic_indices(c, chains, reward, tol, index)
+            else:
+                forward_indices(c, chains, reward, tol, index)
         if reward.shape[1] > 1:
             snap(c0, c1, chains, tol, index)
         for c in range(c0, c1):
-            forward_mass(c, chains, index, mass)
+            if chains.cyclic[c]:
+                cyclic_mass(c, chains, index, mass)
+            else:
+                forward_mass(c, chains, index, mass)
 
 
-# --------------------------------------------------------------------------------- one search: who is ahead of whom, when
+# ---------------------------------------------------------------------------- one search: who is ahead of whom, when
 
 
 @njit(**OPTIONS)

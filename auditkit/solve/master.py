@@ -90,7 +90,7 @@ class Master:
         return float(self.lp.getInfo().objective_function_value), duals[: self.m] / self.scale
 
     def mixture(self) -> tuple[tuple[Column, ...], Floats, Floats]:
-        """Columns, weights and duals of the master solved from nothing, its basis solved once more in full precision."""
+        """Columns, weights and duals of the master solved from nothing, its basis once more in full precision."""
         lp = self._empty()
         for column in self.columns:
             self._add(lp, column, column.utility)
@@ -128,21 +128,25 @@ def generate(oracle: Oracle, known: tuple[Column, ...] = ()) -> Meeting:
         master.add(column)
     phase_one(oracle, master)
     master.begin_phase_two()
-    best = free.utility  # G(0)
+    proof = (free.utility, np.zeros(len(oracle.rows)))  # the lowest bound so far, and the duals that prove it
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
-        duals = oracle.proper(duals)
-        new = oracle.at(duals)
-        bound = oracle.plane(new, duals)
-        best = min(best, bound)
-        size = 1e-9 + abs(value) + float(np.abs(duals) @ scale)
-        if best - value <= ROUNDING * size or _known(new, master, scale):
+        new, proof = _price(oracle, duals, proof)
+        size = 1e-9 + abs(value) + float(np.abs(proof[1]) @ scale)
+        if proof[0] - value <= ROUNDING * size or _known(new, master, scale):
             break
         master.add(new)
     columns, weights, duals = master.mixture()
+    _, (bound, duals) = _price(oracle, duals, proof)
+    return Meeting(columns, weights, duals, bound, oracle.calls)
+
+
+def _price(oracle: Oracle, duals: Floats, proof: tuple[float, Floats]) -> tuple[Column, tuple[float, Floats]]:
+    """The column that these duals price, and the better of two bounds."""
     duals = oracle.proper(duals)
-    best = min(best, oracle.plane(oracle.at(duals), duals))
-    return Meeting(columns, weights, duals, best, oracle.calls)
+    new = oracle.at(duals)
+    bound = oracle.plane(new, duals)
+    return new, (bound, duals) if bound < proof[0] else proof
 
 
 def phase_one(oracle: Oracle, master: Master) -> None:

@@ -1,0 +1,131 @@
+"""Features as the columns of a regression, and the two regressions that are made with them.
+
+A number x becomes (x - mean)/sd, with 0 and a column of its own where it is not known, and its square if asked for; a
+category becomes one 0/1 column per value. Columns of categories are penalised by `CATEGORY` pseudo-candidates, so that
+a value seen once moves the fit little and a value never seen, all zeros, has the average effect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from auditkit.fit.strata import is_number
+from auditkit.layout import Floats
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CATEGORY = 1.0
+NUMBER = 1e-6
+"""Ridge on the columns of numbers: only for columns that say the same."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """How a table of features becomes a matrix; learnt from the training rows."""
+
+    numbers: tuple[tuple[str, float, float, bool], ...]
+    """Column, mean, standard deviation, whether some are not known."""
+    categories: tuple[tuple[str, pd.Index[Any]], ...]
+    squares: bool
+
+    @staticmethod
+    def of(features: pd.DataFrame, *, squares: bool = False) -> Design:
+        import pandas as pd
+
+        numbers, categories = [], []
+        for name in map(str, features.columns):
+            column = features[name]
+            if not is_number(column):
+                seen = pd.Index(column.astype("str").unique())
+                if len(seen) > 1:
+                    categories.append((name, seen))
+                continue
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+            known = values[~np.isnan(values)]
+            if len(known) and known.std() > 0:
+                numbers.append((name, float(known.mean()), float(known.std()), len(known) < len(values)))
+        return Design(tuple(numbers), tuple(categories), squares)
+
+    def matrix(self, features: pd.DataFrame) -> Floats:
+        """One row per candidate; the first column is 1."""
+        n = len(features)
+        columns = [np.ones((n, 1))]
+        for name, mean, sd, gaps in self.numbers:
+            values = (features[name].to_numpy(dtype=np.float64, na_value=np.nan) - mean) / sd
+            missing = np.isnan(values)
+            values = np.where(missing, 0.0, values)
+            columns.append(values[:, None])
+            if self.squares:
+                columns.append(values[:, None] ** 2)
+            if gaps:
+                columns.append(missing[:, None].astype(np.float64))
+        for name, seen in self.categories:
+            code = np.asarray(seen.get_indexer(features[name].astype("str").to_numpy()))
+            columns.append((code[:, None] == np.arange(len(seen))).astype(np.float64))
+        return np.concatenate(columns, axis=1)
+
+    @property
+    def penalty(self) -> Floats:
+        """The ridge on each column of the matrix, in pseudo-candidates; none on the first."""
+        parts = [0.0]
+        for _, _, _, gaps in self.numbers:
+            parts += [NUMBER] * (1 + self.squares + gaps)
+        for _, seen in self.categories:
+            parts += [CATEGORY] * len(seen)
+        return np.array(parts)
+
+
+def least_squares(matrix: Floats, target: Floats, weights: Floats, penalty: Floats) -> Floats:
+    """Coefficients b that minimise sum w (y - Xb)^2 + sum penalty b^2."""
+    scaled = matrix * weights[:, None]
+    return np.linalg.lstsq(scaled.T @ matrix + np.diag(penalty), scaled.T @ target, rcond=None)[0]
+
+
+def log_variance(matrix: Floats, squares: Floats, weights: Floats, penalty: Floats) -> Floats:
+    """Coefficients c of log sigma^2 = Xc, by maximum likelihood of normal residuals with the given squares.
+
+    Minimises  sum w (Xc + r^2 exp(-Xc)) / 2 + sum penalty c^2 / 2, which is convex; Fisher scoring, whose matrix is the
+    same in every step, halved until the loss falls.
+    """
+    squares = np.maximum(squares, 1e-12 * max(float(squares.mean()), 1e-300))
+    coefficients = np.zeros(matrix.shape[1])
+    coefficients[0] = np.log(np.average(squares, weights=weights))
+    curvature = (matrix * weights[:, None]).T @ matrix / 2 + np.diag(penalty)
+
+    def loss(c: Floats) -> float:
+        eta = np.clip(matrix @ c, -700, 700)
+        return float(weights @ (eta + squares * np.exp(-eta)) / 2 + penalty @ c**2 / 2)
+
+    now = loss(coefficients)
+    for _ in range(50):
+        eta = np.clip(matrix @ coefficients, -700, 700)
+        slope = matrix.T @ (weights * (1 - squares * np.exp(-eta))) / 2 + penalty * coefficients
+        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
+        size = 1.0
+        while size > 1e-6 and loss(coefficients - size * step) > now:
+            size /= 2
+        if size <= 1e-6:
+            break
+        coefficients = coefficients - size * step
+        before, now = now, loss(coefficients)
+        if before - now < 1e-10 * max(1.0, abs(now)):
+            break
+    return coefficients
+
+
+def logistic(matrix: Floats, yes: Floats, penalty: Floats) -> Floats:
+    """Coefficients b of P(yes) = 1 / (1 + exp(-Xb)), by penalised maximum likelihood."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    def loss(b: Floats) -> tuple[float, Floats]:
+        eta = matrix @ b
+        value = float(np.logaddexp(0, eta).sum() - yes @ eta + penalty @ b**2 / 2)
+        return value, matrix.T @ (expit(eta) - yes) + penalty * b
+
+    start = np.zeros(matrix.shape[1])
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-6}).x)

@@ -1,0 +1,144 @@
+"""What fitting yields: the instance, what the firm did in it, how well the priors fit, and what had to be assumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditkit.errors import InputError
+from auditkit.files import INSTANCE
+from auditkit.fit.long_term import TrueValue
+from auditkit.fit.quality import FitQuality
+from auditkit.instance import Box, Chain, Instance, State
+from auditkit.layout import Bools, Floats, Ints
+
+
+class CannotFit(InputError):
+    """The data cannot support a model at all; an audit of disparities is still possible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Realised:
+    """The firm's own policy. Arrays have one entry per candidate, in the order of the instance's layout.
+
+    Utility = sum of `credited` over the selected - sum of `cost` over the inspected, in the unit of value and cost.
+    """
+
+    search: Ints
+    capacity: Ints
+    """Per search."""
+    inspected: Bools
+    offered: Bools
+    """The firm said yes; who declined is not among the `selected`."""
+    selected: Bools
+    value: Floats
+    """value_scale * score; NaN without a score."""
+    credited: Floats
+    """The value, or without a score the mean of the prior."""
+    cost: Floats
+    """What the inspection cost (of chains: all stages reached); of someone not inspected, what it would have cost
+    (of chains: 0)."""
+    true: Floats | None
+    """The expected true value in place of `credited`; None without outcomes."""
+    reached: Mapping[str, Bools]
+    """Of chains: who reached each stage, in order."""
+
+    def __post_init__(self) -> None:
+        for array in vars(self).values():
+            if isinstance(array, np.ndarray):
+                array.setflags(write=False)
+
+    @property
+    def by_search(self) -> Floats:
+        """Utility of each search."""
+        return self._sum(np.where(self.selected, self.credited, 0.0) - np.where(self.inspected, self.cost, 0.0))
+
+    @property
+    def utility(self) -> float:
+        return float(self.by_search.sum())
+
+    @property
+    def long_term_by_search(self) -> Floats | None:
+        if self.true is None:
+            return None
+        return self._sum(np.where(self.selected, self.true, 0.0) - np.where(self.inspected, self.cost, 0.0))
+
+    @property
+    def long_term_utility(self) -> float | None:
+        """Utility with true values in place of scores."""
+        by_search = self.long_term_by_search
+        return None if by_search is None else float(by_search.sum())
+
+    @property
+    def unfilled_capacity(self) -> int:
+        """Positions that stayed empty."""
+        return int(np.maximum(self.capacity - self._sum(self.selected.astype(np.float64)), 0).sum())
+
+    @property
+    def without_score(self) -> int:
+        """How many of the selected count with the mean of their prior."""
+        return int((self.selected & np.isnan(self.value)).sum())
+
+    def _sum(self, per_candidate: Floats) -> Floats:
+        return np.bincount(self.search, per_candidate, minlength=len(self.capacity))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A history as an instance. Candidates are named c0, c1, ... in the order of the layout."""
+
+    instance: Instance
+    realised: Realised
+    quality: FitQuality
+    rows: Ints
+    """Per candidate: position of its row in the history's table."""
+    expected: Floats
+    """Per candidate: mean of its prior, in the unit of value."""
+    true_value: TrueValue | None
+    notices: tuple[str, ...]
+    settings: dict[str, Any]
+    """Everything that the fit depends on apart from the data, as plain numbers and words."""
+
+
+def instance_document(fitted: Fitted) -> dict[str, Any]:
+    """The instance as a document of format auditkit-instance/1, without constraints."""
+    searches = [
+        {
+            "id": search.id,
+            "capacity": search.capacity,
+            "candidates": [_box(c) if isinstance(c, Box) else _chain(c) for c in search.candidates],
+        }
+        for search in fitted.instance.searches
+    ]
+    return {"format": INSTANCE, "searches": searches}
+
+
+def _box(box: Box) -> dict[str, Any]:
+    document: dict[str, Any] = {"id": box.id, "group": box.group, "cost": box.cost}
+    document |= {"values": box.values.tolist(), "probs": box.probs.tolist()}
+    if box.true_values is not None:
+        document["true_values"] = box.true_values.tolist()
+    return document | ({"attributes": dict(box.attributes)} if box.attributes else {})
+
+
+def _chain(chain: Chain) -> dict[str, Any]:
+    document = {
+        "id": chain.id,
+        "group": chain.group,
+        "start": chain.start,
+        "states": {state.name: _state(state) for state in chain.states},
+    }
+    return document | ({"attributes": dict(chain.attributes)} if chain.attributes else {})
+
+
+def _state(state: State) -> dict[str, Any]:
+    document: dict[str, Any] = {"stage": state.stage} if state.stage is not None else {}
+    document["reward"] = state.reward
+    if state.terminal:
+        document["terminal"] = True
+    else:
+        document["to"] = dict(state.to)
+    return document | ({"true_reward": state.true_reward} if state.true_reward is not None else {})

@@ -1,0 +1,125 @@
+"""What templates and charts take from a report document (`auditkit-report/1`): None where there is nothing.
+
+Any part of a document may be null. `at` walks a path and stops at the first null; a key that does not exist is an
+error, so that a misspelt one is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Document = Mapping[str, Any]
+
+SUPPRESSED = "not shown"
+
+
+def at(value: Any, *path: str | int) -> Any:
+    """value[path[0]][path[1]]..., or None as soon as one of them is None."""
+    for key in path:
+        if value is None:
+            return None
+        value = value[key]
+    return value
+
+
+def is_suppressed(group: Mapping[str, Any]) -> bool:
+    return bool(group.get("suppressed"))
+
+
+def shown(group: Mapping[str, Any], least: int = 5) -> str:
+    """What stands in place of a hidden group's numbers: `<5`, or only that they are hidden.
+
+    A group that is hidden to protect a smaller one is not itself small; then the document says so in `shown`.
+    """
+    return str(group.get("shown") or f"<{least}")
+
+
+def group_names(document: Document) -> list[str]:
+    """Groups whose numbers are shown, largest first: the order that gives each its colour in all charts."""
+    groups = [g for g in at(document, "groups") or () if not is_suppressed(g) and g["name"] is not None]
+    return [str(g["name"]) for g in sorted(groups, key=lambda g: -(g["applicants"] or 0))]
+
+
+@dataclass(frozen=True)
+class PolicyView:
+    """One of the policies that are laid side by side, and what to call it."""
+
+    name: str
+    short: str
+    values: Mapping[str, Any]
+    constrained: bool = False
+
+    @property
+    def infeasible(self) -> bool:
+        return self.values.get("status") == "infeasible"
+
+    def rate(self, group: str, outcome: str) -> float | None:
+        """Expected outcomes per candidate of the group."""
+        row = (self.values["by_group"] or {}).get(group)
+        n, x = (None, None) if row is None else (row["candidates"], row[outcome])
+        return None if x is None or not n else x / n
+
+
+def policies(document: Document) -> Iterator[PolicyView]:
+    """The firm's, the best without constraints, and the best under each constraint."""
+    if document["firm"] is not None:
+        yield PolicyView("The firm, as recorded", "Firm", document["firm"])
+    if document["unconstrained"] is not None:
+        yield PolicyView("Best without constraints", "Unconstrained", document["unconstrained"])
+    for entry in constrained(document):
+        yield PolicyView(f"Best under {entry['label']}", str(entry["label"]), entry, constrained=True)
+
+
+def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
+    return [entry for entry in document["constrained"] or () if entry is not None]
+
+
+def disparities(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every disparity table, selection first, by the name of its outcome; the Local Law summary is not one of them."""
+    for key, part in (document["disparity"] or {}).items():
+        if isinstance(part, Mapping) and "groups" in part:
+            yield key, part
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """The lowest impact ratio of a table."""
+
+    group: str
+    impact_ratio: float
+    reference: str | None
+    status: str
+
+
+def lowest_ratio(disparity: Mapping[str, Any] | None) -> Lowest | None:
+    rows = [row for row in at(disparity, "groups") or () if row["impact_ratio"] is not None and row["comparison"]]
+    if disparity is None or not rows:
+        return None
+    row = min(rows, key=lambda row: row["impact_ratio"])
+    return Lowest(str(row["group"]), row["impact_ratio"], disparity["reference"], row["status"])
+
+
+def total(document: Document, key: str) -> float | None:
+    """Applicants, inspected or selected over all groups; None rather than a sum that leaves a group out."""
+    groups = at(document, "groups") or ()
+    numbers = [group[key] for group in groups]
+    if numbers and None not in numbers:
+        return sum(numbers)
+    table = "inspected" if key == "inspected" else "selected"
+    part = (document["disparity"] or {}).get(table)
+    return at(part, "applicants" if key == "applicants" else "selected")
+
+
+def reasons(document: Document, *parts: str) -> list[str]:
+    """Why a part is missing: notices that name it as their `part`, or whose code does (`no-fit`, `fit-...`)."""
+    found = []
+    for note in document["findings"] or ():
+        code, about = str(note["code"]), note.get("part")
+        for part in parts:
+            name = part.replace("_", "-")
+            if about == part or code in (f"no-{name}", f"{name}-missing") or code.startswith(f"{name}-not-"):
+                found.append(str(note["text"]))
+                break
+    return found

@@ -1,0 +1,202 @@
+"""How the report writes numbers: a figure is never rounded across a line that matters.
+
+    percent      12.3 %; what is not nothing is never "0 %" (< 0.1 %), what is not everything never "100 %" (> 99.9 %)
+    ratio        0.668; as many decimals as keep it on its side of a line (0.79996 against 4/5 is not 0.800)
+    p_value      the same against the significance level
+    expected     an expected number of persons, one decimal
+    amount       utilities in the user's unit, about four significant digits
+
+None is "not available" everywhere. Numbers and their units are joined by no-break spaces; minus is the minus sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from fractions import Fraction
+from itertools import chain
+from typing import Any
+
+NOT_AVAILABLE = "not available"
+NBSP = "\u00a0"
+MINUS = "\u2212"
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MONTHS = "January February March April May June July August September October November December".split()
+
+
+def count(x: float | None) -> str:
+    """A number of things that were counted."""
+    if x is None:
+        return NOT_AVAILABLE
+    return _decimal(x, 0) if float(x).is_integer() else expected(x)
+
+
+def expected(x: float | None) -> str:
+    """A number of persons to be expected: one decimal, and none that hides someone."""
+    return NOT_AVAILABLE if x is None else _careful(x, 1)
+
+
+def percent(x: float | None, decimals: int = 1) -> str:
+    """A share; exactly 0 and 1 are the only ones written without decimals."""
+    if x is None:
+        return NOT_AVAILABLE
+    if x in (0, 1):
+        return f"{100 * abs(x):.0f}{NBSP}%"
+    unit = 10**-decimals
+    if x < 1 and round(100 * x, decimals) >= 100:
+        return f">{NBSP}{_decimal(100 - unit, decimals)}{NBSP}%"
+    if x > 1 and round(100 * x, decimals) <= 100:
+        return f">{NBSP}100{NBSP}%"
+    return f"{_careful(100 * x, decimals)}{NBSP}%"
+
+
+def ratio(x: float | None, line: float | None = None, decimals: int = 3) -> str:
+    """A pure number, kept apart from 1 and from `line`."""
+    return NOT_AVAILABLE if x is None else _apart(x, decimals, [1.0] if line is None else [1.0, line])
+
+
+def p_value(p: float | None, level: float | None = 0.05) -> str:
+    """Three decimals, more where the level is near; tiny ones as a bound."""
+    if p is None:
+        return NOT_AVAILABLE
+    if p < 0.0001:
+        return f"<{NBSP}0.0001"
+    return _apart(p, 4 if p < 0.001 else 3, [] if level is None else [level])
+
+
+def signed(x: float | None, decimals: int = 2) -> str:
+    """A number of standard deviations or the like, with its sign."""
+    if x is None:
+        return NOT_AVAILABLE
+    return ("+" if x > 0 else "") + _careful(x, decimals)
+
+
+def amount(x: float | None) -> str:
+    """Money, points or whatever the utilities are in."""
+    if x is None:
+        return NOT_AVAILABLE
+    if x == 0:
+        return "0"
+    size = abs(x)
+    if size < 1e-4 or size >= 1e12:
+        return scientific(x)
+    return _decimal(x, max(0, min(6, 3 - math.floor(math.log10(size)))))
+
+
+def scientific(x: float | None) -> str:
+    """A gap: two digits and a power of ten."""
+    if x is None:
+        return NOT_AVAILABLE
+    if x == 0:
+        return "0"
+    mantissa, power = f"{abs(x):.1e}".split("e")
+    return f"{MINUS if x < 0 else ''}{mantissa}{NBSP}×{NBSP}10{str(int(power)).translate(SUPERSCRIPT)}"
+
+
+def interval(
+    bounds: Sequence[float | None] | Mapping[str, Any] | None, form: Callable[[float | None], str] = ratio
+) -> str:
+    """Two ends, or a mapping with `lower` and `upper`; without an upper end it has none."""
+    if bounds is None:
+        return NOT_AVAILABLE
+    low, high = (bounds["lower"], bounds["upper"]) if isinstance(bounds, Mapping) else bounds
+    if low is None:
+        return NOT_AVAILABLE if high is None else f"up to {form(high)}"
+    if high is None:
+        return f"{form(low)} or more"
+    first, last = form(low), form(high)
+    unit = f"{NBSP}%"
+    if first.endswith(unit) and last.endswith(unit):
+        first = first.removesuffix(unit)
+    return f"{first} to {last}"
+
+
+def fraction(x: float | None) -> str:
+    """0.8 as 4/5, where that is what it is."""
+    if x is None:
+        return NOT_AVAILABLE
+    near = Fraction(x).limit_denominator(20)
+    return str(near) if float(near) == x else ratio(x)
+
+
+def day(text: str | None) -> str:
+    """An ISO date or moment as 16 November 2026."""
+    if text is None:
+        return NOT_AVAILABLE
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return f"{date.day}{NBSP}{MONTHS[date.month - 1]}{NBSP}{date.year}"
+
+
+def moment(text: str | None) -> str:
+    """An ISO moment as 16 November 2026, 06:00 UTC."""
+    if text is None:
+        return NOT_AVAILABLE
+    try:
+        date = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    offset = date.utcoffset()
+    zone = "" if offset is None else f"{NBSP}UTC" if not offset else f"{NBSP}UTC{date:%z}"
+    return f"{day(text)}, {date:%H:%M}{zone}"
+
+
+def listing(names: Iterable[object], most: int | None = None) -> str:
+    """a, b and c; with `most`, the rest is only counted."""
+    texts = [str(name) for name in names]
+    if most is not None and len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most} more"]
+    return " and ".join(chain([", ".join(texts[:-1])] if texts[1:] else [], texts[-1:]))
+
+
+def plural(n: float | None, one: str, many: str | None = None) -> str:
+    """1 row, 2 rows."""
+    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+
+
+def file_name(path: str | None) -> str:
+    """The last part of a path of any system; a place on somebody's disk is nobody else's business."""
+    return NOT_AVAILABLE if path is None else path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+
+
+def flat(value: Any, key: str = "") -> list[tuple[str, str]]:
+    """Nested settings as dotted keys and texts, for a table."""
+    if isinstance(value, Mapping) and value:
+        return [row for name, part in value.items() for row in flat(part, f"{key}.{name}" if key else str(name))]
+    if isinstance(value, list | tuple) and any(isinstance(part, Mapping | list | tuple) for part in value):
+        return [row for i, part in enumerate(value, 1) for row in flat(part, f"{key}[{i}]")]
+    if isinstance(value, list | tuple):
+        return [(key, ", ".join(map(_setting, value)) or "none")]
+    return [(key, "none" if isinstance(value, Mapping) else _setting(value))]
+
+
+def _setting(value: object) -> str:
+    if value is None or value == "":
+        return "not set"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _decimal(x: float, decimals: int) -> str:
+    text = f"{abs(x):,.{decimals}f}"
+    return f"{MINUS if x < 0 and float(text.replace(',', '')) else ''}{text}"
+
+
+def _careful(x: float, decimals: int) -> str:
+    """Rounded, but what is not zero is not written as zero."""
+    unit = 10**-decimals
+    if 0 < abs(x) < unit / 2:
+        return f"<{NBSP}{_decimal(unit, decimals)}" if x > 0 else f">{NBSP}{_decimal(-unit, decimals)}"
+    return _decimal(x, decimals)
+
+
+def _apart(x: float, decimals: int, lines: Sequence[float]) -> str:
+    """With the fewest decimals, from those given, that keep x on its side of every line."""
+    for places in range(decimals, 9):
+        rounded = round(x, places)
+        if all((rounded < line) == (x < line) and (rounded > line) == (x > line) for line in lines):
+            return _careful(x, places)
+    line = min(lines, key=lambda line: abs(line - x))
+    return f"{'<' if x < line else '>'}{NBSP}{_decimal(line, decimals)}"
