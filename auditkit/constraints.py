@@ -162,8 +162,10 @@ def chance_of(layout: Layout, good: Bools) -> Floats:
     from scipy.sparse import csr_array, eye_array
     from scipy.sparse.linalg import spsolve
 
-    steps = csr_array((layout.edge_prob, layout.edges.items, layout.edges.ptr), shape=(layout.states, layout.states))
-    return np.asarray(spsolve((eye_array(layout.states) - steps).tocsc(), good.astype(np.float64)))
+    shape = (layout.states, layout.states)
+    steps = csr_array((layout.edge_prob, layout.edges.items, layout.edges.ptr), shape=shape)
+    system = csr_array(eye_array(layout.states) - steps)
+    return np.asarray(spsolve(system.tocsc(), good.astype(np.float64)))
 
 
 def _per_candidate(layout: Layout, key: str, threshold: float | dict[str, float]) -> Floats:

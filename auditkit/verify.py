@@ -73,8 +73,8 @@ def _outcome_checks(name: str, claimed: dict[str, Any], layout: Layout, visits: 
         ),
     ]
     if "long_term_utility" in claimed or layout.has_true_rewards:
-        found = float(layout.true_reward @ visits)
-        checks.append(_check_number(f"{name}: long-term utility", claimed.get("long_term_utility"), found))
+        long_term = float(layout.true_reward @ visits)
+        checks.append(_check_number(f"{name}: long-term utility", claimed.get("long_term_utility"), long_term))
     wrong = []
     if len(claimed["candidates"]) != len(layout.candidate_ids):
         wrong.append(f"{len(claimed['candidates'])} candidates instead of {len(layout.candidate_ids)}")
@@ -249,13 +249,14 @@ def indices(layout: Layout, candidate: int, reward: list[Vector], tol: Vector) -
             continue
         loop = step[best].pop(best, 0.0)
         for q in parents[best] & left:
+            free = stop[q] == 0.0 and _sign(gain[q], zero, tol) == 0  # costs nothing: worth what it leads to, exactly
             through = step[q].pop(best) / (1.0 - loop)
             gain[q] = tuple(g + through * h for g, h in zip(gain[q], gain[best], strict=True))
             stop[q] += through * stop[best]
             for t, a in step[best].items():
                 step[q][t] = step[q].get(t, 0.0) + through * a
                 parents[t].add(q)
-            ratio[q] = _ratio(gain[q], stop[q], zero, tol)
+            ratio[q] = index[best] if free and stop[q] > 0.0 else _ratio(gain[q], stop[q], zero, tol)
     return index
 
 

@@ -133,7 +133,13 @@ def _excel(path: Path, **sheets: list[list[object]]) -> Path:
 
 def test_excel(tmp_path: Path) -> None:
     day = datetime.datetime(2024, 3, 5)
-    rows = [["Report"], [], ["id", "gender", "hired", "score", "applied at"], [1, "F", True, 61.5, day], [2.0, "M", False, None, day]]
+    rows = [
+        ["Report"],
+        [],
+        ["id", "gender", "hired", "score", "applied at"],
+        [1, "F", True, 61.5, day],
+        [2.0, "M", False, None, day],
+    ]
     raw = read(_excel(tmp_path / "people.xlsx", Empty=[], Data=rows, Notes=[["x"]]))
     assert raw.table.iloc[0].tolist() == ["1", "F", "True", "61.5", "2024-03-05"]
     assert raw.table.iloc[1].tolist() == ["2", "M", "False", "", "2024-03-05"]
@@ -228,7 +234,7 @@ def test_no_such_file_and_folder(tmp_path: Path) -> None:
 _CELL = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=8).map(str.strip)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=1, max_size=12),
     separator=st.sampled_from(SEPARATORS),
@@ -245,7 +251,7 @@ def test_whatever_is_written_is_read(
     assert raw.source.rows == len(rows)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300) | st.text(',;|\t"\r\n ab1.-=é', max_size=60).map(str.encode))
 def test_any_bytes_are_a_table_or_one_input_error(tmp_path: Path, content: bytes) -> None:
     try:

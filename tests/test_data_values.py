@@ -73,7 +73,10 @@ def test_the_file_decides_what_a_column_leaves_open() -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1, max_size=8), st.sampled_from([",.", ".,", " ,", "'."]))
+@given(
+    st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1, max_size=8),
+    st.sampled_from([",.", ".,", " ,", "'."]),
+)
 def test_numbers_come_back_from_any_dress(values: list[float], marks: str) -> None:
     thousands, decimal = marks
     dressed = [f"{x:,.2f}".replace(",", "T").replace(".", decimal).replace("T", thousands) for x in values]
@@ -205,7 +208,9 @@ def test_statuses_of_a_column(column: list[str], meant: str) -> None:
 
 
 def test_words_of_the_user() -> None:
-    status = to_status(cells("Moved on", "Nope"), "c", Collector(), words=check_words({"moved ON": "selected", "nope": "rejected"}))
+    status = to_status(
+        cells("Moved on", "Nope"), "c", Collector(), words=check_words({"moved ON": "selected", "nope": "rejected"})
+    )
     assert status.tolist() == ["selected", "rejected"]
     with pytest.raises(InputError, match="did you mean 'selected'"):
         check_words({"moved on": "selcted"})
@@ -213,6 +218,8 @@ def test_words_of_the_user() -> None:
 
 def test_stages_of_a_column() -> None:
     collector = Collector()
-    codes = to_stage(cells("yes", "2024-03-05", "passed", "Failed", "no show", "", "scheduled", "7.5", "eh"), "c", collector)
+    codes = to_stage(
+        cells("yes", "2024-03-05", "passed", "Failed", "no show", "", "scheduled", "7.5", "eh"), "c", collector
+    )
     assert codes.tolist() == ["yes", "yes", "passed", "failed", "no", "no", "pending", "yes", "no"]
     assert collector.problems().counts() == {"unknown-word": 1}

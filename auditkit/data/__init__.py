@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auditkit.data.cells import UNKNOWN
-from auditkit.data.clean import Options, clean
+from auditkit.data.clean import Options, clean, set_aside
 from auditkit.data.history import ALL, History, render_mapping
 from auditkit.data.match import suggestions
 from auditkit.data.problems import KINDS, Counts, DataProblem, Notice, Problems
@@ -107,5 +107,5 @@ def _build(
 ) -> History:
     if capacity is not None and capacity < 0:
         raise InputError(Problem("--capacity", f"{capacity} is not a number of positions", "give 0 or more"))
-    raw = read(path, sheet=sheet)
-    return clean(raw, infer(raw, mapping), Options(cost, capacity, words))
+    raw, collector, left = set_aside(read(path, sheet=sheet))
+    return clean(raw, infer(raw, mapping), Options(cost, capacity, words), collector, left)

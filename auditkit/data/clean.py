@@ -7,7 +7,7 @@ from several columns together (inspected, capacity, stages), and last a row that
 from __future__ import annotations
 
 from collections import abc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -39,22 +39,48 @@ class Options:
     words: Words | None = None
 
 
-def clean(raw: RawTable, mapping: Mapping, options: Options) -> History:
-    """The history of a table; its problems are in it, not raised."""
-    return _Cleaning(raw, mapping, options).history()
+def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
+    """Rows that are no applications leave: headers that occur again, and totals at the foot."""
+    collector, left, table = Collector(), {}, raw.table
+    names = [str(name) for name in table.columns]
+    same = np.sum([(table[name] == name).to_numpy() for name in names], axis=0)
+    header = pd.Series((same >= 2) & (same >= 0.8 * len(names)), index=table.index)
+    first = table.tail(3).apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
+    total = pd.Series(table.index.isin(first.index[first.map(plain).isin(_TOTALS)]), index=table.index)
+    first = first.reindex(table.index, fill_value="")
+    for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
+        if flags.any():
+            collector.add(code, flags, column, first if column else None)
+            left[code] = int(flags.sum())
+            table = table[~flags.loc[table.index]]
+    if table.empty:
+        raise InputError(Problem(raw.source.path, "has no row that is an application"))
+    return replace(raw, table=table), collector, left
+
+
+def clean(
+    raw: RawTable,
+    mapping: Mapping,
+    options: Options,
+    collector: Collector | None = None,
+    left: dict[str, int] | None = None,
+) -> History:
+    """The history of a table; its problems are in it, not raised. `collector` and `left` come from `set_aside`."""
+    return _Cleaning(raw, mapping, options, collector or Collector(), left or {}).history()
 
 
 class _Cleaning:
     """The state of one pass: the cells still in, the columns already clean, the problems and notices so far."""
 
-    def __init__(self, raw: RawTable, mapping: Mapping, options: Options) -> None:
+    def __init__(
+        self, raw: RawTable, mapping: Mapping, options: Options, collector: Collector, left: dict[str, int]
+    ) -> None:
         self.raw, self.mapping, self.options = raw, mapping, options
-        self.collector = Collector()
+        self.collector, self.left = collector, left
         self.notices = [*raw.notices, *mapping.notices]
         self.words = check_words(options.words or {})
         sampled = (pd.Series(pd.unique(raw.table[name])[:1000], dtype="str") for name in raw.table.columns)
         self.numbers = NumberReader(self.collector, decimal_mark(sampled), raw.source.separator)
-        self.left: dict[str, int] = {}
         self.cells = raw.table
         self.roles = mapping
         self.clean: dict[str, Any] = {}
@@ -62,7 +88,6 @@ class _Cleaning:
         self.score_stage: str | None = None
 
     def history(self) -> History:
-        self._leave_out_what_is_no_application()
         rows_used = len(self.cells)
         stage_columns: tuple[str, ...] = self.mapping.columns("stages")
         names = stage_columns
@@ -108,25 +133,6 @@ class _Cleaning:
         column = self.roles.column(role)
         return (None, None) if column is None else (self.cells[column], column)
 
-    def _leave(self, code: str, flags: pd.Series[Any], column: str = "", values: pd.Series[Any] | None = None) -> None:
-        if flags.any():
-            self.collector.add(code, flags, column, values)
-            self.left[code] = int(flags.sum())
-            self.cells = self.cells[~flags]
-
-    def _leave_out_what_is_no_application(self) -> None:
-        names = [str(name) for name in self.cells.columns]
-        same = sum((self.cells[name] == name).astype(int) for name in names)
-        assert isinstance(same, pd.Series)
-        self._leave("repeated-header", (same >= 2) & (same >= 0.8 * len(names)))
-        tail = self.cells.tail(3)
-        first = tail.apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
-        total = pd.Series(False, index=self.cells.index)
-        total.loc[tail.index] = first.map(plain).isin(_TOTALS)
-        self._leave("total-row", total, str(names[0]), first.reindex(self.cells.index, fill_value=""))
-        if self.cells.empty:
-            raise InputError(Problem(self.raw.source.path, "has no row that is an application"))
-
     def _ids(self) -> int:
         """Repeated rows leave; how many did."""
         cells, column = self._cells("candidate")
@@ -138,7 +144,10 @@ class _Cleaning:
         telling = [name for name in self.cells.columns if plain(str(name)) not in ROW_NUMBERS]
         repeated = again & self.cells.duplicated(telling)
         self.collector.add("duplicate-candidate", again & ~repeated, column, cells)
-        self._leave("repeated-row", repeated, column, cells)
+        self.collector.add("repeated-row", repeated, column, cells)
+        if repeated.any():
+            self.left["repeated-row"] = int(repeated.sum())
+            self.cells = self.cells[~repeated]
         return int(repeated.sum())
 
     def _who(self) -> None:
@@ -256,8 +265,8 @@ class _Cleaning:
                 self.collector.add("negative-cost", value < 0, column, self.cells[column])
             if isinstance(default, int | float):
                 value = value.fillna(float(default))
-            elif column is not None and len(columns) == 1 and value.isna().any():
-                self.collector.add_column("missing-cost", column, f"{int(value.isna().sum())} rows")
+            elif column is not None and len(columns) == 1 and (missing := among(self.cells[column], MISSING)).any():
+                self.collector.add_column("missing-cost", column, f"{int(missing.sum())} rows")
             self.clean[key] = value
         if len(keys) > 1 or keys != ["cost"]:
             parts = [self.clean[key] for key in keys if key in self.clean]

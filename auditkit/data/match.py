@@ -103,12 +103,14 @@ def matches_of(
         if column.name in taken:
             continue
         found = [match for match in by_name(column.name) if match.role not in settled and suits(column, match.role)]
-        if found:
-            best = min(found, key=lambda match: match.closeness)
-            result.setdefault(best.role, []).append(best)
-            # whether a column named 'status' is a final status or a stage, the rows decide
-            result.setdefault("stage", []).extend(m for m in found if m.role == "stage" and best.role == "selected")
+        # whether a column named 'status' is a final status or a stage, the rows decide: it may be both until then
+        for role in ({match.role for match in found} & {"stage"}) | {m.role for m in _closest(found)}:
+            result.setdefault(role, []).extend(match for match in found if match.role == role)
     return result
+
+
+def _closest(found: list[Match]) -> list[Match]:
+    return sorted((match for match in found if match.role != "stage"), key=lambda match: match.closeness)[:1]
 
 
 def suggestions(column: Column) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     missing = pd.Series([not d and plain(word) in MISSING for word, d in zip(words, digits, strict=True)], dtype=bool)
     mark, doubtful = ".", False
     # what needs no thought, which is nearly every column, is spared it
-    if file_mark != "," and separator != ";" and (missing | words.str.fullmatch(_SIMPLE)).all():
+    if not digits.any() or (file_mark != "," and separator != ";" and (missing | words.str.fullmatch(_SIMPLE)).all()):
         bare = words
     else:
         bare, mark, doubtful = _pointed(words, missing, file_mark, separator)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.fit.strata import is_number
+from auditkit.fit.strata import is_number, positions_in
 from auditkit.layout import Floats
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Design:
             if gaps:
                 columns.append(missing[:, None].astype(np.float64))
         for name, seen in self.categories:
-            code = np.asarray(seen.get_indexer(features[name].astype("str").to_numpy()))
+            code = positions_in(seen, features[name])
             columns.append((code[:, None] == np.arange(len(seen))).astype(np.float64))
         return np.concatenate(columns, axis=1)
 
@@ -82,7 +82,7 @@ class Design:
 def least_squares(matrix: Floats, target: Floats, weights: Floats, penalty: Floats) -> Floats:
     """Coefficients b that minimise sum w (y - Xb)^2 + sum penalty b^2."""
     scaled = matrix * weights[:, None]
-    return np.linalg.lstsq(scaled.T @ matrix + np.diag(penalty), scaled.T @ target, rcond=None)[0]
+    return np.asarray(np.linalg.lstsq(scaled.T @ matrix + np.diag(penalty), scaled.T @ target, rcond=None)[0])
 
 
 def log_variance(matrix: Floats, squares: Floats, weights: Floats, penalty: Floats) -> Floats:

@@ -83,7 +83,7 @@ class Realised:
         return int((self.selected & np.isnan(self.value)).sum())
 
     def _sum(self, per_candidate: Floats) -> Floats:
-        return np.bincount(self.search, per_candidate, minlength=len(self.capacity))
+        return np.bincount(self.search, per_candidate, minlength=len(self.capacity)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)

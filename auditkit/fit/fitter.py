@@ -1,8 +1,8 @@
 """What a fitter is: from what was known of candidates before inspection to the law of their score.
 
-A **law** is discrete: support points v_1 <= ... <= v_m with probabilities p_1..p_m, in the unit of the score. `quantise`
-makes one of at most m points from any weighted sample without moving its mean: with Q the quantile function of the
-sample and G(u) the integral of Q from 0 to u,
+A **law** is discrete: support points v_1 <= ... <= v_m with probabilities p_1..p_m, in the unit of the score.
+`quantise` makes one of at most m points from any weighted sample without moving its mean: with Q the quantile function
+of the sample and G(u) the integral of Q from 0 to u,
 
     v_j = m * (G(j/m) - G((j-1)/m)),    p_j = 1/m,    so that  sum_j p_j v_j = G(1), the mean.
 
@@ -37,7 +37,7 @@ SUM_TOLERANCE = 1e-9
 def quantise(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:
     """At most `points` support points, increasing, and their probabilities, with the mean of the weighted values."""
     atoms, inverse = np.unique(values[weights > 0], return_inverse=True)
-    probs = np.bincount(inverse, weights[weights > 0])
+    probs = np.bincount(inverse, weights[weights > 0]).astype(np.float64)
     probs /= probs.sum()
     if len(atoms) <= points:
         return atoms, probs
@@ -75,7 +75,7 @@ class Laws:
             problems.append(Problem("laws", "probabilities must be at least 0 and sum to 1 in every law"))
         elif (np.diff(self.values, axis=1) < 0).any():
             problems.append(Problem("laws", "support points must not decrease"))
-        elif len(self.which) and not (0 <= self.which.min() and self.which.max() < len(self.values)):
+        elif len(self.which) and not (self.which.min() >= 0 and self.which.max() < len(self.values)):
             problems.append(Problem("laws", "a candidate has a law that does not exist"))
         if problems:
             raise InputError(problems)

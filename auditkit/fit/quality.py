@@ -8,8 +8,8 @@ exact; (a + b)/2 is the mid-PIT.
 
 **Coverage** of the central interval of level q: the weight that falls between (1 - q)/2 and (1 + q)/2.
 
-**CRPS** = E|V - y| - E|V - V'|/2, in the unit of the score, smaller is better; `skill` is 1 - CRPS / CRPS of the one law
-that knows nothing of anybody. Mean error is the mean of score - expected score, with its standard error.
+**CRPS** = E|V - y| - E|V - V'|/2, in the unit of the score, smaller is better; `skill` is 1 - CRPS / CRPS of the one
+law that knows nothing of anybody. Mean error is the mean of score - expected score, with its standard error.
 """
 
 from __future__ import annotations

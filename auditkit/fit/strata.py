@@ -19,7 +19,7 @@ within, so K is estimated by Buehlmann-Straub's ratio, summed over the events A_
     between = sum_t ( sum_s n_s (F_s(A_t) - F_parent(A_t))^2 ) - (S - P) within ) / (N - sum_s n_s^2 / n_parent)
     K = within / between,   infinite (the parent's law) if between <= 0,
 
-for N rows in S strata of P parents, n_s here the sum of weights. Means are a special case, so the mean of L_s shrinks by
+for N rows in S strata of P parents, n_s here the sum of weights. Means are a special case: the mean of L_s shrinks by
 Buehlmann's credibility n_s / (n_s + K).
 
 **Groups.** The same is done for each group by itself (its own F and n, the K of the level) and for everybody together;
@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class Kinds:
     seen: pd.Index[Any]
 
     def digits(self, features: pd.DataFrame) -> Ints:
-        return np.asarray(self.seen.get_indexer(features[self.column].astype("str").to_numpy())) + 1
+        return positions_in(self.seen, features[self.column]) + 1
 
     @property
     def base(self) -> int:
@@ -95,6 +96,13 @@ Split = Halves | Kinds
 
 def is_number(column: pd.Series[Any]) -> bool:
     return bool(column.dtype.kind in "fiub")
+
+
+def positions_in(seen: pd.Index[Any], column: pd.Series[Any]) -> Ints:
+    """Where each value of a category stands in a list of values; -1 for one that is not there."""
+    import pandas as pd
+
+    return np.asarray(seen.get_indexer(pd.Index(column.astype("str"))), dtype=np.int64)
 
 
 def _splits(features: pd.DataFrame, column: str, depth: int) -> Split | None:
@@ -116,7 +124,8 @@ def cells(splits: tuple[Split, ...], features: pd.DataFrame) -> list[Ints]:
 
 def choose_splits(features: pd.DataFrame, scores: Floats, weights: Floats) -> tuple[Split, ...]:
     """Columns to split by, level after level."""
-    n, chosen = len(scores), ()
+    n = len(scores)
+    chosen: tuple[Split, ...] = ()
     depth = {str(column): 0 for column in features.columns if column != GROUP}
     code, count = np.zeros(n, dtype=np.int64), 1
     loss = _spread(code, scores, weights)
@@ -199,9 +208,9 @@ class Strata(ScoreModel):
         self.splits = choose_splits(features, scores, weights)
         codes = cells(self.splits, features)
         self._groups = pd.Index(features[GROUP].astype("str").unique())
-        group = np.asarray(self._groups.get_indexer(features[GROUP].astype("str").to_numpy()))
+        group = positions_in(self._groups, features[GROUP])
         measured = events(scores)
-        self.pseudo = [float("inf")] + [pseudo_count(measured, c, p, weights) for p, c in zip(codes, codes[1:])]
+        self.pseudo = [float("inf")] + [pseudo_count(measured, c, p, weights) for p, c in pairwise(codes)]
         """K of each level (of level 0 it is never used)."""
         self.group_pseudo = pseudo_count(measured, group, codes[-1], weights)
         """K' of groups within cells."""
@@ -226,7 +235,7 @@ class Strata(ScoreModel):
             known = np.array(list(self._members[-1, level]), dtype=np.int64)
             deepest[np.isin(codes[level], known) & (deepest == level - 1)] = level
         cell = codes[deepest, np.arange(len(features))]
-        group = np.asarray(self._groups.get_indexer(features[GROUP].astype("str").to_numpy()))
+        group = positions_in(self._groups, features[GROUP])
         kinds, which = np.unique(np.stack([group, deepest, cell]), axis=1, return_inverse=True)
         found = []
         for g, level, code in kinds.T.tolist():
@@ -265,8 +274,7 @@ def _positions(code: Ints) -> Iterator[tuple[int, Ints]]:
     """Each code that occurs, and where."""
     order = np.argsort(code, kind="stable")
     found, first = np.unique(code[order], return_index=True)
-    for cell, rows in zip(found.tolist(), np.split(order, first[1:])):
-        yield cell, rows
+    yield from zip(found.tolist(), np.split(order, first[1:]))
 
 
 def _blend(weight: float, law: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

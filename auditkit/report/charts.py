@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 MOST_GROUPS = len(GROUPS)
 MOST_POLICIES = 10
-MOST_PANELS = 8
+MOST_PANELS = 6
 """More than these are left to the tables, and the text says so."""
 
 OUTCOMES = {"inspected": "Inspections", "selected": "Selections"}
@@ -67,7 +67,7 @@ def _present(*charts: Chart | None) -> list[Chart]:
     return [one for one in charts if one is not None]
 
 
-# Parts that several charts share ---------------------------------------------------------------------------------------
+# Parts that several charts share --------------------------------------------------------------------------------------
 
 
 def _bare(ax: Axes, height: float) -> None:
@@ -117,16 +117,23 @@ def _legend(ax: Axes, names: Sequence[str], rows: list[list[tuple[int, float]]],
     for k, row in enumerate(rows):
         for i, x in row:
             y = 10 + k * line
-            mark = dict(marker=MARKERS[i], color=GROUPS[i], markersize=8, linestyle="none", clip_on=False)
-            ax.plot([(x + 6) / width], [y - 4], transform=ax.get_yaxis_transform(), **mark)
-            ax.text((x + 16) / width, y, label(names[i], 30), transform=ax.get_yaxis_transform(), va="baseline")
+            across = ax.get_yaxis_transform()
+            ax.plot(
+                [(x + 6) / width], [y - 4], MARKERS[i], color=GROUPS[i], markersize=8, transform=across, clip_on=False
+            )
+            ax.text((x + 16) / width, y, label(names[i], 30), transform=across, va="baseline")
+
+
+def _upright(ax: Axes, x: float, y: float, colour: str, **style: Any) -> None:
+    """A piece of a vertical line beside the marks of one row, which leaves the names alone."""
+    ax.plot([x, x], [y - 8, y + 8], color=colour, linewidth=1, zorder=1, **style)
 
 
 def _span(ax: Axes, y: float, low: float, high: float, colour: str) -> None:
     ax.plot([low, high], [y, y], color=colour, linewidth=2.5, solid_capstyle="butt", zorder=2)
 
 
-# Who applied, was inspected, was selected --------------------------------------------------------------------------------
+# Who applied, was inspected, was selected -----------------------------------------------------------------------------
 
 
 class Bar(NamedTuple):
@@ -179,7 +186,7 @@ def funnel(document: Document) -> Chart | None:
     return chart(fig, "chart-funnel", "Applicants by group and stage", " ".join(said))
 
 
-# Disparity ---------------------------------------------------------------------------------------------------------------
+# Disparity ------------------------------------------------------------------------------------------------------------
 
 
 def impact_ratio(key: str, disparity: Mapping[str, Any]) -> Chart | None:
@@ -192,20 +199,20 @@ def impact_ratio(key: str, disparity: Mapping[str, Any]) -> Chart | None:
     right = min(max(1.3, max(x if high is None else high for x, _, high in ends) * 1.05), 2.5)
     height = 14 + 32 * len(rows)
     fig = figure(height + 36)
-    ax = axes(fig, 0, height)
+    ax = axes(fig, 0, height, left=4, right=4)
     _bare(ax, height)
     ax.set_xlim(0, right)
     _ticks(ax, _plain_number, 6)
     ax.set_xlabel(f"impact ratio (reference {label(disparity['reference'], 24)} = 1)", labelpad=3)
-    ax.axvline(1, color=GRID, linewidth=1)
-    if line is not None:
-        ax.axvline(line, color=MUTED, linewidth=1, dashes=(3, 2))
     for i, (row, (x, low, high)) in enumerate(zip(rows, ends)):
         y = 32 * i
         bounds = row["comparison"]["interval"]
         _write(ax, y + 12, label(row["group"], 26))
         text = ratio(x, line) + ("" if bounds is None else f" ({interval(bounds, lambda v: ratio(v, line))})")
         _write(ax, y + 12, text, "right", color=MUTED)
+        _upright(ax, 1, y + 22, MUTED)
+        if line is not None:
+            _upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
         if low is not None:
             _span(ax, y + 22, min(low, right), right if high is None else min(high, right), FILL)
         ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
@@ -223,7 +230,7 @@ def _slug(text: str) -> str:
     return "".join(c if c.isascii() and c.isalnum() else "-" for c in text)
 
 
-# Policies ----------------------------------------------------------------------------------------------------------------
+# Policies -------------------------------------------------------------------------------------------------------------
 
 
 def side_by_side(document: Document, outcome: str) -> Chart | None:
@@ -268,7 +275,7 @@ def _rates_in_words(
         yield f"{view.name}: {listing(pairs) if pairs else 'not available'}."
 
 
-# What each constraint costs ----------------------------------------------------------------------------------------------
+# What each constraint costs -------------------------------------------------------------------------------------------
 
 
 def utility_kept(document: Document) -> Chart | None:
@@ -298,7 +305,6 @@ def _price(
     ax.set_xlim(low - room, high + room)
     _ticks(ax, tick, 4)
     ax.set_xlabel("of the unconstrained optimum's utility" if key == "ratio" else "in units of utility", labelpad=3)
-    ax.axvline(anchor, color=MUTED, linewidth=1)
     said = []
     for i, (entry, x, span) in enumerate(zip(entries, prices, spans)):
         y = 34 * i
@@ -308,6 +314,7 @@ def _price(
         _write(ax, y + 12, label(entry["label"], 30))
         _write(ax, y + 12, text, "right", color=MUTED)
         ax.plot([0, 1], [y + 23, y + 23], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
+        _upright(ax, anchor, y + 23, MUTED)
         if span is not None and None not in span:
             _span(ax, y + 23, span[0], span[1], FILL)
         if x is not None:
@@ -316,23 +323,17 @@ def _price(
     return chart(fig, id, title, " ".join(said))
 
 
-# Ex-post slack and unfilled capacity -------------------------------------------------------------------------------------
+# Ex-post slack and unfilled capacity ----------------------------------------------------------------------------------
 
 
 def slack_panels(document: Document) -> list[tuple[str, Mapping[str, Any]]]:
-    """Each distribution of an ex-post slack with the constraint it belongs to."""
-    panels = [
-        (str(entry["label"]), law)
-        for entry in constrained(document)
-        for law in entry["ex_post_slack"] or ()
-        if law["edges"] and law["probabilities"]
-    ]
-    names = [law["label"] for _, law in panels]
-    single = [names.count(law["label"]) == 1 for _, law in panels]
-    return [
-        (str(law["label"]) if one else f"{law['label']} (under {under})", law)
-        for (under, law), one in zip(panels, single)
-    ]
+    """Each distribution of an ex-post slack, under the first constraint that has it: alone before all together."""
+    panels: dict[str, Mapping[str, Any]] = {}
+    for entry in constrained(document):
+        for law in entry["ex_post_slack"] or ():
+            if law["edges"] and law["probabilities"]:
+                panels.setdefault(str(law["label"]), law)
+    return list(panels.items())
 
 
 def slack(i: int, title: str, law: Mapping[str, Any]) -> Chart:
@@ -403,7 +404,7 @@ def unfilled(document: Document) -> Chart | None:
     return chart(fig, "chart-unfilled", "Positions left open, by constraint", " ".join(said))
 
 
-# Fit quality -------------------------------------------------------------------------------------------------------------
+# Fit quality ----------------------------------------------------------------------------------------------------------
 
 
 def pit(document: Document) -> Chart | None:
@@ -423,7 +424,7 @@ def pit(document: Document) -> Chart | None:
         f"{plural(len(shares), 'bin')} holding between {percent(min(shares))} and {percent(max(shares))} of the scores; "
         f"a perfect fit would put {percent(even)} in each."
     )
-    return chart(fig, "chart-fit-pit", "Where scores fell in their predicted distributions", description)
+    return chart(fig, "chart-fit-pit", "Place of scores in their predictions (PIT)", description)
 
 
 def coverage(document: Document) -> Chart | None:
@@ -431,17 +432,17 @@ def coverage(document: Document) -> Chart | None:
     if not rows:
         return None
     fig = figure(176)
-    ax = axes(fig, 6, 134, left=34, right=8)
+    ax = axes(fig, 6, 134, left=34, right=16)
     low = min(min(r["nominal"], r["actual"]) for r in rows)
     low = max(0.0, math.floor(10 * (low - 0.05)) / 10)
     ax.set_xlim(low, 1)
     ax.set_ylim(low, 1.02)
     ax.plot([low, 1], [low, 1], color=MUTED, linewidth=1, dashes=(4, 2))
-    style = dict(color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
-    ax.plot([r["nominal"] for r in rows], [r["actual"] for r in rows], "o-", **style)
+    points = [r["nominal"] for r in rows], [r["actual"] for r in rows]
+    ax.plot(*points, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    ax.yaxis.set_major_locator(MaxNLocator(4))
+    ax.yaxis.set_major_locator(MaxNLocator(4, prune="lower"))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _whole_percent(y)))
     ax.grid(axis="y", color=GRID, linewidth=0.7)
     _ticks(ax, _whole_percent)

@@ -47,17 +47,16 @@ class PolicyView:
     """One of the policies that are laid side by side, and what to call it."""
 
     name: str
-    short: str
-    values: Mapping[str, Any]
+    part: Mapping[str, Any]
     constrained: bool = False
 
     @property
     def infeasible(self) -> bool:
-        return self.values.get("status") == "infeasible"
+        return self.part.get("status") == "infeasible"
 
     def rate(self, group: str, outcome: str) -> float | None:
         """Expected outcomes per candidate of the group."""
-        row = (self.values["by_group"] or {}).get(group)
+        row = (self.part["by_group"] or {}).get(group)
         n, x = (None, None) if row is None else (row["candidates"], row[outcome])
         return None if x is None or not n else x / n
 
@@ -65,11 +64,16 @@ class PolicyView:
 def policies(document: Document) -> Iterator[PolicyView]:
     """The firm's, the best without constraints, and the best under each constraint."""
     if document["firm"] is not None:
-        yield PolicyView("The firm, as recorded", "Firm", document["firm"])
+        yield PolicyView("The firm, as recorded", document["firm"])
     if document["unconstrained"] is not None:
-        yield PolicyView("Best without constraints", "Unconstrained", document["unconstrained"])
+        yield PolicyView("Best without constraints", document["unconstrained"])
     for entry in constrained(document):
-        yield PolicyView(f"Best under {entry['label']}", str(entry["label"]), entry, constrained=True)
+        yield PolicyView(f"Best under {constraint_name(entry)}", entry, constrained=True)
+
+
+def constraint_name(entry: Mapping[str, Any]) -> str:
+    """As it reads after "under"."""
+    return "all constraints" if entry["label"] == "all together" else str(entry["label"])
 
 
 def constrained(document: Document) -> Sequence[Mapping[str, Any]]:

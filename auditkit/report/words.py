@@ -4,7 +4,7 @@
     ratio        0.668; as many decimals as keep it on its side of a line (0.79996 against 4/5 is not 0.800)
     p_value      the same against the significance level
     expected     an expected number of persons, one decimal
-    amount       utilities in the user's unit, about four significant digits
+    amount       utilities in the user's unit, about three significant digits
 
 None is "not available" everywhere. Numbers and their units are joined by no-break spaces; minus is the minus sign.
 """
@@ -22,7 +22,10 @@ NOT_AVAILABLE = "not available"
 NBSP = "\u00a0"
 MINUS = "\u2212"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 
 
 def count(x: float | None) -> str:
@@ -81,7 +84,8 @@ def amount(x: float | None) -> str:
     size = abs(x)
     if size < 1e-4 or size >= 1e12:
         return scientific(x)
-    return _decimal(x, max(0, min(6, 3 - math.floor(math.log10(size)))))
+    power = math.floor(math.log10(size))
+    return _decimal(x, 0 if power >= 3 else 1 if power >= 1 else 2 - power)
 
 
 def scientific(x: float | None) -> str:
@@ -92,6 +96,16 @@ def scientific(x: float | None) -> str:
         return "0"
     mantissa, power = f"{abs(x):.1e}".split("e")
     return f"{MINUS if x < 0 else ''}{mantissa}{NBSP}×{NBSP}10{str(int(power)).translate(SUPERSCRIPT)}"
+
+
+def plain(x: float | None) -> str:
+    """A setting as somebody chose it: 0.05."""
+    return NOT_AVAILABLE if x is None else f"{x:,.10g}".replace("-", MINUS)
+
+
+def exact(x: float | None) -> str:
+    """A value to be compared digit by digit."""
+    return NOT_AVAILABLE if x is None else f"{x:,.12g}".replace("-", MINUS)
 
 
 def interval(
@@ -160,6 +174,28 @@ def plural(n: float | None, one: str, many: str | None = None) -> str:
 def file_name(path: str | None) -> str:
     """The last part of a path of any system; a place on somebody's disk is nobody else's business."""
     return NOT_AVAILABLE if path is None else path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
+
+
+def sentence(text: object) -> str:
+    """With a capital at the beginning, and nothing else changed."""
+    words = str(text)
+    return words[:1].upper() + words[1:]
+
+
+def spaced(code: object) -> str:
+    """A code as words: repeated-row is repeated row."""
+    return str(code).replace("-", " ").replace("_", " ")
+
+
+def signs(text: object) -> str:
+    """Comparisons in their printed form."""
+    return str(text).replace(">=", "≥").replace("<=", "≤").replace("==", "=")
+
+
+def visible(separator: str) -> str:
+    """A separator that can be seen."""
+    names = {"\t": "tab", ",": "comma (,)", ";": "semicolon (;)", "|": "bar (|)", " ": "space"}
+    return names.get(separator, separator)
 
 
 def flat(value: Any, key: str = "") -> list[tuple[str, str]]:

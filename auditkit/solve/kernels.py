@@ -63,7 +63,8 @@ def forward_indices(c, chains, reward, tol, index):
 
     For a state s with terminal children t and others s', C = R(s) + sum A(s,t) R(t) + sum A(s,s') a(s') and
     P = sum A(s,t), the index y solves C - P y + sum A(s,s') E(kappa_s' - y)+ = 0. On the sorted atoms of kappa it is
-    y = (C + sum w kappa) / (P + sum w) over the atoms above y. No root (P = 0, C > 0): y = +inf and a(s) = C.
+    y = (C + sum w kappa) / (P + sum w) over the atoms above y. No root (P = 0, C > 0): y = +inf and a(s) = C. Many
+    roots (P = C = 0): the smallest, which is the top of kappa itself, without rounding, so that ties stay ties.
     """
     first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
     size, levels = last - first, reward.shape[1]
@@ -96,7 +97,8 @@ def forward_indices(c, chains, reward, tol, index):
                 for i in range(chains.law_ptr[t], chains.law_ptr[t + 1]):
                     weight[chains.law_items[i] - first] += a * law[i - law_base]
         own = below
-        if below == 0.0 and compare(top, zero, tol) > 0:
+        sign = compare(top, zero, tol) if below == 0.0 else -1
+        if sign > 0:
             index[s] = np.inf
             sunk[s - first] = top
         else:
@@ -106,10 +108,14 @@ def forward_indices(c, chains, reward, tol, index):
                 if w == 0.0:
                     continue
                 if below > 0.0:
+                    if sign == 0:
+                        break
                     for d in range(levels):
                         y[d] = top[d] / below
                     if compare(index[u + first], y, tol) <= 0:
                         break
+                elif sign == 0:
+                    y[:] = index[u + first]
                 for d in range(levels):
                     top[d] += w * index[u + first, d]
                 below += w
@@ -117,7 +123,7 @@ def forward_indices(c, chains, reward, tol, index):
                 own += w
             if below > 0.0:
                 for d in range(levels):
-                    index[s, d] = top[d] / below
+                    index[s, d] = y[d] if sign == 0 else top[d] / below
                 low, high = 0, filled
                 if filled and compare(index[ascending[filled - 1] + first], index[s], tol) <= 0:
                     low = filled

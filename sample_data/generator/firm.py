@@ -25,8 +25,8 @@ SEED = 5187
 
 CV_MEAN, CV_SD, CV_LOADING = 58.0, 10.0, 0.65
 INTERVIEW_SD, INTERVIEW_LOADING = 11.0, 0.80
-CV_PENALTY = {"Female": 3.0, "Black": 1.5}
-INTERVIEW_PENALTY = {"Female": 1.0, "Black": 0.5}
+CV_PENALTY = {"Female": 2.5, "Black": 1.5}
+INTERVIEW_PENALTY = {"Female": 1.5, "Black": 0.5}
 CV_READING_SD = 3.0
 """Noise of the firm's reading: it does not follow its own CV score to the letter."""
 BAR = 50.0

@@ -1,0 +1,174 @@
+"""A report document as one self-contained HTML page: no script, no request, every text escaped.
+
+The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `words.py`, the drawings
+in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones stay
+within reach as `shipped/NAME`, so that a theme can extend what it replaces.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    ChoiceLoader,
+    Environment,
+    FileSystemLoader,
+    PackageLoader,
+    PrefixLoader,
+    StrictUndefined,
+    TemplateError,
+    TemplateNotFound,
+    TemplateSyntaxError,
+)
+from markupsafe import Markup
+
+from auditkit.errors import InputError, Problem
+from auditkit.report import charts, reading, words
+from auditkit.report.svg import Chart
+
+MISSING = Markup('<span class="na">not available</span>')
+
+
+def render(document: reading.Document, *, template_dir: Path | None = None) -> str:
+    """The page. Raises InputError where a template of the user's is wrong."""
+    names: dict[str, Any] = {
+        "document": document,
+        "charts": charts.draw(document),
+        "why": partial(reading.reasons, document),
+        "total": partial(reading.total, document),
+        "policies": lambda: list(reading.policies(document)),
+        "constrained": lambda: list(reading.constrained(document)),
+        "disparities": lambda: list(reading.disparities(document)),
+        "slack_total": len(charts.slack_panels(document)),
+    }
+    try:
+        return environment(template_dir).get_template("report.html").render(names)
+    except Exception as error:
+        problem = None if template_dir is None else _whose(error, template_dir)
+        if problem is None:
+            raise
+        raise InputError(problem) from error
+
+
+def environment(template_dir: Path | None = None) -> Environment:
+    """Jinja with the filters of the report; strict, and escaping whatever the template's name."""
+    shipped = PackageLoader("auditkit.templates", "")
+    loaders: list[BaseLoader] = [shipped, PrefixLoader({"shipped": shipped})]
+    if template_dir is not None:
+        if not template_dir.is_dir():
+            raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
+        loaders.insert(0, FileSystemLoader(template_dir))
+    made = Environment(
+        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters |= {name: _or_missing(form) for name, form in NUMBERS.items()} | TEXTS
+    made.tests["hidden"] = reading.is_suppressed
+    made.globals |= {
+        "at": reading.at,
+        "share": share,
+        "lowest_ratio": reading.lowest_ratio,
+        "most_groups": charts.MOST_GROUPS,
+    }
+    return made
+
+
+def share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
+
+
+def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
+    """`form` names the way in which the two ends are written."""
+    forms: dict[str, Callable[[float | None], str]] = {
+        "ratio": lambda x: words.ratio(x, line),
+        "percent": words.percent,
+        "amount": words.amount,
+    }
+    return words.interval(bounds, forms[form])
+
+
+def drawing(chart: Chart) -> Markup:
+    """Made by us from parsed XML, in which every text is escaped."""
+    return Markup(chart.svg)  # noqa: S704
+
+
+def price_level(entry: dict[str, Any]) -> float | None:
+    level: float | None = reading.at(entry, "price_of_fairness", "interval", "level")
+    return level
+
+
+def all_filled(view: reading.PolicyView) -> float | None:
+    """The chance that no position is left open."""
+    law = view.part["unfilled"]
+    counts, chances = reading.at(law, "counts"), reading.at(law, "probabilities")
+    if not counts or not chances:
+        return None
+    return float(sum(p for n, p in zip(counts, chances) if n == 0))
+
+
+def remark(reason: str) -> str:
+    """What a reason adds to its status: the part after the colon, if there is one."""
+    return words.sentence(reason.partition(": ")[2] or reason)
+
+
+def slug(text: object) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-")
+
+
+NUMBERS: dict[str, Callable[..., str]] = {
+    "amount": words.amount,
+    "count": words.count,
+    "day": words.day,
+    "exact": words.exact,
+    "expected": words.expected,
+    "file_name": words.file_name,
+    "fraction": words.fraction,
+    "interval": written_interval,
+    "moment": words.moment,
+    "p_value": words.p_value,
+    "percent": words.percent,
+    "plain": words.plain,
+    "ratio": words.ratio,
+    "scientific": words.scientific,
+    "sentence": words.sentence,
+    "signed": words.signed,
+    "signs": words.signs,
+}
+"""Filters that write a value; None is marked as missing."""
+
+TEXTS: dict[str, Callable[..., Any]] = {
+    "all_filled": all_filled,
+    "constraint_name": reading.constraint_name,
+    "drawing": drawing,
+    "flat": words.flat,
+    "hidden_count": reading.shown,
+    "listing": words.listing,
+    "plural": words.plural,
+    "remark": remark,
+    "price_level": price_level,
+    "slug": slug,
+    "spaced": words.spaced,
+    "visible": words.visible,
+}
+
+
+def _or_missing(form: Callable[..., str]) -> Callable[..., str]:
+    return lambda value, *args: MISSING if value is None else form(value, *args)
+
+
+def _whose(error: Exception, template_dir: Path) -> Problem | None:
+    """The place in the user's templates that an error comes from, if it comes from there."""
+    if isinstance(error, TemplateSyntaxError):
+        inside = error.filename is not None and Path(error.filename).is_relative_to(template_dir)
+        return Problem(f"{error.filename}, line {error.lineno}", str(error.message)) if inside else None
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(template_dir)]
+    if frames:
+        what = f"there is no template {error}" if isinstance(error, TemplateNotFound) else f"{error}"
+        name = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "
+        return Problem(f"{frames[-1].filename}, line {frames[-1].lineno}", name + what)
+    return None

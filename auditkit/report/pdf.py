@@ -1,0 +1,103 @@
+"""The HTML page as an archival PDF (PDF/A-3a): tagged, with bookmarks, the JSON of the report attached.
+
+Nothing is fetched, and the same page gives the same bytes: every date in the file is the report's own `created`.
+WeasyPrint draws with Pango, a system library; where either is missing, `PdfUnavailable` says which packages to install.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from auditkit.report.svg import lit
+
+VARIANT = "pdf/a-3a"
+ATTACHMENT = "report.json"
+PACKAGES = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0")
+EPOCH = "SOURCE_DATE_EPOCH"
+
+_environment = threading.Lock()
+
+
+class PdfUnavailable(Exception):
+    """No PDF can be written on this machine; HTML and JSON can."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"no PDF: WeasyPrint cannot be used here ({reason}). It needs the system library Pango; on Debian and Ubuntu: "
+            f"apt-get install {' '.join(PACKAGES)}"
+        )
+
+
+def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
+    """The PDF of a page, with the document it was made from inside."""
+    weasyprint = _weasyprint()
+    when = _moment(created)
+    source = weasyprint.Attachment(
+        string=document_json,
+        name=ATTACHMENT,
+        description="The document that this report was made from (auditkit-report/1)",
+        created=when,
+        modified=when,
+        relationship="Source",
+    )
+    page = weasyprint.HTML(string=lit(html), base_url=None, url_fetcher=_nothing, media_type="print")
+    with _dated(when), _quiet():
+        written: bytes = page.write_pdf(pdf_variant=VARIANT, attachments=[source])
+    return written
+
+
+def _weasyprint() -> Any:
+    try:
+        import weasyprint
+    except (ImportError, OSError) as error:  # OSError: the package is there, a library of the system is not
+        raise PdfUnavailable(str(error).partition("\n")[0]) from error
+    return weasyprint
+
+
+def _nothing(url: str, *_: object, **__: object) -> Any:
+    """In place of fetching: a page has all it needs, and a theme can embed images and fonts as data."""
+    if url.startswith("data:"):
+        from weasyprint.urls import URLFetcher
+
+        return URLFetcher(allowed_protocols={"data"}).fetch(url)
+    raise ValueError(f"nothing is fetched for a report: {url[:60]}")
+
+
+def _moment(created: str | datetime) -> datetime:
+    when = created if isinstance(created, datetime) else datetime.fromisoformat(created)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+@contextmanager
+def _dated(when: datetime) -> Iterator[None]:
+    """Embedded fonts carry a date, which fontTools takes from the environment."""
+    with _environment:
+        before = os.environ.get(EPOCH)
+        os.environ[EPOCH] = str(int(when.timestamp()))
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ[EPOCH]
+            else:
+                os.environ[EPOCH] = before
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """WeasyPrint warns of every rule meant for browsers; fontTools tells of every table it drops."""
+    loggers = [logging.getLogger(name) for name in ("weasyprint", "fontTools")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels):
+            logger.setLevel(level)

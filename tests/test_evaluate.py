@@ -1,0 +1,112 @@
+"""Exact evaluation: the kernels against products written out, and against enumeration."""
+
+from __future__ import annotations
+
+import direct
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from occupancy import Document
+from tiny import box_instances, chain_instances
+
+from auditkit.files import instance_from_document
+from auditkit.instance import Box, Instance, Search
+from auditkit.outcome import Outcome
+from auditkit.solve import evaluate
+
+GROUPS = "XYZ"
+
+
+def random_search(seed: int, n: int, support: int, k: int, *, ties: bool = False) -> Search:
+    rng = np.random.default_rng(seed)
+
+    def box(i: int) -> Box:
+        values = rng.integers(-3, 9, support) if ties else rng.normal(4, 4, support)
+        probs = rng.dirichlet(np.ones(support))
+        return Box(f"c{i}", GROUPS[i % 3], float(rng.choice([-1.0, 0.0, 0.5, 1.0, 2.0])), values, probs)
+
+    return Search("s", k, tuple(box(i) for i in range(n)))
+
+
+def outcome(search: Search) -> Outcome:
+    layout = Instance((search,)).layout
+    return Outcome(layout, evaluate.visits(layout, layout.reward))
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(("n", "support", "k"), [(1, 1, 1), (1, 4, 0), (5, 3, 5), (9, 4, 2), (30, 7, 11), (40, 5, 1)])
+def test_visits_equal_the_products_written_out(n: int, support: int, k: int, ties: bool) -> None:
+    search = random_search(n * support + k, n, support, k, ties=ties)
+    inspect, select = direct.visits(search)
+    found = outcome(search)
+    np.testing.assert_allclose(found.inspected, inspect, atol=1e-13)
+    for i, expected in enumerate(select):
+        np.testing.assert_allclose(found.selected_by_value(i), expected, atol=1e-13)
+
+
+def test_four_hundred_identical_candidates_keep_full_precision() -> None:
+    box = [Box(f"c{i}", "X", 0.3, [1.0, 2.0, 3.0], [0.2, 0.5, 0.3]) for i in range(400)]
+    search = Search("s", 37, tuple(box))
+    inspect, _ = direct.visits(search)
+    found = outcome(search)
+    np.testing.assert_allclose(found.inspected, inspect, atol=1e-14)
+    assert found.selected.sum() == pytest.approx(37, abs=1e-11)
+
+
+@given(document=box_instances(max_candidates=4, max_searches=1), groups=st.integers(1, 3))
+@settings(deadline=None, max_examples=100)
+def test_the_law_of_selections_is_that_of_all_combinations(document: Document, groups: int) -> None:
+    instance = instance_from_document(document)
+    search, layout = instance.searches[0], instance.layout
+    group = [i % groups for i in range(len(search.candidates))]
+    law = evaluate.Prepared.of(layout, layout.reward).selection_law(0, np.array(group), groups)
+    np.testing.assert_allclose(law, direct.selection_law(search, group, groups), atol=1e-13)
+
+
+@given(document=chain_instances())
+@settings(deadline=None, max_examples=100)
+def test_the_law_of_selections_agrees_with_the_visits_of_chains(document: Document) -> None:
+    """Mean selections per group by the law equal those by expected visits, whatever the chains look like."""
+    layout = instance_from_document(document).layout
+    prepared = evaluate.Prepared.of(layout, layout.reward)
+    result = Outcome(layout, prepared.visits())
+    groups = len(layout.groups)
+    means = np.zeros(groups)
+    for search in range(len(layout.search_ids)):
+        law = prepared.selection_law(search, layout.candidate_group, groups)
+        assert law.sum() == pytest.approx(1, abs=1e-12)
+        counts = np.indices(law.shape)
+        means += [(counts[g] * law).sum() for g in range(groups)]
+    np.testing.assert_allclose(means, result.by_group(result.selected), atol=1e-11)
+
+
+def test_many_searches_at_once_are_each_search_by_itself() -> None:
+    searches = [random_search(seed, 3 + seed % 5, 3, 1 + seed % 2) for seed in range(200)]
+    whole = Instance(tuple(Search(f"s{i}", s.capacity, s.candidates) for i, s in enumerate(searches))).layout
+    visits = evaluate.visits(whole, whole.reward)
+    parts = [outcome(search).visits for search in searches]
+    np.testing.assert_array_equal(visits, np.concatenate(parts))
+
+
+def test_threads_do_not_change_a_single_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = tuple(Search(f"s{i}", 3, random_search(i, 12, 5, 3, ties=True).candidates) for i in range(60))
+    layout = Instance(searches).layout
+    alone = evaluate.visits(layout, layout.reward)
+    monkeypatch.setattr(evaluate, "STATES_PER_PIECE", 50)
+    np.testing.assert_array_equal(alone, evaluate.visits(layout, layout.reward))
+
+
+def test_true_values_give_the_long_term_utility() -> None:
+    box = Box("a", "X", 1.0, [10.0, 4.0], [0.5, 0.5], true_values=[12.0, 8.0])
+    found = outcome(Search("s", 1, (box,)))
+    assert found.utility == pytest.approx(6.0)
+    assert found.long_term_utility == pytest.approx(9.0)
+    assert outcome(random_search(1, 3, 2, 1)).long_term_utility is None
+
+
+def test_what_no_joint_table_can_hold_is_refused() -> None:
+    layout = Instance((random_search(0, 60, 2, 30),)).layout
+    prepared = evaluate.Prepared.of(layout, layout.reward)
+    with pytest.raises(ValueError, match="merge some groups"):
+        prepared.selection_law(0, np.arange(60) % 5, 5)

@@ -1,0 +1,191 @@
+"""Facts of the paper and of MATH.md section 7 that concern boxes, and laws that every optimum obeys."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from occupancy import Document, Row
+from test_solve_random import bind_rows, check_certificate
+from tiny import box_instances, problems
+
+from auditkit.constraints import bind
+from auditkit.files import instance_from_document
+from auditkit.instance import Box, Instance, Search
+from auditkit.outcome import Outcome
+from auditkit.plugins.affine import Affine
+from auditkit.plugins.parity import Parity
+from auditkit.policy import Level, Policy
+from auditkit.solve import METHODS, solve
+from auditkit.solve.evaluate import visits
+from auditkit.solve.oracle import Oracle
+
+FOUR = Instance(
+    (
+        Search(
+            "s",
+            1,
+            tuple(
+                Box(name, group, 1.0, values, [0.5, 0.5])
+                for name, group, values in [
+                    ("a", "X", [10, 4]),
+                    ("b", "X", [9, 3]),
+                    ("c", "Y", [8, 2]),
+                    ("d", "Y", [7, 1]),
+                ]
+            ),
+        ),
+    )
+)
+
+FREE_PARITY = Instance(
+    (
+        Search(
+            "s",
+            1,
+            (
+                Box("1", "X", 1.0, [7.5, 4], [2 / 3, 1 / 3]),
+                Box("2", "X", 1.0, [9, 4], [1 / 3, 2 / 3]),
+                Box("3", "Y", 1.0, [10, 4], [1 / 4, 3 / 4]),
+                Box("4", "Y", 1.0, [7, 4], [1 / 2, 1 / 2]),
+            ),
+        ),
+    )
+)
+
+THREE = Instance(
+    (
+        Search(
+            "s",
+            1,
+            (
+                Box("1", "X", 2.0, [6], [1.0]),
+                Box("2", "X", 1.0, [14, 2], [0.1, 0.9]),
+                Box("3", "Y", 4.0, [9, 3], [0.8, 0.2]),
+            ),
+        ),
+    )
+)
+
+
+def weighted_parity(state: str) -> Affine:
+    terms = [{"candidate": c, "state": state, "coefficient": w} for c, w in (("1", 1), ("2", 1), ("3", -2))]
+    return Affine.model_validate({"terms": terms, "sense": "==", "bound": 0, "label": f"parity {state}"})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_four_boxes(method: str) -> None:
+    solution = solve(FOUR, [Parity(basis="count")], method)
+    assert solution.unconstrained.utility == pytest.approx(7.0625, abs=1e-12)
+    assert solution.constrained is not None
+    assert solution.constrained.utility == pytest.approx(6.5625, abs=1e-12)
+    assert solution.loss == pytest.approx(0.5, abs=1e-12)
+    assert solution.ratio == pytest.approx(6.5625 / 7.0625)
+    check_certificate(solution)
+
+
+def test_randomising_between_whole_groups_is_worse_than_the_optimum() -> None:
+    """Searching only X or only Y, each half of the time, meets parity too, at 5.75."""
+    candidates = FOUR.searches[0].candidates
+    alone = [Instance((Search("s", 1, half),)) for half in (candidates[:2], candidates[2:])]
+    assert np.mean([solve(half).unconstrained.utility for half in alone]) == pytest.approx(5.75, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_inspection_parity_can_be_free(method: str) -> None:
+    solution = solve(FREE_PARITY, [Parity(basis="count", on="inspection")], method)
+    assert solution.unconstrained.utility == pytest.approx(5.75, abs=1e-12)
+    assert solution.constrained is not None
+    assert solution.constrained.utility == pytest.approx(5.75, abs=1e-12)
+    check_certificate(solution)
+
+
+def outcome_in_order(instance: Instance, order: tuple[int, ...]) -> Outcome:
+    """The index policy of an instance whose candidates stand in another order, which is how ties fall.
+
+    The second level of rewards, which says nothing, makes indices equal that differ by rounding only.
+    """
+    search = instance.searches[0]
+    layout = Instance((Search("s", search.capacity, tuple(search.candidates[i] for i in order)),)).layout
+    return Outcome(layout, visits(layout, np.column_stack([layout.reward, np.zeros(layout.states)])))
+
+
+@pytest.mark.parametrize(("order", "slack"), [((2, 1, 0, 3), -1 / 12), ((2, 0, 1, 3), 1 / 6)])
+def test_orders_of_tied_candidates_have_the_slacks_of_the_paper(order: tuple[int, ...], slack: float) -> None:
+    result = outcome_in_order(FREE_PARITY, order)
+    x, y = result.by_group(result.inspected)
+    assert y - x == pytest.approx(slack, abs=1e-12)
+
+
+THREE_SLACKS = {
+    "123": (1, 1),
+    "213": (1.9, 1),
+    "312": (-1.8, -1.4),
+    "321": (-1.62, -1.4),
+    "132": (1, 1),
+    "231": (-0.62, -1.16),
+}
+
+
+@pytest.mark.parametrize("order", THREE_SLACKS)
+def test_six_orders_of_three_boxes(order: str) -> None:
+    result = outcome_in_order(THREE, tuple(int(c) - 1 for c in order))
+    sums = [
+        dict(zip(result.layout.groups, result.by_group(n), strict=True)) for n in (result.inspected, result.selected)
+    ]
+    slacks = [group["X"] - 2 * group["Y"] for group in sums]
+    assert slacks == pytest.approx(THREE_SLACKS[order], abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["column-generation", "caratheodory"])
+def test_two_parities_of_three_boxes_are_free(method: str) -> None:
+    solution = solve(THREE, [weighted_parity("selected"), weighted_parity("inspected")], method)
+    assert solution.constrained is not None
+    assert solution.unconstrained.utility == pytest.approx(4.0, abs=1e-12)
+    assert solution.constrained.utility == pytest.approx(4.0, abs=1e-12)
+    check_certificate(solution)
+
+
+def test_corner_rules_cannot_meet_two_parities() -> None:
+    """Mixing the policies of (+-epsilon, +-epsilon) only, as if one constraint's method could serve two."""
+    layout = THREE.layout
+    oracle = Oracle(layout, bind([weighted_parity("inspected"), weighted_parity("selected")], layout))
+    corners = {
+        tuple(np.round(oracle.column(Policy.at((0.0, 0.0), Level(0.0, signs))).values, 9))
+        for signs in itertools.product((-1.0, 1.0), repeat=2)
+    }
+    assert corners == {(1.9, 1.0), (-1.8, -1.4)}
+    (x1, y1), (x2, y2) = corners
+    assert abs(x1 * y2 - x2 * y1) > 0.1  # the origin is not on the line through them
+
+
+@given(problem=problems(box_instances()), data=st.data())
+@settings(deadline=None, max_examples=60)
+def test_relabelling_changes_nothing(problem: tuple[Document, list[Row]], data: st.DataObject) -> None:
+    document, rows = problem
+    searches = [
+        search | {"candidates": data.draw(st.permutations(search["candidates"]))} for search in document["searches"]
+    ]
+    shuffled = document | {"searches": data.draw(st.permutations(searches))}
+    one, two = (solve(instance_from_document(d), bind_rows(rows)) for d in (document, shuffled))
+    assert one.status == two.status
+    assert one.unconstrained.utility == pytest.approx(two.unconstrained.utility, abs=1e-9)
+    if one.constrained is not None and two.constrained is not None:
+        assert one.constrained.utility == pytest.approx(two.constrained.utility, abs=1e-8)
+
+
+@given(problem=problems(box_instances()), more=st.floats(0.01, 2))
+@settings(deadline=None, max_examples=60)
+def test_loosening_a_bound_never_lowers_the_value(problem: tuple[Document, list[Row]], more: float) -> None:
+    document, rows = problem
+    instance = instance_from_document(document)
+    tight = solve(instance, bind_rows(rows))
+    loose_rows = [(terms, s, b + {"<=": more, ">=": -more, "==": 0.0}[s]) for terms, s, b in rows]
+    loose = solve(instance, bind_rows(loose_rows))
+    if tight.constrained is not None:
+        assert loose.constrained is not None
+        assert loose.constrained.utility >= tight.constrained.utility - 1e-8
+        assert tight.constrained.utility <= tight.unconstrained.utility + 1e-9
