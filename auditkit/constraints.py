@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from auditkit import spec
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.layout import Bools, Floats, Ints, Layout
 
@@ -91,8 +92,7 @@ class Constraint(BaseModel, ABC):
 
     def describe(self) -> str:
         """The SPEC that makes this constraint: its type and the keys that differ from their defaults."""
-        given = self.model_dump(exclude_defaults=True, mode="json")
-        return self.type + (":" + ",".join(f"{k}={v}" for k, v in given.items()) if given else "")
+        return spec.write(self.type, self.model_dump(exclude_defaults=True, mode="json"))
 
 
 class OutcomeConstraint(Constraint):

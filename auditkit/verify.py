@@ -42,6 +42,9 @@ class Check:
     holds: bool
     detail: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # numpy's booleans are not JSON's
+
 
 def verify(document: dict[str, Any], layout: Layout, rows: Rows, sha256: str) -> list[Check]:
     """All claims of an `auditkit-solution/1` document about an instance."""

@@ -94,7 +94,7 @@ CASES: dict[str, Case] = {
         [(2, "openings", "2")],
     ),
     "negative-cost": (["gender,hired,cost", "F,1,-5", "M,0,7"], {}, {}, [(2, "cost", "-5")]),
-    "missing-cost": (["gender,hired,cost", "F,1,", "M,0,7"], {}, {}, [(None, "cost", "1 rows")]),
+    "missing-cost": (["gender,hired,cost", "F,1,", "M,0,7"], {}, {}, [(None, "cost", "1")]),
     "missing-candidate": (["candidate id,gender,hired", "a,F,1", ",M,0", "b,M,0"], {}, {}, [(3, "candidate id", "")]),
     "mixed-dates": (
         ["gender,hired,applied at", "F,1,2024-03-05", "M,0,25.03.2024", "M,0,5 Mar 2024"],

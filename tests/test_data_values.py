@@ -61,9 +61,9 @@ def test_both_decimal_marks_in_a_column_are_not_mixed() -> None:
 
 
 def test_the_file_decides_what_a_column_leaves_open() -> None:
-    assert decimal_mark([cells("a", "1.5"), cells("3")]) == "."
-    assert decimal_mark([cells("0,25")]) == ","
-    assert decimal_mark([cells("1,5"), cells("1.5")]) is None
+    assert decimal_mark([["a", "1.5"], ["3"]]) == "."
+    assert decimal_mark([["0,25"]]) == ","
+    assert decimal_mark([["1,5"], ["1.5"]]) is None
     assert to_numbers(cells("69.502", "89"), ".", ";").values.tolist() == [69.502, 89]
     assert to_numbers(cells("69.502", "89"), ",", ";").values.tolist() == [69502, 89]
     assert to_numbers(cells("1,234"), None, ",").values.tolist() == [1234]

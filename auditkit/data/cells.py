@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.dates import to_dates
-from auditkit.data.numbers import Numbers, clean_ids, to_numbers
+from auditkit.data.numbers import UNCLEAR, Numbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.words import MISSING, UNKNOWN_GROUP, plain
 
@@ -16,6 +16,7 @@ UNKNOWN = "unknown"
 """The group, search or category of whoever has none."""
 
 _MOSTLY = 0.9
+_LARGEST = 1e12
 
 
 def among(cells: pd.Series[Any], words: Set[str]) -> pd.Series[Any]:
@@ -38,17 +39,16 @@ class NumberReader:
         numbers = self.parse(cells)
         self._collector.add(wrong, numbers.bad, column, cells)
         if numbers.doubtful:
-            unclear = cells.str.fullmatch(r"[+-]?\d{1,3}[.,]\d{3}")
-            example = str(cells[unclear].iloc[0])
+            example = next(cell for cell in cells if UNCLEAR.fullmatch(cell))
             self._collector.add_column("ambiguous-number", column, example, value_mark=repr(numbers.decimal))
         return numbers.values
 
-    def whole(self, cells: pd.Series[Any], column: str, wrong: str) -> pd.Series[Any]:
+    def whole(self, cells: pd.Series[Any], column: str, wrong: str, *, required: bool = False) -> pd.Series[Any]:
         """Whole numbers from 0; others are problems and become NaN."""
         numbers = self.parse(cells)
         values = numbers.values
-        bad = numbers.bad | (values.notna() & ((values < 0) | (values != values.round())))
-        self._collector.add(wrong, bad, column, cells)
+        bad = numbers.bad | (values < 0) | (values != values.round()) & values.notna() | (values > _LARGEST)
+        self._collector.add(wrong, bad | (values.isna() & required), column, cells)
         return values.mask(bad)
 
     def prior(self, cells: pd.Series[Any], column: str) -> pd.Series[Any]:
@@ -70,7 +70,7 @@ def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: s
         listed = ", ".join(
             f"{count} like {style}" for style, count in sorted(dates.styles.items(), key=lambda s: -s[1])
         )
-        collector.add_column("mixed-dates", column, str(len(dates.styles)), other=listed)
+        collector.add_column("mixed-dates", column, len(dates.styles), other=listed)
     return dates.values
 
 

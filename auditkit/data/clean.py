@@ -17,6 +17,7 @@ import pandas as pd
 from auditkit.data.cells import UNKNOWN, NumberReader, among, read_dates, read_group, read_ids
 from auditkit.data.events import pivot
 from auditkit.data.history import ALL, History
+from auditkit.data.limits import read_capacity, read_costs
 from auditkit.data.marks import Words, check_words, to_stage, to_status, took_place
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Counts, Notice
@@ -79,13 +80,14 @@ class _Cleaning:
         self.collector, self.left = collector, left
         self.notices = [*raw.notices, *mapping.notices]
         self.words = check_words(options.words or {})
-        sampled = (pd.Series(pd.unique(raw.table[name])[:1000], dtype="str") for name in raw.table.columns)
-        self.numbers = NumberReader(self.collector, decimal_mark(sampled), raw.source.separator)
+        sampled = (pd.unique(raw.table[name])[:1000] for name in raw.table.columns)
+        self.numbers = NumberReader(collector, decimal_mark(sampled), raw.source.separator)
         self.cells = raw.table
         self.roles = mapping
         self.clean: dict[str, Any] = {}
         self.stages: Stages | None = None
         self.score_stage: str | None = None
+        self.weight: Any = 1
 
     def history(self) -> History:
         rows_used = len(self.cells)
@@ -111,7 +113,21 @@ class _Cleaning:
             if "score" in self.clean and self.score_stage is None:
                 self.score_stage = stage_of_scores(reached, names, self.clean["score"].notna())
         self._money()
-        self._capacity(status)
+        self._weigh()
+        cells, column = self._cells("capacity")
+        hired = (status == "selected") * self.weight
+        capacity = read_capacity(
+            cells,
+            column,
+            self.clean["search"],
+            hired,
+            self.options.capacity,
+            self.numbers,
+            self.collector,
+            self.notices,
+        )
+        if capacity is not None:
+            self.clean["capacity"] = capacity
         table = pd.DataFrame(self.clean, index=self.cells.index)
         table.insert(0, "row", self.cells.index.to_numpy())
         table = self._repeat(table).reset_index(drop=True)
@@ -228,7 +244,9 @@ class _Cleaning:
     def _money(self) -> None:
         for name in self.roles.columns("prior"):
             self.clean[f"prior:{name}"] = self.numbers.prior(self.cells[name], name)
-        self._cost()
+        names = self.stages.names if self.stages is not None else ()
+        columns = self.roles.columns("cost")
+        self.clean |= read_costs(self.cells, columns, names, self.options.cost, self.numbers, self.collector)
         cells, column = self._cells("outcome")
         if cells is not None and column is not None:
             self.clean["outcome"] = self.numbers.read(cells, column)
@@ -238,89 +256,17 @@ class _Cleaning:
         if cells is not None and column is not None:
             self.clean["date"] = read_dates(cells, column, self.collector, "date")
 
-    def _cost(self) -> None:
-        columns, given = self.roles.columns("cost"), self.options.cost
-        names = self.stages.names if self.stages is not None else ()
-        per_stage = dict(given) if isinstance(given, abc.Mapping) else {}
-        if wrong := [name for name in per_stage if name not in names]:
-            raise InputError(
-                [Problem(f"--cost {name}", f"there is no stage {name!r}", f"stages: {names}") for name in wrong]
-            )
-        if len(columns) > 1 and len(columns) != len(names):
-            raise InputError(
-                Problem("--map cost", f"{len(columns)} columns for {len(names)} stages", "give one for each stage")
-            )
-        keys = [f"cost:{name}" for name in names] if len(columns) > 1 or per_stage else ["cost"]
-        for i, key in enumerate(keys):
-            default = per_stage.get(key.removeprefix("cost:")) if per_stage else given
-            column = columns[i] if i < len(columns) else None
-            if column is None and default is None:
-                continue
-            value = (
-                pd.Series(np.nan, index=self.cells.index)
-                if column is None
-                else self.numbers.read(self.cells[column], column)
-            )
-            if column is not None:
-                self.collector.add("negative-cost", value < 0, column, self.cells[column])
-            if isinstance(default, int | float):
-                value = value.fillna(float(default))
-            elif column is not None and len(columns) == 1 and (missing := among(self.cells[column], MISSING)).any():
-                self.collector.add_column("missing-cost", column, f"{int(missing.sum())} rows")
-            self.clean[key] = value
-        if len(keys) > 1 or keys != ["cost"]:
-            parts = [self.clean[key] for key in keys if key in self.clean]
-            self.clean["cost"] = pd.concat(parts, axis=1).sum(axis=1, min_count=1)
-
-    def _capacity(self, status: pd.Series[Any]) -> None:
-        cells, column = self._cells("capacity")
-        search = self.clean["search"]
-        if cells is None or column is None:
-            if self.options.capacity is None:
-                return
-            column, value = "capacity", pd.Series(float(self.options.capacity), index=self.cells.index)
-        else:
-            value = self.numbers.whole(cells, column, "bad-capacity")
-            first = value.groupby(search.to_numpy()).transform("first")
-            differs = value.notna() & (value != first)
-            self.collector.add_pairs(
-                "inconsistent-capacity",
-                column,
-                value.index[differs].tolist(),
-                cells[differs].tolist(),
-                first[differs].astype(int).tolist(),
-            )
-            value = first
-            if value.isna().any() and self.options.capacity is not None:
-                value = value.fillna(float(self.options.capacity))
-        weight = self._weights()
-        hired = ((status == "selected") * weight).groupby(search.to_numpy()).transform("sum")
-        over = (hired > value) & ~search.duplicated()
-        self.collector.add_pairs(
-            "more-selected-than-capacity",
-            column,
-            value.index[over].tolist(),
-            hired[over].astype(int).tolist(),
-            value[over].astype(int).tolist(),
-        )
-        if value.isna().any():
-            n = search[value.isna()].nunique()
-            self._say("capacity-from-selected", f"{n} searches have no capacity: the number selected serves")
-        self.clean["capacity"] = np.fmax(value, hired).astype("int64")
-
-    def _weights(self) -> pd.Series[Any]:
-        if "weight" not in self.__dict__:
-            cells, column = self._cells("count")
-            self.weight = pd.Series(1, index=self.cells.index)
-            if cells is not None and column is not None:
-                self.weight = self.numbers.whole(cells, column, "bad-count").fillna(0).astype("int64")
-        return self.weight
+    def _weigh(self) -> None:
+        cells, column = self._cells("count")
+        if cells is not None and column is not None:
+            weight = self.numbers.whole(cells, column, "bad-count", required=True)
+            self.weight = weight.fillna(0).astype("int64")
 
     def _repeat(self, table: pd.DataFrame) -> pd.DataFrame:
         column = self.roles.column("count")
         if column is None:
             return table
-        weight = self._weights().to_numpy()
+        weight = self.weight.to_numpy()
         total = int(weight.sum())
         if not 0 < total <= MOST_APPLICATIONS:
             limit = f"at most {MOST_APPLICATIONS:,} can be read" if total else "there are none"

@@ -6,6 +6,7 @@ of the file (a file split at semicolons comes from a program that writes decimal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -15,10 +16,13 @@ import pandas as pd
 
 from auditkit.data.words import MISSING, plain
 
-_STRICT = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-_SIMPLE = r"-?\d+(?:\.\d+)?"
-_CURRENCY = r"(?:[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b)"
-UNCLEAR = r"[+-]?\d{1,3}[.,]\d{3}"
+_STRICT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_SIMPLE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
+_MARKED = re.compile(r"\d[.,]|[.,]\d")
+_DIGIT = re.compile(r"\d")
+_CURRENCY = re.compile(r"[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b")
+_SPACED = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?:\D|$))")
+UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 """A cell whose mark may be a decimal or a thousands mark."""
 
 
@@ -32,100 +36,98 @@ class Numbers:
     decimal: str
 
 
-def _bare(cells: pd.Series[Any]) -> pd.Series[Any]:
+def _bare(word: str) -> str:
     """Without currency, spaces within the number, apostrophes, and with one kind of minus sign."""
-    bare = cells.str.replace(_CURRENCY, "", regex=True).str.replace("−", "-", regex=False).str.strip()
-    bare = bare.str.replace(r"(?<=\d)[\s\u00a0\u202f'’](?=\d{3}(?:\D|$))", "", regex=True)
-    return bare.str.replace(r"^\((.+)\)$", r"-\1", regex=True)
+    if _SIMPLE.fullmatch(word):
+        return word
+    word = _SPACED.sub("", _CURRENCY.sub("", word).replace("−", "-").strip())
+    return f"-{word[1:-1]}" if word.startswith("(") and word.endswith(")") else word
 
 
-def _only(decimal: str, thousands: str) -> str:
+def _only(decimal: str, thousands: str) -> re.Pattern[str]:
     """The cells that can be read with this decimal mark only."""
-    d, t = "\\" + decimal, "\\" + thousands
+    d, t = re.escape(decimal), re.escape(thousands)
     short_or_long = rf"\d*{d}(?:\d{{1,2}}|\d{{4,}})"
     no_group_before = rf"(?:0\d*|\d{{4,}}){d}\d+"
     grouped = rf"\d{{1,3}}(?:(?:{t}\d{{3}})+{d}\d+|(?:{t}\d{{3}}){{2,}})"
-    return rf"[+-]?(?:{short_or_long}|{no_group_before}|{grouped})%?"
+    return re.compile(rf"[+-]?(?:{short_or_long}|{no_group_before}|{grouped})%?")
 
 
-def _evidence(bare: pd.Series[Any]) -> tuple[bool, bool]:
-    """Whether some cell can only be read with a decimal comma, and whether some only with a decimal point."""
-    if not bare.str.contains(r"\d[.,]|[.,]\d", regex=True).any():
-        return False, False
-    return bool(bare.str.fullmatch(_only(",", ".")).any()), bool(bare.str.fullmatch(_only(".", ",")).any())
+_ONLY = {",": _only(",", "."), ".": _only(".", ",")}
+_GROUPED = {
+    mark: re.compile(rf"[+-]?\d{{1,3}}(?:\{thousands}\d{{3}})+(?:\{mark}\d*)?") for mark, thousands in (",.", ".,")
+}
 
 
-def decimal_mark(columns: Iterable[pd.Series[Any]]) -> str | None:
+def _evidence(bare: list[str]) -> set[str]:
+    """The decimal marks without which some cell cannot be read."""
+    marked = [word for word in bare if _MARKED.search(word)]
+    return {mark for mark, pattern in _ONLY.items() if any(pattern.fullmatch(word) for word in marked)}
+
+
+def decimal_mark(columns: Iterable[Iterable[str]]) -> str | None:
     """The decimal mark that the whole file speaks for, if it speaks for one only."""
-    marks = set()
+    marks: set[str] = set()
     for column in columns:
-        marked = column[column.str.contains(r"\d[.,]|[.,]\d", regex=True)]
-        if len(marked):
-            comma, point = _evidence(_bare(marked))
-            marks |= {","} if comma else set()
-            marks |= {"."} if point else set()
+        marks |= _evidence([_bare(word) for word in column if _MARKED.search(word)])
     return marks.pop() if len(marks) == 1 else None
 
 
 def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: str | None = None) -> Numbers:
     """Read a column of cells as numbers."""
     codes, found = pd.factorize(cells)
-    words = pd.Series(found, dtype="str")
-    digits = words.str.contains(r"\d", regex=True)
-    missing = pd.Series([not d and plain(word) in MISSING for word, d in zip(words, digits, strict=True)], dtype=bool)
-    mark, doubtful = ".", False
+    words = [str(word) for word in found]
+    mark, doubtful, bare = ".", False, words
+    missing = [_SIMPLE.fullmatch(w) is None and not _DIGIT.search(w) and plain(w) in MISSING for w in words]
     # what needs no thought, which is nearly every column, is spared it
-    if not digits.any() or (file_mark != "," and separator != ";" and (missing | words.str.fullmatch(_SIMPLE)).all()):
-        bare = words
-    else:
+    simple = all(no or _SIMPLE.fullmatch(word) for word, no in zip(words, missing, strict=True))
+    if not simple or file_mark == "," or separator == ";":
         bare, mark, doubtful = _pointed(words, missing, file_mark, separator)
-    good = bare.str.fullmatch(_STRICT)
-    values = pd.to_numeric(bare.where(good), errors="coerce").to_numpy(dtype="float64", na_value=np.nan)
-    infinite = np.isinf(values)  # 1e999
-    bad = (~missing & ~good).to_numpy(dtype=bool) | infinite
-    values = np.where(infinite, np.nan, values)
+    values = np.array([float(word) if _STRICT.fullmatch(word) else np.nan for word in bare], dtype=float)
+    values[np.isinf(values)] = np.nan  # 1e999
+    bad = np.isnan(values) & ~np.array(missing, dtype=bool)
     return Numbers(
         pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark
     )
 
 
 def _pointed(
-    words: pd.Series[Any], missing: pd.Series[Any], file_mark: str | None, separator: str | None
-) -> tuple[pd.Series[Any], str, bool]:
+    words: list[str], missing: list[bool], file_mark: str | None, separator: str | None
+) -> tuple[list[str], str, bool]:
     """Cells with a decimal point and no thousands marks; the decimal mark that they had, and if that is doubtful."""
-    bare = _bare(words)
+    bare = [_bare(word) for word in words]
     # 85 % beside 0.85 would be read a hundred times too large, so the sign counts only if every cell has it
-    if (bare.str.endswith("%") | missing).all():
-        bare = bare.str.rstrip("%").str.strip()
-    comma, point = _evidence(bare)
+    if all(no or word.endswith("%") for word, no in zip(bare, missing, strict=True)):
+        bare = [word.rstrip("%").strip() for word in bare]
+    seen = _evidence(bare)
     doubtful = False
-    if comma != point:
-        mark = "," if comma else "."
+    if len(seen) == 1:
+        mark = seen.pop()
     elif file_mark is not None:
         mark = file_mark
     else:
-        has_comma = bool(bare.str.contains(",", regex=False).any())
+        has_comma = any("," in word for word in bare)
         mark = "," if has_comma and separator in (";", "\t") else "."
-        unclear = bool(bare.str.fullmatch(UNCLEAR).any())
-        doubtful = unclear and not comma and (separator == ";" or (has_comma and separator == "\t"))
+        unclear = not seen and any(UNCLEAR.fullmatch(word) for word in bare)
+        doubtful = unclear and (separator == ";" or (has_comma and separator == "\t"))
     thousands = "." if mark == "," else ","
-    grouped = bare.str.fullmatch(rf"[+-]?\d{{1,3}}(?:\{thousands}\d{{3}})+(?:\{mark}\d*)?")
-    bare = bare.where(~grouped, bare.str.replace(thousands, "", regex=False))
+    bare = [word.replace(thousands, "") if _GROUPED[mark].fullmatch(word) else word for word in bare]
     if mark == ",":
         # a point that is no thousands mark must not pass for a decimal point once the commas are points
-        foreign = bare.str.contains(".", regex=False)
-        bare = bare.str.replace(",", ".", regex=False).where(~foreign, "?")
+        bare = ["?" if "." in word else word.replace(",", ".") for word in bare]
     return bare, mark, doubtful
 
 
 def clean_ids(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Ids as text, where `1,234` and `1234.0` are spreadsheet dress for 1234 if the whole column is so dressed."""
     filled = cells[cells != ""]
+    # the first id that is not dressed so settles it, before a million are looked at
+    head = filled.iloc[:100]
     for dress, take in (
         (r"\d+(?:\.0)?", r"\.0$"),
         (r"\d{1,3}(?:,\d{3})*|\d+", ","),
         (r"\d{1,3}(?:\.\d{3})*|\d+", r"\."),
     ):
-        if len(filled) and filled.str.fullmatch(dress).all():
+        if len(filled) and head.str.fullmatch(dress).all() and filled.str.fullmatch(dress).all():
             return cells.str.replace(take, "", regex=True)
     return cells

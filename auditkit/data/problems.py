@@ -82,7 +82,7 @@ KINDS: dict[str, Kind] = {
         "correct the capacity",
     ),
     "negative-cost": Kind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
-    "missing-cost": Kind("warn", "there is no cost", "fill it in, or give one for all such rows with --cost"),
+    "missing-cost": Kind("warn", "{value} rows have no cost", "fill it in, or give one for all such rows with --cost"),
     "missing-candidate": Kind("warn", "there is no candidate id: the row number serves", "fill in the id"),
     "mixed-dates": Kind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
     "group-spelling": Kind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
@@ -229,7 +229,7 @@ class Collector:
         if len(rows):
             self._findings.append(Finding(code, column, tuple(rows), tuple(values), {}, tuple(others)))
 
-    def add_column(self, code: str, column: str, value: str, **facts: str) -> None:
+    def add_column(self, code: str, column: str, value: object, **facts: str) -> None:
         """One problem of a whole column."""
         self._findings.append(Finding(code, column, (None,), (value,), facts))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,27 +58,31 @@ def is_mark(word: str) -> bool | None:
 
 def describe(name: str, cells: pd.Series[Any]) -> Column:
     """Look at a column. Shares come from at most a thousand of its values, evenly taken, so they never change."""
-    found = pd.Series(pd.unique(cells), dtype="str")
+    found = [str(word) for word in pd.unique(cells) if word != ""]
     filled = int((cells != "").sum())
-    distinct = int((found != "").sum())
-    looked = found.iloc[np.unique(np.linspace(0, len(found) - 1, min(len(found), _LOOKED_AT)).astype(int))]
-    looked = looked[~looked.map(plain).isin(MISSING) | looked.str.contains(r"[✓✔☑]", regex=True)]
-    if looked.empty:
-        return Column(name, len(cells), filled, distinct, 0.0, 0.0, 0.0, 0.0, 0.0, False, ())
-    numbers = to_numbers(looked)
+    step = np.unique(np.linspace(0, len(found) - 1, min(len(found), _LOOKED_AT)).astype(int))
+    looked = [found[i] for i in step if plain(found[i]) not in MISSING or is_mark(found[i]) is not None]
+    if not looked:
+        return Column(name, len(cells), filled, len(found), 0.0, 0.0, 0.0, 0.0, 0.0, False, ())
+    digits = any(c.isdigit() for word in looked for c in word)
+    words = pd.Series(looked if digits else [], dtype="str")
+    numbers = to_numbers(words)
     good = numbers.values[~numbers.bad]
-    marks = looked.map(lambda word: is_mark(word) is not None)
-    few = distinct <= 200
+    few = len(found) <= 200
+
+    def share(flags: Iterable[object]) -> float:
+        return sum(map(bool, flags)) / len(looked)
+
     return Column(
         name,
         len(cells),
         filled,
-        distinct,
-        float((~numbers.bad).mean()),
-        float(marks.mean()),
-        float(looks_like_dates(looked).mean()),
-        float(looked.map(lambda word: code_of(word, STATUS) is not None).mean()) if few else 0.0,
-        float(looked.map(lambda word: code_of(word, INSPECTED) is not None).mean()) if few else 0.0,
-        bool(len(good) and (good == good.round()).all() and (good >= 0).all()),
-        tuple(looked.head(3)) if distinct <= 20 else (),
+        len(found),
+        numbers=share(~numbers.bad),
+        marks=share(is_mark(word) is not None for word in looked),
+        dates=share(looks_like_dates(words)),
+        statuses=share(few and code_of(word, STATUS) for word in looked),
+        inspections=share(few and code_of(word, INSPECTED) for word in looked),
+        whole=bool(len(good) and (good == good.round()).all() and (good >= 0).all()),
+        examples=tuple(looked[:3]) if len(found) <= 20 else (),
     )

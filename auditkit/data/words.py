@@ -11,6 +11,7 @@ from functools import lru_cache
 
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _GAPS = re.compile(r"[\W_]+")
+_BREAK = re.compile(r"\s[-–—]\s|[:(/,;]")
 
 
 @lru_cache(maxsize=65_536)
@@ -227,12 +228,11 @@ def code_of(word: str, table: dict[str, tuple[str, ...]]) -> str | None:
     or withdrawal may go on in words. Other words may not ("selected for interview" is no selection).
     """
     text = plain(word)
-    known = {phrase: code for code, phrases in table.items() for phrase in phrases}
-    if text in known:
-        return known[text]
-    head = plain(re.split(r"\s[-–—]\s|[:(/,;]", word, maxsplit=1)[0])
-    if head and head in known:
-        return known[head]
+    head = plain(_BREAK.split(word, maxsplit=1)[0])
+    for phrase in (text, head):
+        for code, phrases in table.items():
+            if phrase in phrases:
+                return code
     for code in ("rejected", "withdrawn"):
         if any(text.startswith(f"{phrase} ") for phrase in table.get(code, ())):
             return code

@@ -152,10 +152,10 @@ def _covered(low: Floats, high: Floats, level: float) -> Floats:
 
 
 def _uniform_p(shares: Floats, n: int) -> float:
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     statistic = n * BINS * float(((shares - 1 / BINS) ** 2).sum())
-    return float(chi2.sf(statistic, BINS - 1))
+    return float(chdtrc(BINS - 1, statistic))
 
 
 def _warnings(by_group: tuple[Error, ...], by_stratum: tuple[Error, ...], p: float) -> tuple[str, ...]:

@@ -159,32 +159,34 @@ def _spread(code: Ints, scores: Floats, weights: Floats) -> float:
     return float(weights @ (scores - mean[code]) ** 2)
 
 
-def events(scores: Floats) -> Floats:
-    """Indicators of {score <= t}, one column for each decile t that leaves something above it."""
-    marks = np.unique(np.quantile(scores, np.arange(1, 10) / 10, method="inverted_cdf"))
-    marks = marks[marks < scores.max()]
-    return (scores[:, None] <= marks).astype(np.float64)
+def level_and_spread(scores: Floats) -> Floats:
+    """What strata are compared by, one column each: the score, and its distance from the median."""
+    return np.stack([scores, np.abs(scores - np.median(scores))], axis=1)
 
 
 def pseudo_count(measured: Floats, strata: Ints, parents: Ints, weights: Floats) -> float:
-    """K = within / between of the columns of `measured`, for strata inside parents; infinite if they do not differ."""
-    stratum = np.unique(np.stack([parents, strata]), axis=1, return_inverse=True)[1].ravel()
+    """K = within / between of the columns of `measured`; infinite if strata do not differ within their parents.
+
+    `strata` and `parents` are codes of the rows; rows of one stratum have one parent.
+    """
+    stratum = np.unique(strata, return_inverse=True)[1]
     above = np.unique(parents, return_inverse=True)[1]
     n, sizes = float(weights.sum()), np.bincount(stratum, weights)
     parent_of = np.zeros(len(sizes), dtype=np.int64)
     parent_of[stratum] = above
     parent_sizes = np.bincount(above, weights)
     spare, spread = n - len(sizes), n - float((sizes**2 / parent_sizes[parent_of]).sum())
-    if spare <= 0 or spread <= 0 or not measured.shape[1]:
+    if spare <= 0 or spread <= 1e-9 * n:
         return float("inf")
-    within = between = 0.0
+    smallest = float("inf")
     for column in measured.T:
         own = np.bincount(stratum, weights * column) / sizes
         whole = np.bincount(above, weights * column) / parent_sizes
-        noise = float(weights @ (column - own[stratum]) ** 2) / spare
-        within += noise
-        between += (float(sizes @ (own - whole[parent_of]) ** 2) - (len(sizes) - len(parent_sizes)) * noise) / spread
-    return within / between if between > 0 else float("inf")
+        within = float(weights @ (column - own[stratum]) ** 2) / spare
+        between = (float(sizes @ (own - whole[parent_of]) ** 2) - (len(sizes) - len(parent_sizes)) * within) / spread
+        if between > 0:
+            smallest = min(smallest, within / between)
+    return smallest
 
 
 def credibility(size: float, pseudo: float) -> float:
@@ -204,15 +206,19 @@ class Strata(ScoreModel):
         import pandas as pd
 
         self.points = points
-        self.scores, self.weights = scores, weights
         self.splits = choose_splits(features, scores, weights)
         codes = cells(self.splits, features)
+        self._trend = _trend(codes, features, scores, weights, points)
+        finest = np.array([self._trend[code] for code in codes[-1].tolist()])
+        self._top = len(codes) - 1
+        self.weights = weights
+        self.scores = scores = scores - finest
         self._groups = pd.Index(features[GROUP].astype("str").unique())
         group = positions_in(self._groups, features[GROUP])
-        measured = events(scores)
+        measured = level_and_spread(scores)
         self.pseudo = [float("inf")] + [pseudo_count(measured, c, p, weights) for p, c in pairwise(codes)]
         """K of each level (of level 0 it is never used)."""
-        self.group_pseudo = pseudo_count(measured, group, codes[-1], weights)
+        self.group_pseudo = pseudo_count(measured, codes[-1] * len(self._groups) + group, codes[-1], weights)
         """K' of groups within cells."""
         self._members = {(-1, level): dict(_positions(code)) for level, code in enumerate(codes)}
         for g in range(len(self._groups)):
@@ -243,7 +249,8 @@ class Strata(ScoreModel):
             common = self._law(-1, level, path)
             weight = self.group_credibility[str(self._groups[g])] if g >= 0 else 0.0
             law = _blend(weight, self._law(g, level, path), common) if weight else common
-            found.append(quantise(*law, self.points))
+            support, probs = quantise(*law, self.points)
+            found.append((support + self._trend.get(code, 0.0) if level == self._top else support, probs))
         return Laws.of(found, which.ravel())
 
     def _path(self, level: int, code: int) -> list[int]:
@@ -285,3 +292,16 @@ def _blend(weight: float, law: tuple[Floats, Floats], other: tuple[Floats, Float
         np.concatenate([law[0], other[0]]),
         np.concatenate([weight * law[1] / law[1].sum(), (1 - weight) * other[1] / other[1].sum()]),
     )
+
+
+def _trend(codes, features, scores, weights, points):
+    if len(np.unique(scores)) <= points:
+        return {c: 0.0 for c in np.unique(codes[-1]).tolist()}
+    from auditkit.fit.design import Design, least_squares
+    d = Design.of(features)
+    b = least_squares(d.matrix(features), scores, weights, d.penalty)
+    line = d.matrix(features.assign(**{GROUP: ""})) @ b
+    line -= np.average(line, weights=weights)
+    u, inv = np.unique(codes[-1], return_inverse=True)
+    m = np.bincount(inv, weights * line) / np.bincount(inv, weights)
+    return dict(zip(u.tolist(), m.tolist()))

@@ -1,22 +1,24 @@
 """The charts of a report, each from the document alone; what the document does not hold is not drawn.
 
-All are 360 pixels wide, read from top to bottom, and repeat numbers that also stand in a table. Groups keep their colour
-and marker from chart to chart. Names stand above their marks, so that long ones cost no room.
+All are 360 pixels wide, read from top to bottom, and repeat numbers that also stand in a table. Groups keep their
+colour and marker from chart to chart. Names stand above their marks, so that long ones cost no room.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from auditkit.report.reading import (
     Document,
     PolicyView,
     at,
     constrained,
+    coverage_rows,
     disparities,
     group_names,
+    pit_bins,
     policies,
     total,
 )
@@ -126,7 +128,7 @@ def _legend(ax: Axes, names: Sequence[str], rows: list[list[tuple[int, float]]],
 
 def _upright(ax: Axes, x: float, y: float, colour: str, **style: Any) -> None:
     """A piece of a vertical line beside the marks of one row, which leaves the names alone."""
-    ax.plot([x, x], [y - 8, y + 8], color=colour, linewidth=1, zorder=1, **style)
+    ax.plot([x, x], [y - 6, y + 7], color=colour, linewidth=1, zorder=1, **style)
 
 
 def _span(ax: Axes, y: float, low: float, high: float, colour: str) -> None:
@@ -360,11 +362,15 @@ def _trim(edges: Sequence[float], probabilities: Sequence[float]) -> tuple[list[
 
 
 def _histogram(ax: Axes, edges: Sequence[float], shares: Sequence[float], colour: str = FILL) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     ax.stairs(shares, edges, fill=True, color=colour)
     ax.set_ylim(0, 1.08 * max(shares) or 1)
-    ax.yaxis.set_major_locator(MaxNLocator(3))
+    _shares_upwards(ax, 3)
+
+
+def _shares_upwards(ax: Axes, most: int, prune: Literal["lower"] | None = None) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.yaxis.set_major_locator(MaxNLocator(most, prune=prune))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _whole_percent(y)))
     ax.set_axisbelow(True)
     ax.grid(axis="y", color=GRID, linewidth=0.7)
@@ -408,44 +414,39 @@ def unfilled(document: Document) -> Chart | None:
 
 
 def pit(document: Document) -> Chart | None:
-    edges, shares = at(document, "fit", "pit", "edges"), at(document, "fit", "pit", "shares")
-    if not edges or not shares:
+    bins = pit_bins(document)
+    if bins is None:
         return None
+    edges, shares = bins
+    even = (edges[1] - edges[0]) / (edges[-1] - edges[0])
     fig = figure(176)
     ax = axes(fig, 6, 134, left=34, right=8)
     _histogram(ax, edges, shares)
-    width = edges[-1] - edges[0]
-    ax.plot([edges[0], edges[-1]], [(edges[1] - edges[0]) / width] * 2, color=INK, linewidth=1, dashes=(4, 2))
+    ax.plot([edges[0], edges[-1]], [even, even], color=INK, linewidth=1, dashes=(4, 2))
     ax.set_xlim(edges[0], edges[-1])
     _ticks(ax, _plain_number)
     ax.set_xlabel("place of the score in its predicted distribution", labelpad=3)
-    even = (edges[1] - edges[0]) / width
     description = (
-        f"{plural(len(shares), 'bin')} holding between {percent(min(shares))} and {percent(max(shares))} of the scores; "
+        f"{plural(len(shares), 'bin')} with between {percent(min(shares))} and {percent(max(shares))} of the scores; "
         f"a perfect fit would put {percent(even)} in each."
     )
     return chart(fig, "chart-fit-pit", "Place of scores in their predictions (PIT)", description)
 
 
 def coverage(document: Document) -> Chart | None:
-    rows = [r for r in at(document, "fit", "coverage") or () if r["nominal"] is not None and r["actual"] is not None]
+    rows = coverage_rows(document)
     if not rows:
         return None
     fig = figure(176)
     ax = axes(fig, 6, 134, left=34, right=16)
-    low = min(min(r["nominal"], r["actual"]) for r in rows)
-    low = max(0.0, math.floor(10 * (low - 0.05)) / 10)
+    low = max(0.0, math.floor(10 * (min(min(row) for row in rows) - 0.05)) / 10)
     ax.set_xlim(low, 1)
     ax.set_ylim(low, 1.02)
     ax.plot([low, 1], [low, 1], color=MUTED, linewidth=1, dashes=(4, 2))
-    points = [r["nominal"] for r in rows], [r["actual"] for r in rows]
-    ax.plot(*points, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    ax.yaxis.set_major_locator(MaxNLocator(4, prune="lower"))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: _whole_percent(y)))
-    ax.grid(axis="y", color=GRID, linewidth=0.7)
+    levels, shares = zip(*rows)
+    ax.plot(levels, shares, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
+    _shares_upwards(ax, 4, prune="lower")
     _ticks(ax, _whole_percent)
     ax.set_xlabel("nominal level; height: share of scores inside", labelpad=3)
-    said = listing(f"{percent(r['nominal'])} intervals held {percent(r['actual'])}" for r in rows)
+    said = listing(f"{percent(level)} intervals held {percent(share)}" for level, share in rows)
     return chart(fig, "chart-fit-coverage", "Coverage of the predicted intervals", f"{said} of the scores.")

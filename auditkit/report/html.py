@@ -1,7 +1,7 @@
 """A report document as one self-contained HTML page: no script, no request, every text escaped.
 
-The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `words.py`, the drawings
-in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones stay
+The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `words.py`, the
+drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones stay
 within reach as `shipped/NAME`, so that a theme can extend what it replaces.
 """
 
@@ -45,6 +45,8 @@ def render(document: reading.Document, *, template_dir: Path | None = None) -> s
         "policies": lambda: list(reading.policies(document)),
         "constrained": lambda: list(reading.constrained(document)),
         "disparities": lambda: list(reading.disparities(document)),
+        "coverage": reading.coverage_rows(document),
+        "errors": {key: reading.error_rows(document, key) for key in ("by_group", "by_stratum")},
         "slack_total": len(charts.slack_panels(document)),
     }
     try:
@@ -94,7 +96,7 @@ def written_interval(bounds: Any, form: str = "ratio", line: float | None = None
 
 def drawing(chart: Chart) -> Markup:
     """Made by us from parsed XML, in which every text is escaped."""
-    return Markup(chart.svg)  # noqa: S704
+    return Markup(chart.svg)
 
 
 def price_level(entry: dict[str, Any]) -> float | None:

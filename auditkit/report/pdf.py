@@ -29,8 +29,8 @@ class PdfUnavailable(Exception):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            f"no PDF: WeasyPrint cannot be used here ({reason}). It needs the system library Pango; on Debian and Ubuntu: "
-            f"apt-get install {' '.join(PACKAGES)}"
+            f"no PDF: WeasyPrint cannot be used here ({reason}). It needs the system library Pango; on Debian and "
+            f"Ubuntu: apt-get install {' '.join(PACKAGES)}"
         )
 
 

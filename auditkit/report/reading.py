@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Document = Mapping[str, Any]
 
@@ -103,6 +103,49 @@ def lowest_ratio(disparity: Mapping[str, Any] | None) -> Lowest | None:
         return None
     row = min(rows, key=lambda row: row["impact_ratio"])
     return Lowest(str(row["group"]), row["impact_ratio"], disparity["reference"], row["status"])
+
+
+def coverage_rows(document: Document) -> list[tuple[float, float]]:
+    """Nominal level and share of scores inside, as the document or as `FitQuality` names them."""
+    rows = [
+        (row.get("nominal", row.get("level")), row.get("actual", row.get("covered")))
+        for row in at(document, "fit", "coverage") or ()
+    ]
+    return [(level, share) for level, share in rows if level is not None and share is not None]
+
+
+def pit_bins(document: Document) -> tuple[list[float], list[float]] | None:
+    """Edges and shares of the PIT histogram; equal bins of [0, 1] where no edges are given."""
+    pit = at(document, "fit", "pit")
+    shares = at(pit, "shares")
+    if not shares:
+        return None
+    edges = pit.get("edges") or [i / len(shares) for i in range(len(shares) + 1)]
+    return list(edges), list(shares)
+
+
+class ErrorRow(NamedTuple):
+    name: str
+    scores: int | None
+    mean_error: float | None
+    standard_error: float | None
+    crps: float | None
+    coverage: float | None
+
+
+def error_rows(document: Document, key: str) -> list[ErrorRow]:
+    """Errors of the fit by group or by stratum."""
+    return [
+        ErrorRow(
+            str(row.get("group", row.get("name"))),
+            row.get("n", row.get("scores")),
+            row["mean_error"],
+            row.get("standard_error"),
+            row["crps"],
+            row.get("coverage"),
+        )
+        for row in (document["fit"] or {}).get(key) or ()
+    ]
 
 
 def total(document: Document, key: str) -> float | None:
