@@ -7,6 +7,7 @@ A value is read as JSON if it can be, else as a word; commas inside brackets or 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from auditkit.errors import InputError, Problem
@@ -35,6 +36,17 @@ def _text(value: Any) -> str:
     if isinstance(value, str) and _value(value) == value and not set(value) & set(',"[]{}'):
         return value
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def render(keys: Mapping[str, Any]) -> str:
+    """The SPEC that `parse` reads as these keys."""
+    rest = ",".join(f"{key}={_text(value)}" for key, value in keys.items() if key != "type")
+    return f"{keys['type']}:{rest}" if rest else str(keys["type"])
+
+
+def _text(value: Any) -> str:
+    plain = isinstance(value, str) and _value(value) == value and not set(value) & set(',"[]{}=') and value.strip()
+    return value if plain and value == value.strip() else json.dumps(value, ensure_ascii=False)
 
 
 def _value(text: str) -> Any:

@@ -1,6 +1,6 @@
 """Impact ratio: the rate of each group is at least a part of the rate of the reference.
 
-y_g - minimum * y_r >= 0        for the reference r, or for every other group r
+y_g - minimum * y_r >= 0        for every group g compared and the reference r, or every other of them as r
 """
 
 from __future__ import annotations
@@ -17,17 +17,19 @@ from auditkit.layout import Layout
 class ImpactRatio(OutcomeConstraint):
     type: ClassVar[str] = "impact-ratio"
     minimum: float = Field(0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
+    groups: tuple[str, ...] | None = Field(None, min_length=1, description="groups to compare (default: all)")
     reference: str | None = Field(None, description="group to compare with (default: every other group)")
 
     def rows(self, layout: Layout) -> list[Row]:
         y = group_rates(layout, self.outcome(layout))
-        if self.reference is not None:
-            group_code(layout, self.reference)  # an unknown group is refused by name
-        references = layout.groups if self.reference is None else (self.reference,)
+        for name in (*(self.groups or ()), *(() if self.reference is None else (self.reference,))):
+            group_code(layout, name)  # an unknown group is refused by name
+        groups = self.groups or layout.groups
+        references = groups if self.reference is None else (self.reference,)
         return [
             Row.of(f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}", y[g] - self.minimum * y[r], ">=", 0)
             for r in references
-            for g in layout.groups
+            for g in groups
             if g != r
         ]
 

@@ -7,6 +7,7 @@ Six groups, of which two are not shown; four constraints; every part present. Th
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from math import erf, exp, factorial, sqrt
 from pathlib import Path
 from typing import Any
@@ -224,20 +225,20 @@ def document() -> dict[str, Any]:
             {
                 "kind": "finding",
                 "code": "impact-ratio-below-line",
-                "text": "Selected: 9 of 305 applicants of group Black (3.0 %) against 64 of 704 of group White (9.1 %), an "
-                "impact ratio of 0.325. That is below 4/5, and a difference larger than chance usually makes.",
+                "text": "Selected: 9 of 305 applicants of group Black (3.0 %) against 64 of 704 of group White (9.1 %), "
+                "an impact ratio of 0.325. That is below 4/5, and a difference larger than chance usually makes.",
             },
             {
                 "kind": "finding",
                 "code": "impact-ratio-below-line",
-                "text": "Inspected: 68 of 305 applicants of group Black (22.3 %) against 232 of 704 of group White (33.0 %), "
-                "an impact ratio of 0.677. That is below 4/5, and a difference larger than chance usually makes.",
+                "text": "Inspected: 68 of 305 applicants of group Black (22.3 %) against 232 of 704 of group White "
+                "(33.0 %), an impact ratio of 0.677. That is below 4/5, and a difference larger than chance usually makes.",
             },
             {
                 "kind": "finding",
                 "code": "price-of-fairness",
-                "text": "Selection parity would keep 96.9 % of the utility of the best policy without constraints, which is "
-                "more than the firm's recorded decisions reached.",
+                "text": "Selection parity would keep 96.9 % of the utility of the best policy without constraints, "
+                "which is more than the firm's recorded decisions reached.",
             },
             {
                 "kind": "notice",
@@ -263,14 +264,14 @@ def document() -> dict[str, Any]:
             "conventions": [
                 {
                     "name": "Four-fifths rule of thumb",
-                    "text": "A selection rate under four fifths of the highest group's rate is by convention taken as a sign "
-                    "of adverse impact that calls for a closer look. It is a rule of thumb: it proves nothing by itself.",
+                    "text": "A selection rate under four fifths of the highest group's rate is by convention taken as "
+                    "a sign of adverse impact that calls for a closer look. It is a rule of thumb and no proof.",
                     "read_on": "2026-11-16",
                 },
                 {
                     "name": "New York City Local Law 144",
-                    "text": "A summary of the audit states, for sex, for race/ethnicity and for their intersection, each "
-                    "category's number of applicants, rate and impact ratio.",
+                    "text": "A summary of the audit states, for sex, for race/ethnicity and for their intersection, "
+                    "each category's number of applicants, rate and impact ratio.",
                     "read_on": "2026-11-16",
                 },
             ],
@@ -342,5 +343,5 @@ def law(label: str, mean: float, sd: float) -> dict[str, Any]:
     """A histogram of a normal law, for want of a solver."""
     edges = [round(mean + sd * (i - 16) / 4, 6) for i in range(33)]
     below = [0.5 * (1 + erf((edge - mean) / sd / sqrt(2))) for edge in edges]
-    shares = [round(b - a, 6) for a, b in zip(below, below[1:])]
+    shares = [round(b - a, 6) for a, b in pairwise(below)]
     return {"label": label, "edges": edges, "probabilities": shares, "mean": mean, "sd": sd, "outside": 0.31}

@@ -22,6 +22,7 @@ from auditkit.data.words import MISSING, OFFER, START, STATUS, UNKNOWN_GROUP, co
 from auditkit.errors import InputError, Problem, nearest
 
 _FINAL = "final event"
+_STAGE_ROLES = ("stage", "stages")
 _ENDS = ("selected", "declined", "rejected", "withdrawn")
 _CLEAR = 0.8
 """Share of the applications that must agree on the order of two neighbouring stages for it to be called clear."""
@@ -66,14 +67,14 @@ def pivot(
     stages = _in_order(found, app, labels, kinds, dates, mapping.columns("stages"), stage_column, notices)
 
     first_row = pd.Series(table.index, index=app.to_numpy()).groupby(level=0).min().sort_index()
-    merged = _merge(table, app, mapping, collector, stage_column)
+    merged = _merge(table, app, mapping, collector)
     columns = []
     for name in stages:
         reached = np.zeros(len(merged), dtype=bool)
         reached[app[(labels == name) & (kinds == "stage")].unique()] = True
         columns.append(f"stage:{name}")
         merged[f"stage:{name}"] = pd.Series(np.where(reached, "yes", ""), dtype="str")
-    choices = [c for c in mapping.choices if c.role not in ("stage", "stages")]
+    choices = [c for c in mapping.choices if c.role not in _STAGE_ROLES]
     final = _final(app, kinds, merged, columns[-1])
     if final is not None:
         status_column = mapping.column("selected")
@@ -165,16 +166,10 @@ def _order_notice(stages: abc.Sequence[str], why: str) -> Notice:
     return Notice("stage-order", f'stages are in order {why}; to set it: --map "stages={"+".join(stages)}"')
 
 
-def _merge(
-    table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector: Collector, stage_column: str
-) -> pd.DataFrame:
+def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector: Collector) -> pd.DataFrame:
     """One row per application: what is known last of the score, the status and the outcome, and first of the rest."""
     late = {column for role in ("score", "selected", "outcome", "inspected") for column in mapping.columns(role)}
-    used = [
-        c
-        for c in dict.fromkeys(c for choice in mapping.choices for c in choice.columns)
-        if c in table and c != stage_column
-    ]
+    used = dict.fromkeys(c for choice in mapping.choices if choice.role not in _STAGE_ROLES for c in choice.columns)
     merged = {}
     for column in used:
         grouped = table[column].where(table[column] != "").groupby(app.to_numpy())

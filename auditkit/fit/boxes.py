@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from auditkit.fit.fitter import Laws
 from auditkit.fit.long_term import TrueValue
@@ -15,20 +14,49 @@ def boxes(
     laws: Laws,
     groups: Sequence[str],
     costs: Floats,
-    attributes: Sequence[dict[str, float]],
+    attributes: Sequence[Mapping[str, float]],
     value_scale: float,
     true_value: TrueValue | None,
 ) -> list[Box]:
     """A box for each candidate, named c0, c1, ...; those with the same law and group share their arrays."""
-    made: dict[tuple[int, str], Box] = {}
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
     result = []
     for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
-        if (number, group) not in made:
-            values, probs = laws.law(number)
-            true = None if true_value is None else value_scale * true_value.of(values, group)
-            made[number, group] = Box("", group, 0.0, value_scale * values, probs, true)
-        # a copy shares the arrays and is not checked again: that is what makes 100,000 of them cheap
-        box = copy.copy(made[number, group])
-        box.__dict__.update(id=f"c{i}", cost=float(costs[i]), attributes=attributes[i])
-        result.append(box)
+        key = number, group
+        if key not in shared:
+            scores, probs = laws.law(number)
+            values = value_scale * scores
+            true = None if true_value is None else value_scale * true_value.of(scores, group)
+            for array in (values, probs, true):
+                if array is not None:
+                    array.setflags(write=False)
+            shared[key] = values, probs, true
+        result.append(_box(f"c{i}", group, float(costs[i]), *shared[key], attributes[i]))
     return result
+
+
+def _box(
+    name: str,
+    group: str,
+    cost: float,
+    values: Floats,
+    probs: Floats,
+    true_values: Floats | None,
+    attributes: Mapping[str, float],
+) -> Box:
+    """A box that is not checked and keeps the arrays it is given.
+
+    `Laws` has checked them all at once, and the constructor would copy them: with 100,000 candidates that is most of
+    the time and memory of a fit.
+    """
+    box = object.__new__(Box)
+    box.__dict__.update(
+        id=name,
+        group=group,
+        cost=cost,
+        values=values,
+        probs=probs,
+        true_values=true_values,
+        attributes=attributes,
+    )
+    return box

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.fit.strata import is_number, positions_in
-from auditkit.layout import Floats
+from auditkit.layout import Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +20,18 @@ if TYPE_CHECKING:
 CATEGORY = 1.0
 NUMBER = 1e-6
 """Ridge on the columns of numbers: only for columns that say the same."""
+
+
+def is_number(column: pd.Series[Any]) -> bool:
+    """Whether a feature is a number; it is a category otherwise."""
+    return bool(column.dtype.kind in "fiub")
+
+
+def positions_in(seen: pd.Index[Any], column: pd.Series[Any]) -> Ints:
+    """Where each value of a category stands in a list of values; -1 for one that is not there."""
+    import pandas as pd
+
+    return np.asarray(seen.get_indexer(pd.Index(column.astype("str"))), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)

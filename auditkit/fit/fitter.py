@@ -17,6 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -79,6 +80,7 @@ class Laws:
             problems.append(Problem("laws", "a candidate has a law that does not exist"))
         if problems:
             raise InputError(problems)
+        object.__setattr__(self, "probs", self.probs / self.probs.sum(axis=1, keepdims=True))
         for array in (self.values, self.probs, self.which):
             array.setflags(write=False)
 
@@ -115,8 +117,16 @@ class Laws:
     def take(self, positions: Ints) -> Laws:
         return Laws(self.values, self.probs, self.which[positions])
 
+    @cached_property
+    def _tidy(self) -> list[bool]:
+        """Which laws have neither padding nor points that coincide."""
+        tidy = (self.probs > 0).all(axis=1) & (np.diff(self.values, axis=1) > 0).all(axis=1)
+        return np.asarray(tidy).tolist()
+
     def law(self, number: int) -> tuple[Floats, Floats]:
         """Support and probabilities of one law without its padding; points that coincide become one."""
+        if self._tidy[number]:
+            return self.values[number], self.probs[number]
         present = self.probs[number] > 0
         values, probs = self.values[number][present], self.probs[number][present]
         first = np.flatnonzero(np.concatenate([[True], np.diff(values) > 0]))

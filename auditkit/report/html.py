@@ -1,8 +1,8 @@
 """A report document as one self-contained HTML page: no script, no request, every text escaped.
 
 The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `words.py`, the
-drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones stay
-within reach as `shipped/NAME`, so that a theme can extend what it replaces.
+drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones
+stay within reach as `shipped/NAME`, so that a theme can extend what it replaces.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jinja2 import (
 from markupsafe import Markup
 
 from auditkit.errors import InputError, Problem
-from auditkit.report import charts, reading, words
+from auditkit.report import charts, histograms, reading, words
 from auditkit.report.svg import Chart
 
 MISSING = Markup('<span class="na">not available</span>')
@@ -47,7 +47,7 @@ def render(document: reading.Document, *, template_dir: Path | None = None) -> s
         "disparities": lambda: list(reading.disparities(document)),
         "coverage": reading.coverage_rows(document),
         "errors": {key: reading.error_rows(document, key) for key in ("by_group", "by_stratum")},
-        "slack_total": len(charts.slack_panels(document)),
+        "slack_total": len(histograms.slack_panels(document)),
     }
     try:
         return environment(template_dir).get_template("report.html").render(names)
@@ -67,7 +67,12 @@ def environment(template_dir: Path | None = None) -> Environment:
             raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
         loaders.insert(0, FileSystemLoader(template_dir))
     made = Environment(
-        loader=ChoiceLoader(loaders), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: MISSING if value is None else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     made.filters |= {name: _or_missing(form) for name, form in NUMBERS.items()} | TEXTS
     made.tests["hidden"] = reading.is_suppressed

@@ -40,7 +40,7 @@ VARIABLES = {
     FILL: "--chart-fill",
     **{colour: f"--chart-{i}" for i, colour in enumerate(GROUPS, 1)},
 }
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "auditkit",
     "text.parse_math": False,  # a group may be called "$x$"

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from auditkit.constraints import Constraint, Rows, bind
+from auditkit.constraints import Constraint, bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.instance import Instance
 from auditkit.outcome import Outcome
@@ -22,7 +20,7 @@ from auditkit.policy import Mixture
 from auditkit.solve import caratheodory, dual_search, master, rdip
 from auditkit.solve.conflict import smallest_conflict
 from auditkit.solve.dual_search import Meeting
-from auditkit.solve.oracle import Infeasible, Oracle
+from auditkit.solve.oracle import Column, Infeasible, Oracle
 from auditkit.solve.solution import Optimum, Solution, mix
 
 
@@ -37,26 +35,30 @@ METHODS: dict[str, Callable[[Oracle], Meeting]] = {
 }
 
 
-def solve(instance: Instance, constraints: Sequence[Constraint] = (), method: str = "column-generation") -> Solution:
-    """Unconstrained and constrained optimum of an instance, exactly, with a certificate."""
+def solve(
+    instance: Instance,
+    constraints: Sequence[Constraint] = (),
+    method: str = "column-generation",
+    known: Sequence[Column] = (),
+) -> Solution:
+    """Unconstrained and constrained optimum of an instance, exactly, with a certificate.
+
+    Column generation starts from the `known` columns, which must be of the rows of these constraints.
+    """
     if method not in METHODS:
         raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, METHODS)))
     layout = instance.layout
     rows = bind(constraints, layout)
-    nothing = Rows((), (), ())
-    free = Oracle(layout, nothing).at(np.zeros(0))
-    unconstrained = Outcome(layout, free.visits)
-    if not len(rows):
-        optimum = Optimum(rows, Mixture((1.0,), (free.policy,)), unconstrained, np.zeros(0), free.utility, 1)
-        return Solution(method, unconstrained, optimum)
     oracle = Oracle(layout, rows)
+    unconstrained = Outcome(layout, oracle.free.visits)
     try:
-        found = METHODS[method](oracle)
+        found = METHODS[method](oracle) if len(rows) else dual_search.alone(oracle.free)
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows))
     outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
     mixture = Mixture(tuple(float(w) for w in found.weights), tuple(c.policy for c in found.columns))
-    return Solution(method, unconstrained, Optimum(rows, mixture, outcome, found.duals, found.bound, oracle.calls))
+    optimum = Optimum(rows, mixture, outcome, found.duals, found.bound, oracle.calls, (*known, *oracle.columns))
+    return Solution(method, unconstrained, optimum)
 
 
 __all__ = ["METHODS", "Optimum", "Solution", "solve"]

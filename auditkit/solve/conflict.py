@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import combinations, islice
 
-import numpy as np
-
 from auditkit.constraints import Rows
 from auditkit.layout import Layout
 from auditkit.solve.master import Master, phase_one
@@ -40,9 +38,8 @@ def smallest_conflict(layout: Layout, rows: Rows) -> Proof:
 def conflict(layout: Layout, rows: Rows) -> Proof | None:
     """A proof that no mixture of policies meets every row, or None if one does."""
     oracle = Oracle(layout, rows)
-    free = oracle.at(np.zeros(len(rows)))
-    master = Master(oracle, oracle.scale(free))
-    master.add(free)
+    master = Master(oracle, oracle.scale(oracle.free))
+    master.add(oracle.free)
     try:
         phase_one(oracle, master)
     except Infeasible as error:

@@ -38,11 +38,11 @@ def search(oracle: Oracle) -> Meeting:
     def slack(column: Column) -> float:
         return row.bound - float(column.values[0])
 
-    free = oracle.at(np.zeros(1))
+    free = oracle.free
     tolerance = FEASIBILITY * float(oracle.scale(free)[0])
     s = slack(free)
     if s == 0 or (row.sense == "<=" and s >= 0) or (row.sense == ">=" and s <= 0):
-        return _alone(free, np.zeros(1), free.utility, oracle.calls)
+        return alone(free)
     towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that mends the slack
     other = oracle.column(Policy.towards(towards))
     tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
@@ -63,12 +63,13 @@ def search(oracle: Oracle) -> Meeting:
             return Meeting(columns, weights[keep], duals, max(bound, meeting), oracle.calls)
         s = slack(new)
         if s == 0:
-            return _alone(new, duals, bound, oracle.calls)
+            return Meeting((new,), np.ones(1), duals, bound, oracle.calls)
         if s < 0:
             low = new
         else:
             high = new
 
 
-def _alone(column: Column, duals: Floats, bound: float, rounds: int) -> Meeting:
-    return Meeting((column,), np.ones(1), duals, bound, rounds)
+def alone(free: Column) -> Meeting:
+    """The unconstrained optimum, where it is the answer: all duals are zero."""
+    return Meeting((free,), np.ones(1), np.zeros(len(free.values)), free.utility, 1)

@@ -49,6 +49,8 @@ def _chains(layout: Layout) -> kernels.Chains:
 def _pieces(layout: Layout) -> list[tuple[int, int]]:
     """Ranges of searches with about equal numbers of states."""
     searches = len(layout.search_ids)
+    if searches == 1 or layout.states < STATES_PER_PIECE:
+        return [(0, searches)]
     count = min(searches, max(1, layout.states // STATES_PER_PIECE), 8 * (os.cpu_count() or 1))
     first_state = layout.candidate_ptr[layout.search_ptr]
     cuts = np.searchsorted(first_state, np.linspace(0, layout.states, count + 1)[1:-1])

@@ -8,6 +8,9 @@ its duals price the next policy, and G at these duals bounds the optimum. When b
 of the master is the optimum, a mixture of at most m + 1 policies (exact Caratheodory for free). While the columns
 cannot meet the rows, artificial variables measure by how much, and their duals price policies that help (phase one).
 HiGHS is warm-started from round to round; the last LP is solved again from nothing.
+
+The duals priced are first those halfway to the best known bound's, which saves a third of the rounds when G is smooth
+(Wentges smoothing); where the policy found there does not improve the master, the master's own duals are priced.
 """
 
 from __future__ import annotations
@@ -27,11 +30,15 @@ MOST_ROUNDS = 10_000
 
 
 class Master:
-    """The restricted master LP with rows scaled to size one. Row m is the convexity row."""
+    """The restricted master LP with rows scaled to size one. Row m is the convexity row.
 
-    def __init__(self, oracle: Oracle, scale: Floats) -> None:
+    Utilities are paid relative to `base`, which weights that sum to one allow: HiGHS gives up when all are large.
+    """
+
+    def __init__(self, oracle: Oracle, scale: Floats, base: float = 0.0) -> None:
         self.rows = oracle.rows
         self.scale = scale
+        self.base = base
         self.m = len(self.rows)
         self.columns: list[Column] = []
         self.feasible = False
@@ -69,7 +76,7 @@ class Master:
 
     def add(self, column: Column) -> None:
         self.columns.append(column)
-        self._add(self.lp, column, column.utility if self.feasible else 0.0)
+        self._add(self.lp, column, column.utility - self.base if self.feasible else 0.0)
 
     def begin_phase_two(self) -> None:
         """The rows can be met: forbid the artificial variables and pay the utilities."""
@@ -78,7 +85,7 @@ class Master:
             self.lp.changeColBounds(i, 0.0, 0.0)
             self.lp.changeColCost(i, 0.0)
         for i, column in enumerate(self.columns):
-            self.lp.changeColCost(self._artificial + i, column.utility)
+            self.lp.changeColCost(self._artificial + i, column.utility - self.base)
 
     def solve(self) -> tuple[float, Floats]:
         """Value of the master and the duals of the rows in the user's scale."""
@@ -87,14 +94,17 @@ class Master:
             self.lp.clearSolver()  # a warm start gone wrong: once more from nothing
             self.lp.run()
         duals = np.array(self.lp.getSolution().row_dual)
-        return float(self.lp.getInfo().objective_function_value), duals[: self.m] / self.scale
+        value = float(self.lp.getInfo().objective_function_value)
+        return value + self.base if self.feasible else value, duals[: self.m] / self.scale
 
     def mixture(self) -> tuple[tuple[Column, ...], Floats, Floats]:
         """Columns, weights and duals of the master solved from nothing, its basis once more in full precision."""
         lp = self._empty()
         for column in self.columns:
-            self._add(lp, column, column.utility)
+            self._add(lp, column, column.utility - self.base)
         lp.run()
+        if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            raise ArithmeticError(f"the last master LP ends as {lp.getModelStatus()}, though it was solved before")
         solution, basis = lp.getSolution(), lp.getBasis()
         basic = highspy.HighsBasisStatus.kBasic
         columns = [i for i, status in enumerate(basis.col_status) if status == basic]
@@ -121,9 +131,9 @@ def generate(oracle: Oracle, known: tuple[Column, ...] = ()) -> Meeting:
 
     `known` columns of the same rows are taken into the first master: a neighbouring problem starts warm.
     """
-    free = oracle.at(np.zeros(len(oracle.rows)))
+    free = oracle.free
     scale = oracle.scale(free)
-    master = Master(oracle, scale)
+    master = Master(oracle, scale, free.utility)
     for column in (free, *known):
         master.add(column)
     phase_one(oracle, master)
@@ -131,9 +141,14 @@ def generate(oracle: Oracle, known: tuple[Column, ...] = ()) -> Meeting:
     proof = (free.utility, np.zeros(len(oracle.rows)))  # the lowest bound so far, and the duals that prove it
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
-        new, proof = _price(oracle, duals, proof)
-        size = 1e-9 + abs(value) + float(np.abs(proof[1]) @ scale)
-        if proof[0] - value <= ROUNDING * size or _known(new, master, scale):
+        duals = oracle.proper(duals)
+        for priced in ((duals + proof[1]) / 2, duals):
+            new, proof = _price(oracle, priced, proof)
+            size = 1e-9 + abs(value) + float(np.abs(proof[1]) @ scale)
+            met = proof[0] - value <= ROUNDING * size
+            if met or oracle.plane(new, duals) - value > ROUNDING * size:
+                break
+        if met or _known(new, master, scale):
             break
         master.add(new)
     columns, weights, duals = master.mixture()

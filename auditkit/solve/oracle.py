@@ -11,6 +11,7 @@ u + lambda.(b - a).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,20 +41,30 @@ class Column:
 
 
 class Oracle:
-    """Evaluates policies on one problem and counts how often."""
+    """Evaluates policies on one problem and keeps their columns: other problems can start from them."""
 
     def __init__(self, layout: Layout, rows: Rows) -> None:
         self.layout = layout
         self.rows = rows
-        self.calls = 0
+        self.columns: list[Column] = []
+
+    @property
+    def calls(self) -> int:
+        """How many policies were evaluated."""
+        return len(self.columns)
 
     def column(self, policy: Policy) -> Column:
-        self.calls += 1
         visits = evaluate.visits(self.layout, policy.rewards(self.layout, self.rows))
-        return Column(policy, visits, float(self.layout.reward @ visits), self.rows.values(visits))
+        self.columns.append(Column(policy, visits, float(self.layout.reward @ visits), self.rows.values(visits)))
+        return self.columns[-1]
 
     def at(self, duals: Floats) -> Column:
         return self.column(Policy.at(duals))
+
+    @cached_property
+    def free(self) -> Column:
+        """The unconstrained optimum."""
+        return self.at(np.zeros(len(self.rows)))
 
     def plane(self, column: Column, duals: Floats) -> float:
         """The column's Lagrangian at `duals`; equal to G(duals) if the column is optimal there."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from auditkit.constraints import Rows
 from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.policy import Mixture
+
+if TYPE_CHECKING:
+    from auditkit.solve.oracle import Column
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +29,8 @@ class Optimum:
     bound: float
     evaluations: int
     """How many policies were evaluated to find it."""
+    columns: tuple[Column, ...] = ()
+    """Those policies: a neighbouring problem or a bootstrap replicate starts from them."""
 
     @property
     def utility(self) -> float:

@@ -1,0 +1,130 @@
+"""Charts of distributions: ex-post slack, positions left open, and how scores fell in their predictions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from auditkit.report.marks import plain_number, shares_upwards, ticks, whole_percent
+from auditkit.report.reading import Document, at, constrained, coverage_rows, pit_bins
+from auditkit.report.svg import FILL, GROUPS, INK, MUTED, Chart, axes, chart, figure, label
+from auditkit.report.words import count, listing, percent, plural, ratio
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_PANELS = 6
+"""More distributions than these are left to the tables, and the text says so."""
+
+
+def slack_panels(document: Document) -> list[tuple[str, Mapping[str, Any]]]:
+    """Each distribution of an ex-post slack, under the first constraint that has it: alone before all together."""
+    panels: dict[str, Mapping[str, Any]] = {}
+    for entry in constrained(document):
+        for law in entry["ex_post_slack"] or ():
+            if law["edges"] and law["probabilities"]:
+                panels.setdefault(str(law["label"]), law)
+    return list(panels.items())
+
+
+def slack(i: int, title: str, law: Mapping[str, Any]) -> Chart:
+    edges, probabilities = _trim(law["edges"], law["probabilities"])
+    fig = figure(150)
+    ax = axes(fig, 6, 108, left=34, right=8)
+    _histogram(ax, edges, probabilities)
+    ticks(ax, plain_number, 6)
+    ax.axvline(0, color=INK, linewidth=1)
+    if law["mean"] is not None:
+        ax.axvline(law["mean"], color=GROUPS[1], linewidth=1.5, dashes=(4, 2))
+    ax.set_xlabel("realised slack; solid: zero, dashed: mean", labelpad=3)
+    mean, sd = ratio(law["mean"]), ratio(law["sd"])
+    description = f"Exact distribution of the realised slack: mean {mean}, standard deviation {sd}."
+    return chart(fig, f"chart-slack-{i}", title, description)
+
+
+def _trim(edges: Sequence[float], probabilities: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Without the ends that hold next to nothing, which would squeeze what there is to see."""
+    whole = sum(probabilities)
+    kept = [i for i, p in enumerate(probabilities) if p > 5e-4 * whole] or [0]
+    first, last = kept[0], kept[-1] + 1
+    return list(edges[first : last + 1]), list(probabilities[first:last])
+
+
+def _histogram(ax: Axes, edges: Sequence[float], shares: Sequence[float], colour: str = FILL) -> None:
+    ax.stairs(shares, edges, fill=True, color=colour)
+    ax.set_ylim(0, 1.08 * max(shares) or 1)
+    shares_upwards(ax, 3)
+
+
+def unfilled(document: Document) -> Chart | None:
+    entries = [e for e in constrained(document) if at(e, "unfilled", "counts") and at(e, "unfilled", "probabilities")]
+    entries = entries[:MOST_PANELS]
+    if not entries:
+        return None
+    panels = []
+    for entry in entries:
+        counts, probabilities = entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]
+        step = [*(c - 0.5 for c in counts), counts[-1] + 0.5]
+        panels.append((entry, *_trim(step, probabilities)))
+    left, right = min(p[1][0] for p in panels), max(p[1][-1] for p in panels)
+    each = 78
+    fig = figure(each * len(panels) + 34)
+    said = []
+    for i, (entry, edges, shares) in enumerate(panels):
+        ax = axes(fig, each * i + 20, each - 26, left=34, right=8)
+        _histogram(ax, edges, shares, GROUPS[0])
+        ax.set_xlim(left - 0.5, right + 0.5)
+        ticks(ax, plain_number, min(8, max(1, math.ceil(right - left))))
+        if i < len(panels) - 1:
+            ax.set_xticklabels([])
+        else:
+            ax.set_xlabel("positions left open", labelpad=3)
+        mean = entry["unfilled_capacity"]
+        text = "" if mean is None else f"mean {count(mean)}"
+        ax.text(0, 1.08, label(entry["label"], 34), transform=ax.transAxes)
+        ax.text(1, 1.08, text, ha="right", color=MUTED, transform=ax.transAxes)
+        none = next((p for c, p in zip(entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]) if c == 0), 0)
+        said.append(
+            f"{entry['label']}: {text or 'mean not available'}, every position filled with chance {percent(none)}."
+        )
+    return chart(fig, "chart-unfilled", "Positions left open, by constraint", " ".join(said))
+
+
+def pit(document: Document) -> Chart | None:
+    bins = pit_bins(document)
+    if bins is None:
+        return None
+    edges, shares = bins
+    even = (edges[1] - edges[0]) / (edges[-1] - edges[0])
+    fig = figure(176)
+    ax = axes(fig, 6, 134, left=34, right=8)
+    _histogram(ax, edges, shares)
+    ax.plot([edges[0], edges[-1]], [even, even], color=INK, linewidth=1, dashes=(4, 2))
+    ax.set_xlim(edges[0], edges[-1])
+    ticks(ax, plain_number)
+    ax.set_xlabel("place of the score in its predicted distribution", labelpad=3)
+    description = (
+        f"{plural(len(shares), 'bin')} with between {percent(min(shares))} and {percent(max(shares))} of the scores; "
+        f"a perfect fit would put {percent(even)} in each."
+    )
+    return chart(fig, "chart-fit-pit", "Place of scores in their predictions (PIT)", description)
+
+
+def coverage(document: Document) -> Chart | None:
+    rows = coverage_rows(document)
+    if not rows:
+        return None
+    fig = figure(176)
+    ax = axes(fig, 6, 134, left=34, right=16)
+    low = max(0.0, math.floor(10 * (min(min(row) for row in rows) - 0.05)) / 10)
+    ax.set_xlim(low, 1)
+    ax.set_ylim(low, 1.02)
+    ax.plot([low, 1], [low, 1], color=MUTED, linewidth=1, dashes=(4, 2))
+    levels, shares = zip(*rows)
+    ax.plot(levels, shares, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
+    shares_upwards(ax, 4, prune="lower")
+    ticks(ax, whole_percent)
+    ax.set_xlabel("nominal level; height: share of scores inside", labelpad=3)
+    said = listing(f"{percent(level)} intervals held {percent(share)}" for level, share in rows)
+    return chart(fig, "chart-fit-coverage", "Coverage of the predicted intervals", f"{said} of the scores.")

@@ -1,0 +1,83 @@
+"""What several charts are made of: names above marks, pieces of lines, axes in plain numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from auditkit.report.svg import GRID, GROUPS, MARKERS, SIZE, WIDTH, label
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def bare(ax: Axes, height: float) -> None:
+    """Vertical pixels from the top; only the horizontal axis may be read."""
+    ax.set_ylim(height, 0)
+    ax.set_yticks([])
+
+
+def write(ax: Axes, y: float, text: str, side: str = "left", **style: Any) -> None:
+    """Text at the left or right edge of the plot area, its base line at y."""
+    x = 0.0 if side == "left" else 1.0
+    ax.text(x, y, text, ha=side, va="baseline", transform=ax.get_yaxis_transform(), **style)
+
+
+def ticks(ax: Axes, form: Callable[[float], str], most: int = 5) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: form(x)))
+    ax.tick_params(axis="x", length=3)
+
+
+def whole_percent(x: float) -> str:
+    return f"{round(100 * x, 6):g}\u00a0%".replace("-", "\u2212")
+
+
+def plain_number(x: float) -> str:
+    return f"{round(x, 9):,.10g}".replace("-", "\u2212")
+
+
+def legend_rows(names: Sequence[str]) -> list[list[tuple[int, float]]]:
+    """Which names stand in which line, and how far from the left; widths are estimates on the safe side."""
+    rows: list[list[tuple[int, float]]] = [[]]
+    x = 0.0
+    for i, name in enumerate(names):
+        width = 16 + 0.62 * SIZE * len(label(name, 30)) + 12
+        if rows[-1] and x + width > WIDTH:
+            rows.append([])
+            x = 0.0
+        rows[-1].append((i, x))
+        x += width
+    return rows
+
+
+def legend(ax: Axes, names: Sequence[str], rows: list[list[tuple[int, float]]], line: float = 17) -> None:
+    width = WIDTH - 2
+    for k, row in enumerate(rows):
+        for i, x in row:
+            y = 10 + k * line
+            across = ax.get_yaxis_transform()
+            ax.plot(
+                [(x + 6) / width], [y - 4], MARKERS[i], color=GROUPS[i], markersize=8, transform=across, clip_on=False
+            )
+            ax.text((x + 16) / width, y, label(names[i], 30), transform=across, va="baseline")
+
+
+def upright(ax: Axes, x: float, y: float, colour: str, **style: Any) -> None:
+    """A piece of a vertical line beside the marks of one row, which leaves the names alone."""
+    ax.plot([x, x], [y - 6, y + 7], color=colour, linewidth=1, zorder=1, **style)
+
+
+def stretch(ax: Axes, y: float, low: float, high: float, colour: str) -> None:
+    ax.plot([low, high], [y, y], color=colour, linewidth=2.5, solid_capstyle="butt", zorder=2)
+
+
+def shares_upwards(ax: Axes, most: int, prune: Literal["lower"] | None = None) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    ax.yaxis.set_major_locator(MaxNLocator(most, prune=prune))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: whole_percent(y)))
+    ax.set_axisbelow(True)
+    ax.grid(axis="y", color=GRID, linewidth=0.7)
