@@ -276,9 +276,8 @@ def test_hostile_texts_are_only_texts() -> None:
     page = html.render(hostile(report_example.document()))
     found = Page(page)
     assert not {"script", "b", "img"} & {tag for tag, _ in found.tags}
-    assert "<script" not in page and "alert('x')" not in page.replace("&#39;", "")
     assert all(not name.startswith("on") for _, attributes in found.tags for name in attributes)
-    assert "\x00" not in re.sub(r"<[^s].*?>", "", "".join(re.findall(r"<svg.*?</svg>", page, flags=re.S)))
+    assert not re.search("[\x00\x1b\u202e]", page)
 
 
 def many_groups(n: int = 40) -> dict[str, Any]:
@@ -294,7 +293,7 @@ def many_groups(n: int = 40) -> dict[str, Any]:
     for part in (document["firm"], document["unconstrained"], *document["constrained"]):
         part["by_group"] = by_group
     document["funnel"] = [
-        {"stage": stage, "by_group": {name: cell[i // 2] // (1 + i) for name, cell in counts.items()}}
+        {"stage": stage, "by_group": {name: cell[i > 2] // (1 + i % 3) for name, cell in counts.items()}}
         for i, stage in enumerate(("applied", "phone screen", "on-site interview", "offer", "hired"))
     ]
     document["disparity"]["selected"] = compare(Counts.of(counts, counts)).to_json()

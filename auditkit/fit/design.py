@@ -27,11 +27,20 @@ def is_number(column: pd.Series[Any]) -> bool:
     return bool(column.dtype.kind in "fiub")
 
 
+def kinds_of(column: pd.Series[Any]) -> pd.Index[Any]:
+    """The values of a category that occur, as text."""
+    import pandas as pd
+
+    return pd.Index(column.dropna().unique()).astype("str")
+
+
 def positions_in(seen: pd.Index[Any], column: pd.Series[Any]) -> Ints:
     """Where each value of a category stands in a list of values; -1 for one that is not there."""
     import pandas as pd
 
-    return np.asarray(seen.get_indexer(pd.Index(column.astype("str"))), dtype=np.int64)
+    codes, values = pd.factorize(column)
+    places = np.append(seen.get_indexer(pd.Index(values).astype("str")), -1)
+    return np.asarray(places[codes], dtype=np.int64)  # the code of what is not known, -1, takes the last
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +54,11 @@ class Design:
 
     @staticmethod
     def of(features: pd.DataFrame, *, squares: bool = False) -> Design:
-        import pandas as pd
-
         numbers, categories = [], []
         for name in map(str, features.columns):
             column = features[name]
             if not is_number(column):
-                seen = pd.Index(column.astype("str").unique())
+                seen = kinds_of(column)
                 if len(seen) > 1:
                     categories.append((name, seen))
                 continue
@@ -61,8 +68,8 @@ class Design:
                 numbers.append((name, float(known.mean()), float(known.std()), len(known) < len(values)))
         return Design(tuple(numbers), tuple(categories), squares)
 
-    def matrix(self, features: pd.DataFrame) -> Floats:
-        """One row per candidate; the first column is 1."""
+    def matrix(self, features: pd.DataFrame, without: str = "") -> Floats:
+        """One row per candidate; the first column is 1, those of the category `without` are 0."""
         n = len(features)
         columns = [np.ones((n, 1))]
         for name, mean, sd, gaps in self.numbers:
@@ -75,7 +82,7 @@ class Design:
             if gaps:
                 columns.append(missing[:, None].astype(np.float64))
         for name, seen in self.categories:
-            code = positions_in(seen, features[name])
+            code = positions_in(seen, features[name]) if name != without else np.full(n, -1)
             columns.append((code[:, None] == np.arange(len(seen))).astype(np.float64))
         return np.concatenate(columns, axis=1)
 

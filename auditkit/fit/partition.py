@@ -3,9 +3,9 @@
 Level 0 is one cell, everybody. Each further level splits all cells of the one before by one column: a number into the
 lower and the upper half of its bin (bins are quantiles of the training rows; not known is a third part), a category
 into its values. The column is the one that lowers the sum of squared deviations of the scores from their cell means
-most, after PENALTY * s^2 for every cell that it adds (s^2 the variance within cells). The first column to choose from is
-the trend, a linear regression of the score on all the others, so that several priors of some use need no cell for each
-combination; the others are there for what is not linear.
+most, after PENALTY * s^2 for every cell that it adds (s^2 the variance within cells). The first column to choose from
+is the trend, a linear regression of the score on all the others, so that several priors of some use need no cell for
+each combination; the others are there for what is not linear.
 
 When no column pays, the trend alone is split further while its sum of squares within cells is more than FINE of that of
 the scores: it is known better than single cells are, and candidates in one cell look the same. The average cell always
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.fit.design import is_number, positions_in
+from auditkit.fit.design import is_number, kinds_of, positions_in
 from auditkit.fit.fitter import GROUP
 from auditkit.layout import Floats, Ints
 
@@ -131,9 +131,7 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> Partit
 def _next_split(features: pd.DataFrame, column: str, times: int) -> Split | None:
     """The next split of a column that was split some times already; None if there is nothing left to split."""
     if not is_number(features[column]):
-        import pandas as pd
-
-        return Kinds(column, pd.Index(features[column].astype("str").unique())) if times == 0 else None
+        return Kinds(column, kinds_of(features[column])) if times == 0 else None
     values = features[column].to_numpy(dtype=np.float64, na_value=np.nan)
     known = values[~np.isnan(values)]
     if not len(known):

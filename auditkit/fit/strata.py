@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditkit.fit.design import Design, least_squares, positions_in
+from auditkit.fit.design import Design, kinds_of, least_squares, positions_in
 from auditkit.fit.fitter import GROUP, Laws, ScoreModel, quantise
 from auditkit.fit.partition import TREND, partition
 from auditkit.layout import Floats, Ints
@@ -87,8 +87,6 @@ class Strata(ScoreModel):
     """Trained strata; laws are worked out when somebody needs them, once each."""
 
     def __init__(self, features: pd.DataFrame, scores: Floats, weights: Floats, points: int) -> None:
-        import pandas as pd
-
         self.points, self.weights = points, weights
         self._design = Design.of(features)
         self._slopes = least_squares(self._design.matrix(features), scores, weights, self._design.penalty)
@@ -101,7 +99,7 @@ class Strata(ScoreModel):
         finest = self._trend[-1]
         self.scores = scores - np.array([finest[code] for code in codes[-1].tolist()])
         measured = np.stack([self.scores, np.abs(self.scores - np.median(self.scores))], axis=1)
-        self._groups = pd.Index(features[GROUP].astype("str").unique())
+        self._groups = kinds_of(features[GROUP])
         group = positions_in(self._groups, features[GROUP])
         self.pseudo = [pseudo_count(measured, cell, parent, weights) for parent, cell in pairwise(codes)]
         """K of level 1, 2, ..."""
@@ -115,9 +113,9 @@ class Strata(ScoreModel):
         self._made: dict[tuple[int, int, int], tuple[Floats, Floats]] = {}
 
     def _with_trend(self, features: pd.DataFrame) -> pd.DataFrame:
-        """The features with the trend in front; the group's part of it is that of a group never seen, 0."""
+        """The features with the trend in front; the group has no part in it."""
         table = features.copy()
-        table.insert(0, TREND, self._design.matrix(features.assign(**{GROUP: ""})) @ self._slopes)
+        table.insert(0, TREND, self._design.matrix(features, without=GROUP) @ self._slopes)
         return table
 
     @cached_property

@@ -70,7 +70,7 @@ def environment(template_dir: Path | None = None) -> Environment:
         loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: MISSING if value is None else value,
+        finalize=_presentable,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -162,6 +162,21 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "spaced": words.spaced,
     "visible": words.visible,
 }
+
+
+UNSEEN = dict.fromkeys(
+    code
+    for part in ((0, 9), (11, 13), (14, 32), (127, 160), (0x202A, 0x202F), (0x2066, 0x206A))
+    for code in range(*part)
+)
+"""Control characters, and those that turn the direction of whatever follows."""
+
+
+def _presentable(value: Any) -> Any:
+    """What a template writes: nothing becomes "not available", and a text cannot reach beyond itself."""
+    if value is None:
+        return MISSING
+    return value.translate(UNSEEN) if type(value) is str else value
 
 
 def _or_missing(form: Callable[..., str]) -> Callable[..., str]:

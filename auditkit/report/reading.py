@@ -73,7 +73,8 @@ def policies(document: Document) -> Iterator[PolicyView]:
 
 def constraint_name(entry: Mapping[str, Any]) -> str:
     """As it reads after "under"."""
-    return "all constraints" if entry["label"] == "all together" else str(entry["label"])
+    label = entry["label"]
+    return {None: "an unnamed constraint", "all together": "all constraints"}.get(label, str(label))
 
 
 def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
@@ -125,7 +126,7 @@ def pit_bins(document: Document) -> tuple[list[float], list[float]] | None:
 
 
 class ErrorRow(NamedTuple):
-    name: str
+    name: str | None
     scores: int | None
     mean_error: float | None
     standard_error: float | None
@@ -137,7 +138,7 @@ def error_rows(document: Document, key: str) -> list[ErrorRow]:
     """Errors of the fit by group or by stratum."""
     return [
         ErrorRow(
-            str(row.get("group", row.get("name"))),
+            row.get("group", row.get("name")),
             row.get("n", row.get("scores")),
             row["mean_error"],
             row.get("standard_error"),

@@ -1,11 +1,13 @@
 """Instance and constraints in, certified optimum out.
 
-index, capped values, exact evaluation   kernels.py, evaluate.py
-a policy's column                        oracle.py
-one constraint                           dual_search.py, or the paper's rdip.py
-several                                  master.py, or the paper's caratheodory.py
-which constraints conflict               conflict.py
-the answer                               solution.py
+| question | file |
+| --- | --- |
+| index, capped values, exact evaluation | kernels.py, evaluate.py |
+| a policy's column | oracle.py |
+| one constraint | dual_search.py, or the paper's rdip.py |
+| several | master.py, or the paper's caratheodory.py |
+| which constraints conflict | conflict.py |
+| the answer | solution.py, document.py |
 """
 
 from __future__ import annotations
@@ -49,7 +51,7 @@ def solve(
         raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, METHODS)))
     layout = instance.layout
     rows = bind(constraints, layout)
-    oracle = Oracle(layout, rows)
+    oracle = Oracle(layout, rows, known)
     unconstrained = Outcome(layout, oracle.free.visits)
     try:
         found = METHODS[method](oracle) if len(rows) else dual_search.alone(oracle.free)

@@ -185,8 +185,8 @@ def step_matrix(c, chains):
 def cyclic_indices(c, chains, reward, tol, index):
     """Indices of a candidate whose chain has cycles: state elimination, largest index first.
 
-    For a state s that is left, gain(s) and chance(s) are what is collected and the probability of selection from s until
-    a state that is left is met. The best ratio gain / chance is the next index. Eliminating its state u passes
+    For a state s that is left, gain(s) and chance(s) are what is collected and the probability of selection from s
+    until a state that is left is met. The best ratio gain / chance is the next index. Eliminating its state u passes
     A(s,u) / (1 - A(u,u)) of its gain, chance and transitions on to every s: the paper's collapsing of free-lunch
     states (chance 0, gain > 0: index +inf) with the factor A(s,u) that it omits.
     """

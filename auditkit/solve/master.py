@@ -126,15 +126,12 @@ class Master:
         return tuple(self.columns[i] for i in kept), weights[kept] / weights.sum(), duals
 
 
-def generate(oracle: Oracle, known: tuple[Column, ...] = ()) -> Meeting:
-    """The optimum of a problem with any number of rows; raises `Infeasible` with a proof.
-
-    `known` columns of the same rows are taken into the first master: a neighbouring problem starts warm.
-    """
+def generate(oracle: Oracle) -> Meeting:
+    """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
     free = oracle.free
     scale = oracle.scale(free)
     master = Master(oracle, scale, free.utility)
-    for column in (free, *known):
+    for column in (free, *oracle.known):
         master.add(column)
     phase_one(oracle, master)
     master.begin_phase_two()

@@ -10,6 +10,7 @@ u + lambda.(b - a).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -43,9 +44,10 @@ class Column:
 class Oracle:
     """Evaluates policies on one problem and keeps their columns: other problems can start from them."""
 
-    def __init__(self, layout: Layout, rows: Rows) -> None:
+    def __init__(self, layout: Layout, rows: Rows, known: Sequence[Column] = ()) -> None:
         self.layout = layout
         self.rows = rows
+        self.known = tuple(known)  # columns of a neighbouring problem with the same rows
         self.columns: list[Column] = []
 
     @property
@@ -77,13 +79,8 @@ class Oracle:
 
     def scale(self, column: Column) -> Floats:
         """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
-        sizes = [
-            max(
-                float(np.abs(row.coefficients) @ column.visits[row.states]),
-                float(np.abs(row.coefficients).max(initial=0)),
-            )
-            for row in self.rows.rows
-        ]
-        return np.where(
-            np.maximum(sizes, np.abs(self.rows.bounds)) > 0, np.maximum(sizes, np.abs(self.rows.bounds)), 1.0
-        )
+        weights = [np.abs(row.coefficients) for row in self.rows.rows]
+        terms = [w @ column.visits[row.states] for w, row in zip(weights, self.rows.rows, strict=True)]
+        largest = [w.max(initial=0.0) for w in weights]
+        size = np.max([np.abs(self.rows.bounds), terms, largest], axis=0)
+        return np.where(size > 0, size, 1.0)

@@ -1,0 +1,302 @@
+"""What the firm did, what the best policy would do, and what it would do under constraints: one `Comparison`.
+
+    firm            recorded decisions, valued at the scores seen (`fit`)
+    unconstrained   the policy with the highest expected utility
+    constrained     the same under each constraint, and under all of them together
+
+Each optimum has its value, bound and gap from the solver; the price of fairness of a constraint is U - U_c (loss) and
+U_c / U (ratio, if U > 0). The law of the realised slacks and of the positions left empty is exact (`expost`), the duals
+are put in words (`words`), intervals come from a bootstrap over searches (`bootstrap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from auditkit import spec
+from auditkit.compare import bootstrap, expost, words
+from auditkit.compare.bootstrap import Interval, NoInterval
+from auditkit.compare.defaults import default_constraints, label, large_enough, of_known_groups
+from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
+from auditkit.compare.parts import Parts, individual
+from auditkit.constraints import Constraint, Rows
+from auditkit.fit.fitted import Fitted
+from auditkit.outcome import Outcome
+from auditkit.policy import Level, Policy
+from auditkit.solve import Optimum, Solution, solve
+from auditkit.solve.oracle import Column
+
+MOST_LAWS = 60
+"""Rows of one problem whose ex-post law is computed, those with the largest duals first."""
+
+MOST_KEPT = 150_000_000
+"""Numbers held to start the problem with all constraints from the others' policies (8 bytes each)."""
+
+TOGETHER = "all together"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Expected (for the firm: recorded) numbers of one group."""
+
+    candidates: int
+    inspected: float
+    selected: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a policy yields. Utilities are in the unit of value and cost."""
+
+    utility: float
+    long_term_utility: float | None
+    by_group: Mapping[str, Group]
+    unfilled_capacity: float
+
+
+@dataclass(frozen=True)
+class Dual:
+    """One row of a constraint: `value` is d utility / d bound. `groups` are those that the row is about."""
+
+    label: str
+    sense: str
+    value: float
+    slack: float
+    words: str | None
+    groups: frozenset[str]
+    individual: bool
+    """The row is about one candidate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constrained:
+    """The best policy under some constraints; without a `standing` they cannot hold together."""
+
+    label: str
+    constraints: tuple[Constraint, ...]
+    conflict: tuple[str, ...]
+    standing: Standing | None = None
+    ratio: float | None = None
+    loss: float | None = None
+    interval: Interval | NoInterval | None = None
+    slack_laws: tuple[SlackLaw | None, ...] = ()
+    """One for each of `duals`; None where a row has no such law."""
+    unfilled: Unfilled | None = None
+    duals: tuple[Dual, ...] = ()
+    shifts: Mapping[tuple[str, str], float] | None = None
+    """(what is counted, group) -> what all duals together add to the worth of it, in the unit of value."""
+    order_kept: bool | None = None
+    optimum: Optimum | None = None
+
+    @property
+    def status(self) -> str:
+        return "infeasible" if self.standing is None else "optimal"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The policies side by side; `defaults` says whether the constraints are those of nobody's choosing."""
+
+    groups: tuple[str, ...]
+    firm: Standing
+    unconstrained: Standing
+    constrained: tuple[Constrained, ...]
+    defaults: bool
+    value_scale: float
+    left_out: tuple[str, ...] = field(default=())
+    """Known groups that the default constraints do not compare."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much is computed beside the optima."""
+
+    replicates: int = bootstrap.REPLICATES
+    level: float = bootstrap.LEVEL
+    seed: int = bootstrap.SEED
+
+
+def compare(
+    fitted: Fitted,
+    constraints: Sequence[Constraint] | None,
+    kinds: Mapping[str, type[Constraint]],
+    *,
+    hidden: frozenset[str] = frozenset(),
+    options: Options | None = None,
+    progress: Progress = lambda _: None,
+) -> Comparison:
+    """Compare the policies; with `constraints` None those of `default_constraints`, without the `hidden` groups."""
+    options = options or Options()
+    layout = fitted.instance.layout
+    scale = float(fitted.settings["value_scale"])
+    firm = _firm(fitted)
+    sizes = dict(zip(layout.groups, map(int, layout.group_sizes), strict=True))
+    left_out: tuple[str, ...] = ()
+    if constraints is None:
+        chosen = default_constraints(kinds, sizes, {g: row.selected for g, row in firm.by_group.items()}, hidden)
+        left_out = tuple(sorted(set(layout.groups) - set(large_enough(sizes, hidden)) - {"unknown"})) if chosen else ()
+    else:
+        chosen = of_known_groups(constraints, layout.groups)
+    problems = [(name, (c,)) for name, c in zip(_labels(chosen), chosen, strict=True)]
+    solved: list[tuple[str, tuple[Constraint, ...], Solution]] = []
+    for name, some in problems:
+        progress(f"best policy under {name}")
+        solved.append((name, some, solve(fitted.instance, some)))
+    if len(chosen) > 1:
+        progress(f"best policy under {TOGETHER}")
+        known = _widened([solution for _, _, solution in solved], layout.states)
+        solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
+    free = solved[0][2].unconstrained if solved else solve(fitted.instance).unconstrained
+    entries = []
+    for name, some, solution in solved:
+        progress(f"ex-post laws and intervals under {name}")
+        entries.append(_entry(name, some, solution, scale, options))
+    return Comparison(layout.groups, firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+
+
+def _labels(constraints: Sequence[Constraint]) -> list[str]:
+    short = [label(c) for c in constraints]
+    return [
+        spec.render(keys_of(c)) if short.count(name) > 1 else name for c, name in zip(constraints, short, strict=True)
+    ]
+
+
+def keys_of(constraint: Constraint) -> dict[str, object]:
+    """The keys that make a constraint, its type first."""
+    return {"type": constraint.type, **constraint.model_dump(mode="json", exclude_defaults=True)}
+
+
+def _firm(fitted: Fitted) -> Standing:
+    layout, realised = fitted.instance.layout, fitted.realised
+    inspected, selected = (
+        np.bincount(layout.candidate_group, who, minlength=len(layout.groups))
+        for who in (realised.inspected, realised.selected)
+    )
+    by_group = {
+        name: Group(int(n), float(i), float(s))
+        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
+    }
+    return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity)
+
+
+def _standing(outcome: Outcome) -> Standing:
+    layout = outcome.layout
+    inspected, selected = outcome.by_group(outcome.inspected), outcome.by_group(outcome.selected)
+    by_group = {
+        name: Group(int(n), float(i), float(s))
+        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
+    }
+    unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
+    return Standing(outcome.utility, outcome.long_term_utility, by_group, unfilled)
+
+
+def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
+    """Policies found under single constraints as columns of the problem with all: zero duals on the other rows."""
+    optima = [solution.constrained for solution in solutions]
+    if any(optimum is None for optimum in optima):
+        return []
+    found = [optimum for optimum in optima if optimum is not None]
+    ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
+    rows = [row for optimum in found for row in optimum.rows.rows]
+    most = max(1, MOST_KEPT // max(states, 1))
+    total = sum(len(optimum.columns) for optimum in found)
+    widened = []
+    for optimum, (start, end) in zip(found, pairwise(ends), strict=True):
+        columns = optimum.columns[1:]  # the first is the unconstrained optimum, which every problem has
+        if total > most:  # the last ones are the nearest to the optimum
+            columns = columns[-max(1, most // len(found)) :]
+        for column in columns:
+            levels = tuple(
+                Level(level.objective, (*(0.0,) * start, *level.duals, *(0.0,) * (ends[-1] - end)))
+                for level in column.policy.levels
+            )
+            values = np.array([row.value(column.visits) for row in rows])
+            widened.append(Column(Policy(levels), column.visits, column.utility, values))
+    return widened
+
+
+def _entry(
+    name: str, constraints: tuple[Constraint, ...], solution: Solution, scale: float, options: Options
+) -> Constrained:
+    optimum = solution.constrained
+    if optimum is None:
+        clash = tuple(spec.render(keys_of(c)) for c in _conflicting(solution))
+        return Constrained(name, constraints, clash)
+    layout, rows = optimum.outcome.layout, optimum.rows
+    parts = Parts.of(rows, layout)
+    chance = ExPost(layout, rows, optimum.mixture)
+    free = next(c for c in optimum.columns if all(not any(lv.duals) and lv.objective for lv in c.policy.levels))
+    columns = [free, *(c for c in optimum.columns if c is not free)]
+    return Constrained(
+        label=name,
+        constraints=constraints,
+        conflict=(),
+        standing=_standing(optimum.outcome),
+        ratio=solution.ratio,
+        loss=solution.loss,
+        interval=bootstrap.intervals(
+            columns, rows, parts, replicates=options.replicates, level=options.level, seed=options.seed
+        ),
+        slack_laws=_laws(chance, parts, optimum),
+        unfilled=chance.unfilled(),
+        duals=_duals(optimum, parts, scale),
+        shifts=words.total_shifts(parts, optimum.duals),
+        order_kept=words.order_kept(layout, rows, parts, optimum.duals),
+        optimum=optimum,
+    )
+
+
+def _conflicting(solution: Solution) -> list[Constraint]:
+    assert solution.proof is not None
+    rows: Rows = solution.proof.rows
+    return [rows.constraints[i] for i in sorted(set(rows.owner))]
+
+
+def _laws(chance: ExPost, parts: Parts | None, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
+    if parts is None:
+        return (None,) * len(optimum.rows)
+    first = np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
+    return tuple(chance.slack(j, parts) if j in first else None for j in range(len(optimum.rows)))
+
+
+def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, ...]:
+    layout = optimum.outcome.layout
+    found = []
+    for j, (row, value, slack) in enumerate(zip(optimum.rows.rows, optimum.duals, optimum.slacks, strict=True)):
+        groups = np.unique(layout.candidate_group[layout.state_candidate[row.states]])
+        found.append(
+            Dual(
+                row.label,
+                row.sense,
+                float(value),
+                float(slack),
+                words.dual_in_words(parts, j, float(value), scale),
+                frozenset(layout.groups[g] for g in groups),
+                individual(row, layout),
+            )
+        )
+    return tuple(found)
+
+
+__all__ = [
+    "Comparison",
+    "Constrained",
+    "Dual",
+    "Group",
+    "Interval",
+    "NoInterval",
+    "Options",
+    "SlackLaw",
+    "Standing",
+    "Unfilled",
+    "compare",
+    "default_constraints",
+    "expost",
+    "keys_of",
+]
