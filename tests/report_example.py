@@ -226,7 +226,8 @@ def document() -> dict[str, Any]:
                 "kind": "finding",
                 "code": "impact-ratio-below-line",
                 "text": "Selected: 9 of 305 applicants of group Black (3.0 %) against 64 of 704 of group White "
-                "(9.1 %), an impact ratio of 0.325. That is below 4/5, and a difference larger than chance usually makes.",
+                "(9.1 %), an impact ratio of 0.325. That is below 4/5, and a difference larger than chance usually "
+                "makes.",
             },
             {
                 "kind": "finding",

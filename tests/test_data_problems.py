@@ -369,3 +369,36 @@ def test_rows_always_add_up(tmp_path: Path, rows: list[tuple[str, ...]]) -> None
     assert not (frame["selected"] & ~frame["inspected"]).any()
     assert frame["row"].is_unique
     assert set(frame["status"]) <= {"selected", "declined", "rejected", "withdrawn", "pending"}
+
+
+def test_a_file_with_everything_wrong_at_once(tmp_path: Path) -> None:
+    lines = [
+        "sep=;",
+        "Recruiting report;;;;;;;;",
+        "",
+        ";Candidate ID;Requisition;Gender;Interview date;Interview Score;Cost per interview;Openings;Final Status",
+        *(
+            f"{i};1.{200 + i};R-{i % 2};{'Weiß' if i % 3 else '-'};05.03.2024;6{i},5;1.200,50;2;Rejected"
+            for i in range(10)
+        ),
+        "11;1.250;R-1;Grün;;;900;2;Hired (internal)",
+        "12;1.251;R-1;Grün;06.03.2024;zwölf;900;2;Withdrawn by candidate",
+        "Summe;;;;;;12.905;;",
+    ]
+    checked = check(save(tmp_path, "\r\n".join(lines), encoding="cp1252"))
+    history = checked.history
+    assert history is not None
+    assert history.source.header_row == 4
+    assert history.table["candidate"].tolist()[0] == "1200"
+    assert history.table["cost"].tolist()[0] == 1200.5
+    assert history.table["score"].tolist()[0] == 60.5
+    assert checked.problems.counts() == {
+        "total-row": 1,
+        "unknown-group": 4,
+        "selected-not-inspected": 1,
+        "not-a-number": 1,
+        "inspected-without-score": 1,
+    }
+    assert [p.row for p in checked.problems.of("refuse")] == [16]
+    assert history.counts.left == {"total-row": 1}
+    assert history.counts.rows_read == 13

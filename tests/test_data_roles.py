@@ -106,6 +106,9 @@ def test_a_name_alone_is_not_enough(tmp_path: Path) -> None:
         tmp_path, "gender,hired,score,cost,openings,applied at", "F,1,good,cheap,many,soon", "M,0,bad,dear,few,later"
     )
     assert set(roles(path)) == {"group", "selected"}
+    said = [notice.text for notice in infer(read(path)).notices if notice.code == "unsuited-column"]
+    assert len(said) == 4
+    assert "--map score=score" in said[0]
 
 
 def test_earlier_names_go_first(tmp_path: Path) -> None:

@@ -215,3 +215,23 @@ def test_events_without_a_stage_between(tmp_path: Path) -> None:
     path = table(tmp_path, "candidate id,gender,stage", "1,F,Applied", "1,F,Hired", "2,M,Applied", "2,M,Rejected")
     with pytest.raises(InputError, match="no event is a stage"):
         load(path, {"stage": "stage"})
+
+
+def test_a_log_that_records_no_rejections(tmp_path: Path) -> None:
+    lines = ["candidate id,stage,gender", "1,Phone,F", "1,Hired,F", "2,Phone,M", "3,Phone,M", "3,Onsite,M"]
+    history = load(table(tmp_path, *lines))
+    assert history.table["status"].tolist() == ["selected", "rejected", "rejected"]
+    assert "no-rejections" in codes(history)
+
+
+def test_only_who_got_to_the_score_can_lack_it(tmp_path: Path) -> None:
+    rows = ["F,1,1,5", "M,1,1,", "F,1,0,", "M,1,1,7"]
+    history = load(table(tmp_path, "gender,phone,onsite,score", *rows), {"stages": "phone+onsite", "score": "score"})
+    assert [problem.row for problem in history.problems if problem.code == "inspected-without-score"] == [3]
+
+
+def test_a_score_that_belongs_to_no_stage(tmp_path: Path) -> None:
+    rows = ["F,0,0,5", "M,1,1,6", "F,1,0,7"]
+    history = load(table(tmp_path, "gender,phone,onsite,score", *rows), {"stages": "phone+onsite", "score": "score"})
+    assert history.score_stage == "phone"
+    assert history.problems.counts()["score-without-inspection"] == 1

@@ -1,15 +1,20 @@
 """Intervals for the price of fairness: a bootstrap over searches.
 
 A replicate draws as many searches as there are, with replacement; omega_s says how often search s was drawn. Every
-policy c that the solver evaluated is known by its contributions per search, utility u[c, s] and parts phi[c, f, s]
-(`parts`), so nothing is evaluated again. The replicate's optimum is a re-weighted master LP over these policies,
+policy c that the solver evaluated, under whatever constraint, is known by its contributions per search, utility u[c, s]
+and parts phi[c, f, s] (`parts`). The replicate's optimum is a re-weighted master LP over them in which each search
+mixes for itself, because searches are independent,
 
-    maximise sum_c w_c sum_s omega_s u[c, s]
-    s.t.     sum_c w_c sum_f M*[j, f] sum_s omega_s phi[c, f, s]  <= | == | >=  b_j,   sum_c w_c = 1,   w >= 0,
+    maximise sum_s omega_s sum_c w[c, s] u[c, s]          s.t.  sum_c w[c, s] = 1,   w >= 0,
+             sum_s omega_s sum_c w[c, s] sum_f M*[j, f] phi[c, f, s]   <= | == | >=   b_j,
 
-where M* is M with the replicate's sizes of groups in rows on rates. The unconstrained optimum is optimal in each search
-by itself, so its re-weighted utility is exact; that of the constrained one is attained, and short of the replicate's
-own optimum only by what policies not evaluated could add.
+where M* is M with the replicate's sizes of groups in rows on rates. Columns enter when they are missed: at the duals
+lambda of the LP so far, search s could have max_c u[c, s] - lambda.(M* phi[c, ., s]). The policies that are best at the
+duals of the first replicates are evaluated exactly and added, so that columns lie where the replicates need them.
+
+The unconstrained optimum is optimal in each search by itself, so its re-weighted utility is exact. That of the
+constrained one is attained and short of the replicate's own optimum only by what further policies could add: losses err
+on the high side, if at all. Beyond `MOST_BLOCKS` searches, some share their weights.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded: the
 same data give the same intervals. Everything else in auditkit is computed exactly.
@@ -25,16 +30,23 @@ import numpy as np
 
 from auditkit.compare.parts import Parts
 from auditkit.constraints import Rows
-from auditkit.layout import Bools, Floats, Layout
+from auditkit.layout import Bools, Floats, Ints, Layout
+from auditkit.solve.evaluate import visits
 from auditkit.solve.oracle import Column
 
 REPLICATES = 500
 LEVEL = 0.95
+SEED = 20_260_229
 FEWEST_SEARCHES = 8
+PILOTS = 16
+"""Replicates whose best policies are evaluated exactly."""
+
+MOST_BLOCKS = 60
 MOST_LOST = 0.05
 """Share of the replicates that may have no solution before there is no interval."""
 
-SEED = 20_260_229
+PRECISION = 1e-3
+"""Of the loss: what columns left out of an LP may add to its value."""
 
 
 @dataclass(frozen=True)
@@ -54,125 +66,73 @@ class NoInterval:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """What each policy adds in each search: `utility` (policies, searches), `parts` (policies, parts, searches)."""
-
-    utility: Floats
-    parts: Floats
-
-    @staticmethod
-    def of(columns: Sequence[Column], parts: Parts) -> Contributions:
-        layout = parts.layout
-        return Contributions(
-            np.array([layout.sum_by_search(layout.reward * column.visits) for column in columns]),
-            np.array([parts.by_search(column.visits) for column in columns]),
-        )
+@dataclass(frozen=True)
+class Options:
+    replicates: int = REPLICATES
+    level: float = LEVEL
+    seed: int = SEED
 
 
-def intervals(
-    columns: Sequence[Column],
-    rows: Rows,
-    parts: Parts | None,
-    *,
-    replicates: int = REPLICATES,
-    level: float = LEVEL,
-    seed: int = SEED,
-) -> Interval | NoInterval:
-    """Intervals of the price of fairness; the first column must be the unconstrained optimum."""
-    if parts is None or parts.rate is None:
-        return NoInterval("too-many-rows", "its rows cannot be re-weighted by search")
-    layout = parts.layout
-    searches = len(layout.search_ids)
-    if searches < FEWEST_SEARCHES:
-        reason = f"an interval resamples searches and needs at least {FEWEST_SEARCHES} of them; there are {searches}"
-        return NoInterval("few-searches", reason)
-    known = Contributions.of(columns, parts)
-    sizes = _sizes(layout)
-    member = [layout.groups.index(part.group) for part in parts.parts]
-    master = _Master(rows, len(columns))
-    drawn = np.random.default_rng(seed).multinomial(searches, np.full(searches, 1 / searches), size=replicates)
-    free, best = np.full(replicates, np.nan), np.full(replicates, np.nan)
-    for r, omega in enumerate(drawn.astype(np.float64)):
-        now = sizes @ omega
-        matrix = resized(parts.matrix, parts.rate, sizes.sum(axis=1)[member], now[member])
-        if matrix is None:
-            continue
-        utility = known.utility @ omega
-        free[r] = utility[0]
-        best[r] = master.solve(utility, (known.parts @ omega) @ matrix.T)
-    solved = np.isfinite(best)
-    if replicates - int(solved.sum()) > MOST_LOST * replicates:
-        lost = replicates - int(solved.sum())
-        reason = f"in {lost} of {replicates} resampled sets of searches the known policies do not meet the constraint"
-        return NoInterval("resampling-fails", reason)
-    free, best = free[solved], best[solved]
-    positive = bool((free > 0).all())
-    return Interval(level, _middle(best / free, level) if positive else None, _middle(free - best, level))
+class Bootstrap:
+    """All replicates of one instance; intervals of several constraints share them and the policies known."""
 
+    def __init__(self, rows: Rows, parts: Parts | None, columns: Sequence[Column], options: Options) -> None:
+        """`columns` are of any problem on this layout; the first is the unconstrained optimum."""
+        self.rows, self.options = rows, options
+        self.refusal: NoInterval | None = None
+        if parts is None or parts.rate is None:
+            self.refusal = NoInterval("not-by-search", "its rows cannot be re-weighted by search")
+            return
+        layout = self.layout = parts.layout
+        searches = len(layout.search_ids)
+        if searches < FEWEST_SEARCHES:
+            reason = f"an interval resamples searches and needs at least {FEWEST_SEARCHES} of them, not {searches}"
+            self.refusal = NoInterval("few-searches", reason)
+            return
+        self.parts, self.matrix, self.rate = parts, parts.matrix, parts.rate
+        self.sizes = sizes_by_search(layout)
+        self.member = np.array([layout.groups.index(part.group) for part in parts.parts], dtype=np.int64)
+        self.utility = np.array([layout.sum_by_search(layout.reward * column.visits) for column in columns])
+        self.counts = np.array([parts.by_search(column.visits) for column in columns])
+        generator = np.random.default_rng(options.seed)
+        drawn = generator.multinomial(searches, np.full(searches, 1 / searches), size=options.replicates)
+        self.drawn = drawn.astype(np.float64)
 
-def resized(matrix: Floats, rate: Bools, before: Floats, now: Floats) -> Floats | None:
-    """M with other sizes of the parts' groups; None if a group of a rate is empty."""
-    if (rate.any(axis=0) & (now <= 0)).any():
-        return None
-    factor = np.where(now > 0, before / np.where(now > 0, now, 1.0), 1.0)
-    return np.where(rate, matrix * factor, matrix)
+    def interval(self, which: Sequence[int], duals: Floats, loss: float) -> Interval | NoInterval:
+        """Of the problem with the rows `which`, whose optimum has these duals and this loss."""
+        if self.refusal is not None:
+            return self.refusal
+        problem = _Problem(self, np.array(which, dtype=np.int64), PRECISION * max(loss, 0.0))
+        problem.near(duals)
+        self._evaluate(problem.solve(omega).shifts for omega in self.drawn[:PILOTS])
+        found = [problem.solve(omega) for omega in self.drawn]
+        solved = [i for i, answer in enumerate(found) if answer.value is not None]
+        lost = len(found) - len(solved)
+        if lost > MOST_LOST * len(found):
+            reason = f"in {lost} of {len(found)} resampled sets of searches no policy known meets the constraint"
+            return NoInterval("resampling-fails", reason)
+        free = self.drawn[solved] @ self.utility[0]
+        best = np.array([found[i].value for i in solved], dtype=np.float64)
+        ratio = _middle(best / free, self.options.level) if (free > 0).all() else None
+        return Interval(self.options.level, ratio, _middle(free - best, self.options.level))
 
+    def weigh(self, omega: Floats) -> Floats | None:
+        """M*: M with the replicate's sizes; None if a group of a rate is not drawn."""
+        now, before = (self.sizes @ omega)[self.member], self.sizes.sum(axis=1)[self.member]
+        if (self.rate.any(axis=0) & (now <= 0)).any():
+            return None
+        return np.where(self.rate, self.matrix * (before / np.where(now > 0, now, 1.0)), self.matrix)
 
-def _sizes(layout: Layout) -> Floats:
-    """Candidates of each group in each search."""
-    table = np.zeros((len(layout.groups), len(layout.search_ids)))
-    np.add.at(table, (layout.candidate_group, layout.candidate_search), 1.0)
-    return table
-
-
-def _middle(values: Floats, level: float) -> tuple[float, float]:
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-class _Master:
-    """The master LP over a fixed number of columns, passed to HiGHS anew for each replicate and started warm."""
-
-    def __init__(self, rows: Rows, columns: int) -> None:
-        self.rows = rows
-        self.columns = columns
-        self.highs = highspy.Highs()
-        self.highs.setOptionValue("output_flag", False)
-        self.highs.setOptionValue("presolve", "off")
-        self.highs.setOptionValue("threads", 1)
-        self.basis: highspy.HighsBasis | None = None
-
-    def solve(self, utility: Floats, values: Floats) -> float:
-        """The optimum, NaN if no mixture meets the rows; `values` is (columns, rows)."""
-        m, base = len(self.rows), float(utility[0])
-        scale = np.maximum(np.abs(values).max(axis=0, initial=0.0), np.abs(self.rows.bounds))
-        scale = np.where(scale > 0, scale, 1.0)
-        unit = float(np.abs(utility - base).max()) or 1.0
-        bounds = self.rows.bounds / scale
-        inf = highspy.kHighsInf
-        senses = [row.sense for row in self.rows.rows]
-        low = np.array([-inf if sense == "<=" else b for sense, b in zip(senses, bounds, strict=True)])
-        high = np.array([inf if sense == ">=" else b for sense, b in zip(senses, bounds, strict=True)])
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = self.columns, m + 1
-        lp.sense_ = highspy.ObjSense.kMaximize
-        lp.col_cost_ = (utility - base) / unit
-        lp.col_lower_, lp.col_upper_ = np.zeros(self.columns), np.full(self.columns, inf)
-        lp.row_lower_, lp.row_upper_ = np.append(low, 1.0), np.append(high, 1.0)
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.arange(self.columns + 1) * (m + 1)
-        lp.a_matrix_.index_ = np.tile(np.arange(m + 1), self.columns)
-        lp.a_matrix_.value_ = np.column_stack([values / scale, np.ones(self.columns)]).ravel()
-        self.highs.passModel(lp)
-        if self.basis is not None:
-            self.highs.setBasis(self.basis)
-        self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.highs.clearSolver()
-            self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.basis = None
-            return float("nan")
-        self.basis = self.highs.getBasis()
-        return float(self.highs.getInfo().objective_function_value) * unit + base
+    def _evaluate(self, many: Iterable[Floats | None]) -> None:
+        """Add the policies that are best when part f costs shifts[f] an outcome."""
+        layout, utility, counts = self.layout, [], []
+        for shifts in [one for one in many if one is not None]:
+            reward = layout.reward.copy()
+            for shift, part in zip(shifts, self.parts.parts, strict=True):
+                reward[part.states] -= shift * part.weights
+            p = visits(layout, reward)
+            utility.append(layout.sum_by_search(layout.reward * p))
+            counts.append(self.parts.by_search(p))
+        if utility:
+            self.utility = np.concatenate([self.utility, np.array(utility)])
+            self.counts = np.concatenate([self.counts, np.array(counts)])

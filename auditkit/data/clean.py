@@ -110,8 +110,7 @@ class _Cleaning:
         if self.stages is not None:
             reached = reach_and_pass(self.stages, status, self.collector)
             self.clean |= {str(name): reached[name] for name in reached}
-            if "score" in self.clean and self.score_stage is None:
-                self.score_stage = stage_of_scores(reached, names, self.clean["score"].notna())
+            self._score_of_stage(reached)
         self._money()
         self._weigh()
         cells, column = self._cells("capacity")
@@ -238,8 +237,24 @@ class _Cleaning:
         self.clean["inspected"] = inspected
         if score is not None and cells is not None and column is not None:
             self.collector.add("score-without-inspection", score.notna() & ~inspected, column, cells)
-            self.collector.add("inspected-without-score", score.isna() & inspected, column, cells)
             self.clean["score"] = score.where(inspected)
+            if self.stages is None:
+                self.collector.add("inspected-without-score", among(cells, MISSING) & inspected, column, cells)
+
+    def _score_of_stage(self, reached: pd.DataFrame) -> None:
+        """Where the score is shown: only whoever got there can lack one."""
+        cells, column = self._cells("score")
+        if cells is None or column is None or self.stages is None:
+            return
+        score = self.clean["score"]
+        self.score_stage = self.score_stage or stage_of_scores(reached, self.stages.names, score.notna())
+        if self.score_stage is None:
+            self._say(
+                "score-stage", "no stage was reached by everybody who has a score: the first stage counts as its place"
+            )
+            self.score_stage = self.stages.names[0]
+        there = reached[f"stage:{self.score_stage}"].fillna(False).astype(bool)
+        self.collector.add("inspected-without-score", there & among(cells, MISSING), column, cells)
 
     def _money(self) -> None:
         for name in self.roles.columns("prior"):
@@ -303,12 +318,12 @@ class _Cleaning:
         if len(known) < 2:
             self._say("one-group", "fewer than two known groups: there is nothing to compare")
         for flag, text in (
-            ("withdrawn", "withdrew: they are counted apart and enter no rate"),
-            ("pending", "are undecided: they are counted apart and enter no rate"),
-            ("declined", "declined an offer: the firm selected them, so they count as selected"),
+            ("withdrawn", "withdrawn applications, counted apart and in no rate"),
+            ("pending", "undecided applications, counted apart and in no rate"),
+            ("declined", "offers declined, which count as selected because the firm chose"),
         ):
             if n := int(table[flag].sum()):
-                self._say(flag, f"{n:,} applications {text}" if flag != "declined" else f"{n:,} candidates {text}")
+                self._say(flag, f"{text}: {n:,}")
 
 
 def _outcomes(table: pd.DataFrame) -> dict[str, int]:

@@ -75,7 +75,7 @@ def pivot(
         columns.append(f"stage:{name}")
         merged[f"stage:{name}"] = pd.Series(np.where(reached, "yes", ""), dtype="str")
     choices = [c for c in mapping.choices if c.role not in _STAGE_ROLES]
-    final = _final(app, kinds, merged, columns[-1])
+    final = _final(app, kinds, merged, columns[-1], notices)
     if final is not None:
         status_column = mapping.column("selected")
         if status_column is None:
@@ -187,7 +187,9 @@ def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector
     return result
 
 
-def _final(app: pd.Series[Any], kinds: pd.Series[Any], merged: pd.DataFrame, last_stage: str) -> pd.Series[Any] | None:
+def _final(
+    app: pd.Series[Any], kinds: pd.Series[Any], merged: pd.DataFrame, last_stage: str, notices: list[Notice]
+) -> pd.Series[Any] | None:
     """The last deciding event of each application; None if no event decides anything."""
     ends = kinds.isin(_ENDS)
     if not ends.any():
@@ -195,7 +197,14 @@ def _final(app: pd.Series[Any], kinds: pd.Series[Any], merged: pd.DataFrame, las
     final = kinds[ends].groupby(app[ends].to_numpy()).last().reindex(range(len(merged))).fillna("")
     if not kinds.isin(["selected", "declined"]).any():
         final = final.where((final != "") | (merged[last_stage] == ""), "selected")
-    return final.where(final != "", "pending").astype("str").replace({"declined": "offer declined"})
+    open_end = "pending"
+    if not (kinds == "rejected").any():
+        # a log without one rejection does not record them
+        open_end = "rejected"
+        notices.append(
+            Notice("no-rejections", "no event is a rejection: whoever has no final event counts as rejected")
+        )
+    return final.where(final != "", open_end).astype("str").replace({"declined": "offer declined"})
 
 
 def _most_scores(table: pd.DataFrame, mapping: Mapping, kinds: pd.Series[Any], labels: pd.Series[Any]) -> str | None:

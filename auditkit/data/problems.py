@@ -50,7 +50,7 @@ KINDS: dict[str, Kind] = {
     "unknown-word": Kind(
         "refuse",
         "{value} is not known to mean {meaning}",
-        'use one of the known words, or say which value counts: --map "{role}={column}={raw}"',
+        'use one of the known words, or say which one means {role}: --map "{role}={column}=VALUE"',
     ),
     "conflicting-value": Kind(
         "refuse",
@@ -157,7 +157,7 @@ class Finding:
     def __iter__(self) -> Iterator[DataProblem]:
         kind = KINDS[self.code]
         for i, (row, value) in enumerate(zip(self.rows, self.values, strict=True)):
-            words = {"value": shown(value), "raw": shown(str(value))[1:-1], "column": self.column, **self.facts}
+            words = {"value": shown(value), "column": self.column, **self.facts}
             if self.others:
                 words["other"] = shown(self.others[i])
             yield DataProblem(

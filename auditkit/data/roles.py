@@ -12,7 +12,7 @@ from collections import abc
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from auditkit.data.match import Match, best_of, by_name, is_cells, is_event_log, matches_of
+from auditkit.data.match import Match, best_of, by_name, is_cells, is_event_log, matches_of, suits
 from auditkit.data.problems import Notice
 from auditkit.data.profile import Column, describe
 from auditkit.data.read import RawTable
@@ -108,7 +108,7 @@ class _Inference:
         if "count" not in self.chosen and (person or not is_cells(self.raw.table, matches.get("count", []))):
             matches.pop("count", None)
         for role in ROLES:
-            if role not in self.chosen and role not in ("group", "stage", "stages"):
+            if role not in self.chosen and role not in self.off and role not in ("group", "stage", "stages"):
                 self._infer(role, matches.get(role, []))
         self._group(matches.get("group", []))
         self._selected(best_of(matches.get("selected", [])))
@@ -194,6 +194,22 @@ class _Inference:
             several = f" (or as stages: {_flag('stages', '+'.join(names))})" if role == "inspected" else ""
             text = f"{role}: {_list(names)} could each be it, so none is used; choose with {flag}{several}"
             self.notices.append(Notice("ambiguous-role", text))
+
+        elif not best and role != "selected":
+            self._mention(role)
+
+    def _mention(self, role: str) -> None:
+        """A column that has the name of a role but not its values is not passed over in silence."""
+        used = self._used()
+        for name, column in self.columns.items():
+            closest = min(by_name(name), key=lambda match: match.closeness, default=None)
+            if name in used or closest is None or closest.role != role or closest.loose or suits(column, role):
+                continue
+            kind = _KINDS.get(column.kind, "empty")
+            text = (
+                f"{role}: {name!r} is named like it, but its values are {kind}; to use it anyway: {_flag(role, name)}"
+            )
+            self.notices.append(Notice("unsuited-column", text))
 
     def _ask(self, role: str, what: str, likely: abc.Sequence[str], more: str = "") -> None:
         fix = f"say which with --map {role}=COLUMN"

@@ -87,7 +87,7 @@ def fit(
         chances = stages.pass_chances(plan, history, features, dealt, notices)[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
         candidates = [*stages.chains(plan, laws, chances, padded, group, extra, value_scale, true_value)]
-        reached = {name: stages.stage_reached(history, name)[rows] for name in own}
+        reached = {name: terms.stage_reached(history, name)[rows] for name in own}
         costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
         inspected = reached[own[0]]
     realised = _realised(

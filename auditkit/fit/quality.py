@@ -159,26 +159,17 @@ def _uniform_p(shares: Floats, n: int) -> float:
 
 
 def _warnings(by_group: tuple[Error, ...], by_stratum: tuple[Error, ...], p: float) -> tuple[str, ...]:
-    found = [
-        f"group {error.name}: {_count(error.scores)}, so its priors are mostly those of everybody with the same priors"
-        for error in by_group
-        if error.scores < FEW
-    ]
-    found += [
-        f"{error.name} expected scores: {_count(error.scores)} to judge the fit by"
-        for error in by_stratum
-        if error.scores < FEW
-    ]
-    for error in (*by_group, *by_stratum):
+    found = []
+    if few := [error.name for error in by_group if error.scores < FEW]:  # no numbers: they may be very small
+        found.append(f"fewer than {FEW} scores to learn from and to judge by in group {', '.join(few)}")
+    if few := [error.name for error in by_stratum if error.scores < FEW]:
+        found.append(f"fewer than {FEW} scores to judge by among candidates of {', '.join(few)} expected score")
+    for kind, error in [*(("group", e) for e in by_group), *(("expected score", e) for e in by_stratum)]:
         if error.scores < FEW or error.mean_error is None or not error.standard_error:
             continue
         if abs(error.mean_error) > 3 * error.standard_error:
             side = "higher" if error.mean_error > 0 else "lower"
-            found.append(f"{error.name}: scores are {abs(error.mean_error):.3g} {side} than expected on average")
+            found.append(f"{kind} {error.name}: scores are {abs(error.mean_error):.3g} {side} than expected on average")
     if p < DOUBTFUL:
         found.append(f"the priors' spread or shape is off: the PIT histogram is not even (p = {p:.2g})")
     return tuple(found)
-
-
-def _count(n: int) -> str:
-    return "no score" if n == 0 else "one score" if n == 1 else f"only {n} scores"

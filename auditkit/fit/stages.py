@@ -30,9 +30,9 @@ from auditkit.fit.fitter import Laws
 from auditkit.fit.folds import Folds
 from auditkit.fit.long_term import TrueValue
 from auditkit.fit.strata import Strata
-from auditkit.fit.terms import hired
+from auditkit.fit.terms import hired, stage_reached
 from auditkit.instance import Chain, State
-from auditkit.layout import Bools, Floats
+from auditkit.layout import Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,11 +77,6 @@ class Plan:
             return np.asarray(table[f"passed:{self.stages[stage]}"].astype("Float64").fillna(np.nan), dtype=np.float64)
         offered = table["selected"].to_numpy(dtype=np.bool_)
         return np.where(offered, hired(table), np.nan)
-
-
-def stage_reached(history: History, stage: str) -> Bools:
-    """Who reached a stage, as far as that is known."""
-    return history.table[f"stage:{stage}"].fillna(False).to_numpy(dtype=np.bool_)
 
 
 def pass_chances(plan: Plan, history: History, features: pd.DataFrame, folds: Folds, notices: list[str]) -> Floats:
@@ -141,13 +136,16 @@ def _states(
     def onward(target: str, chance: float) -> dict[str, float]:
         return {name: p for name, p in ((target, chance), (out, 1 - chance)) if p > 0}
 
-    states = [State(stages[t], -costs[t], onward(stages[t + 1], chances[t]), stage=stages[t]) for t in range(shows)]
+    states = [
+        State(stages[t], 0.0 - costs[t], onward(stages[t + 1], chances[t]), stage=stages[t]) for t in range(shows)
+    ]
     first = {f"{stages[shows + 1]}-{j}": float(p) for j, p in zip(numbers, probs)}
-    states.append(State(stages[shows], -costs[shows], first, stage=stages[shows]))
+    states.append(State(stages[shows], 0.0 - costs[shows], first, stage=stages[shows]))
     for t in range(shows + 1, len(stages)):
         after = stages[t + 1] if t + 1 < len(stages) else "hired"
         states += [
-            State(f"{stages[t]}-{j}", -costs[t], onward(f"{after}-{j}", chances[t]), stage=stages[t]) for j in numbers
+            State(f"{stages[t]}-{j}", 0.0 - costs[t], onward(f"{after}-{j}", chances[t]), stage=stages[t])
+            for j in numbers
         ]
     states += [
         State(f"hired-{j}", float(v), terminal=True, true_reward=None if true is None else float(true[j - 1]))

@@ -26,6 +26,11 @@ def hired(table: pd.DataFrame) -> Bools:
     return (table["selected"] & ~table["declined"]).to_numpy(dtype=np.bool_)
 
 
+def stage_reached(history: History, stage: str) -> Bools:
+    """Who reached a stage, as far as that is known."""
+    return history.table[f"stage:{stage}"].fillna(False).to_numpy(dtype=np.bool_)
+
+
 def capacities(history: History, rows: Ints, search: Ints, option: int | None, notices: list[str]) -> tuple[Ints, str]:
     """Positions of each search (numbered by `search`, one entry per row of `rows`), and where they come from."""
     table = history.table.iloc[rows]
@@ -71,7 +76,8 @@ def inspection_costs(history: History, rows: Ints, option: Cost | None, notices:
         if option is None:
             raise _no_cost()
         return np.full(len(rows), _finite(option)), "option"
-    return _filled(history.table, "cost", rows, option, notices), "data"
+    everyone = np.ones(len(history.table), dtype=np.bool_)
+    return _filled(history.table, "cost", rows, everyone, option, notices), "data"
 
 
 def stage_costs(
@@ -88,7 +94,8 @@ def stage_costs(
     if columns or per_stage:
         for i, stage in enumerate(stages):
             if stage in columns:
-                costs[:, i] = _filled(history.table, f"cost:{stage}", rows, per_stage.get(stage), notices)
+                there = stage_reached(history, stage)
+                costs[:, i] = _filled(history.table, f"cost:{stage}", rows, there, per_stage.get(stage), notices)
             else:
                 costs[:, i] = _finite(per_stage.get(stage, 0.0))
         if free := [stage for stage in stages if stage not in columns and stage not in per_stage]:
@@ -104,13 +111,18 @@ def stage_costs(
     return costs, source
 
 
-def _filled(table: pd.DataFrame, column: str, rows: Ints, option: float | None, notices: list[str]) -> Floats:
-    values = table[column].to_numpy(dtype=np.float64)
-    missing = np.isnan(values[rows])
-    stand_in = float(np.nanmean(values)) if option is None else _finite(option)
-    if missing.any() and option is None:
-        notices.append(f"{int(missing.sum()):,} candidates have no {column}: the mean of the others serves")
-    return np.where(missing, stand_in, values[rows])
+def _filled(
+    table: pd.DataFrame, column: str, rows: Ints, there: Bools, option: float | None, notices: list[str]
+) -> Floats:
+    """A cost for each row: its own, the option, the mean of its search, or the mean of all; `there` are those who
+    should have one of their own."""
+    cost = table[column].astype(np.float64)
+    if option is not None:
+        cost = cost.fillna(_finite(option))
+    elif n := int((cost.isna().to_numpy(dtype=np.bool_) & there)[rows].sum()):
+        notices.append(f"{n:,} candidates have no {column}: the mean of their search, or of all, serves")
+    cost = cost.fillna(cost.groupby(table["search"].to_numpy()).transform("mean")).fillna(cost.mean())
+    return cost.to_numpy(dtype=np.float64)[rows]
 
 
 def _finite(cost: float) -> float:

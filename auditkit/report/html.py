@@ -164,11 +164,8 @@ TEXTS: dict[str, Callable[..., Any]] = {
 }
 
 
-UNSEEN = dict.fromkeys(
-    code
-    for part in ((0, 9), (11, 13), (14, 32), (127, 160), (0x202A, 0x202F), (0x2066, 0x206A))
-    for code in range(*part)
-)
+_PARTS = ((0x00, 0x09), (0x0B, 0x0D), (0x0E, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A))
+UNSEEN = dict.fromkeys(code for part in _PARTS for code in range(*part))
 """Control characters, and those that turn the direction of whatever follows."""
 
 

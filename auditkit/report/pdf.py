@@ -46,7 +46,8 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
         modified=when,
         relationship="Source",
     )
-    page = weasyprint.HTML(string=lit(html), base_url=None, url_fetcher=_nothing, media_type="print")
+    nothing = weasyprint.urls.URLFetcher(allowed_protocols={"data"})  # a theme may embed images; nothing is fetched
+    page = weasyprint.HTML(string=lit(html), url_fetcher=nothing, media_type="print")
     with _dated(when), _quiet():
         written: bytes = page.write_pdf(pdf_variant=VARIANT, attachments=[source])
     return written
@@ -58,15 +59,6 @@ def _weasyprint() -> Any:
     except (ImportError, OSError) as error:  # OSError: the package is there, a library of the system is not
         raise PdfUnavailable(str(error).partition("\n")[0]) from error
     return weasyprint
-
-
-def _nothing(url: str, *_: object, **__: object) -> Any:
-    """In place of fetching: a page has all it needs, and a theme can embed images and fonts as data."""
-    if url.startswith("data:"):
-        from weasyprint.urls import URLFetcher
-
-        return URLFetcher(allowed_protocols={"data"}).fetch(url)
-    raise ValueError(f"nothing is fetched for a report: {url[:60]}")
 
 
 def _moment(created: str | datetime) -> datetime:

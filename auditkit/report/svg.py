@@ -29,7 +29,7 @@ FAMILY = "Liberation Sans, Arial, Helvetica, DejaVu Sans Condensed, sans-serif"
 """For the PDF; the HTML page lets its own family take over."""
 
 INK, MUTED, GRID, FILL = "#1d2733", "#5a6572", "#d8dde3", "#8fa3b8"
-GROUPS = ("#0068a8", "#d1560a", "#562548", "#5b9e93", "#4d4d0c", "#8b8f98")
+GROUPS = ("#0068a8", "#d1560a", "#562548", "#5b9e93", "#4d4d0c", "#723cd8")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 """Colour is never the only difference between two groups."""
 

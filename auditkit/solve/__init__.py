@@ -6,6 +6,7 @@
 | a policy's column | oracle.py |
 | one constraint | dual_search.py, or the paper's rdip.py |
 | several | master.py, or the paper's caratheodory.py |
+| convex ones | convex.py |
 | which constraints conflict | conflict.py |
 | the answer | solution.py, document.py |
 """
@@ -14,12 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from auditkit.constraints import Constraint, bind
+import numpy as np
+
+from auditkit.constraints import Constraint, Row, bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.instance import Instance
+from auditkit.layout import Floats
 from auditkit.outcome import Outcome
-from auditkit.policy import Mixture
-from auditkit.solve import caratheodory, dual_search, master, rdip
+from auditkit.policy import Level, Mixture, Policy
+from auditkit.solve import caratheodory, convex, dual_search, master, rdip
 from auditkit.solve.conflict import smallest_conflict
 from auditkit.solve.dual_search import Meeting
 from auditkit.solve.oracle import Column, Infeasible, Oracle
@@ -27,13 +31,27 @@ from auditkit.solve.solution import Optimum, Solution, mix
 
 
 def _generate(oracle: Oracle) -> Meeting:
+    if oracle.rows.measures:
+        return convex.generate(oracle)
     return dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
+
+
+def _affine_only(name: str, method: Callable[[Oracle], Meeting]) -> Callable[[Oracle], Meeting]:
+    """A method of the paper for affine constraints, which says so when it meets another."""
+
+    def serve(oracle: Oracle) -> Meeting:
+        if oracle.rows.measures:
+            labels = ", ".join(measure.label for measure in oracle.rows.measures)
+            raise InputError(f"{name} serves affine constraints only, not: {labels} (use column-generation or g-rdip)")
+        return method(oracle)
+
+    return serve
 
 
 METHODS: dict[str, Callable[[Oracle], Meeting]] = {
     "column-generation": _generate,
-    "rdip": rdip.mix_extremes,
-    "caratheodory": caratheodory.mix_surrounding,
+    "rdip": _affine_only("rdip", rdip.mix_extremes),
+    "caratheodory": _affine_only("caratheodory", caratheodory.mix_surrounding),
 }
 
 
@@ -54,13 +72,40 @@ def solve(
     oracle = Oracle(layout, rows, known)
     unconstrained = Outcome(layout, oracle.free.visits)
     try:
-        found = METHODS[method](oracle) if len(rows) else dual_search.alone(oracle.free)
+        found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows))
     outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
-    mixture = Mixture(tuple(float(w) for w in found.weights), tuple(c.policy for c in found.columns))
-    optimum = Optimum(rows, mixture, outcome, found.duals, found.bound, oracle.calls, (*known, *oracle.columns))
-    return Solution(method, unconstrained, optimum)
+    cuts, policies, duals = _used_cuts(oracle, found)
+    return Solution(
+        method,
+        unconstrained,
+        Optimum(
+            rows=rows,
+            mixture=Mixture(tuple(float(w) for w in found.weights), policies),
+            outcome=outcome,
+            duals=duals[: len(rows)],
+            bound=found.bound,
+            evaluations=oracle.calls,
+            columns=(*known, *oracle.columns),
+            cuts=cuts,
+            cut_duals=duals[len(rows) :],
+        ),
+    )
+
+
+def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
+    """The cuts that the bound or a policy refers to; policies and duals without the others."""
+    total, affine = len(oracle.rows), len(oracle.rows) - len(oracle.cuts)
+    referring = [found.duals, *(level.duals for c in found.columns for level in c.policy.levels)]
+    full = np.array([np.append(duals, np.zeros(total - len(duals))) for duals in referring])
+    used = [j for j in range(total) if j < affine or full[:, j].any()]
+    rest = iter(full[1:, used])
+    policies = tuple(
+        Policy(tuple(Level(level.objective, tuple(map(float, next(rest)))) for level in c.policy.levels))
+        for c in found.columns
+    )
+    return tuple(oracle.cuts[j - affine] for j in used if j >= affine), policies, full[0, used]
 
 
 __all__ = ["METHODS", "Optimum", "Solution", "solve"]

@@ -6,6 +6,7 @@ from itertools import combinations, islice
 
 from auditkit.constraints import Rows
 from auditkit.layout import Layout
+from auditkit.solve import convex
 from auditkit.solve.master import Master, phase_one
 from auditkit.solve.oracle import Infeasible, Oracle
 from auditkit.solve.solution import Proof
@@ -20,14 +21,14 @@ def smallest_conflict(layout: Layout, rows: Rows) -> Proof:
     Constraints are dropped one by one while the rest still conflicts; then every smaller set is tried, in order of
     size, while their number is moderate.
     """
-    present = sorted(set(rows.owner))
+    present = sorted({*rows.owner, *rows.measured_by})
     found = conflict(layout, rows)
     if found is None:
         raise ArithmeticError("the rows that were found to conflict do not, looked at again")
     for i in present:
-        rest = {j for j in found.rows.owner if j != i}
+        rest = found.constraints - {i}
         found = (conflict(layout, rows.only(rest)) if rest else None) or found
-    smaller = (some for size in range(1, len(set(found.rows.owner))) for some in combinations(present, size))
+    smaller = (some for size in range(1, len(found.constraints)) for some in combinations(present, size))
     for some in islice(smaller, MOST_SETS):
         fewer = conflict(layout, rows.only(some))
         if fewer is not None:
@@ -36,12 +37,15 @@ def smallest_conflict(layout: Layout, rows: Rows) -> Proof:
 
 
 def conflict(layout: Layout, rows: Rows) -> Proof | None:
-    """A proof that no mixture of policies meets every row, or None if one does."""
+    """A proof that no mixture of policies meets every row and measure, or None if one does."""
     oracle = Oracle(layout, rows)
-    master = Master(oracle, oracle.scale(oracle.free))
-    master.add(oracle.free)
     try:
-        phase_one(oracle, master)
+        if rows.measures:
+            convex.meet(oracle)
+        else:
+            master = Master(rows, oracle.scale(oracle.free))
+            master.add(oracle.free)
+            phase_one(oracle, master)
     except Infeasible as error:
-        return Proof(rows, error.duals)
+        return Proof(oracle.rows, error.duals)
     return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from auditkit.constraints import Constraint, Rows
+from auditkit.constraints import Constraint, Measure, Row, Rows
 from auditkit.files import SOLUTION
-from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.policy import Level, Policy
 from auditkit.solve.solution import Optimum, Solution
@@ -62,7 +61,8 @@ def _optimum(optimum: Optimum) -> dict[str, Any]:
         "bound": optimum.bound,
         "gap": optimum.gap,
         "evaluations": optimum.evaluations,
-        "constraints": _rows(optimum.rows, optimum.values, optimum.slacks, optimum.duals),
+        "constraints": _rows(optimum) + _measures(optimum),
+        **_cuts(optimum),
         "policies": [
             {"weight": weight, **_policy(policy)}
             for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
@@ -71,19 +71,51 @@ def _optimum(optimum: Optimum) -> dict[str, Any]:
     }
 
 
-def _rows(rows: Rows, values: Floats, slacks: Floats, duals: Floats) -> list[dict[str, Any]]:
+def _rows(optimum: Optimum) -> list[dict[str, Any]]:
+    rows = optimum.rows
     return [
-        {
-            "label": row.label,
-            "type": rows.constraints[owner].type,
-            "sense": row.sense,
-            "value": float(value),
-            "bound": row.bound,
-            "slack": float(slack),
-            "dual": float(dual),
-        }
-        for row, owner, value, slack, dual in zip(rows.rows, rows.owner, values, slacks, duals, strict=True)
+        _condition(row, rows.constraints[i].type, value, slack, dual)
+        for row, i, value, slack, dual in zip(
+            rows.rows, rows.owner, optimum.values, optimum.slacks, optimum.duals, strict=True
+        )
     ]
+
+
+def _measures(optimum: Optimum) -> list[dict[str, Any]]:
+    rows, visits = optimum.rows, optimum.outcome.visits
+    return [
+        _condition(m, rows.constraints[i].type, m.value(visits[m.states]), m.slack(visits), dual)
+        for m, i, dual in zip(rows.measures, rows.measured_by, optimum.measure_duals, strict=True)
+    ]
+
+
+def _condition(stated: Row | Measure, kind: str, value: float, slack: float, dual: float) -> dict[str, Any]:
+    return {
+        "label": stated.label,
+        "type": kind,
+        "sense": stated.sense,
+        "value": float(value),
+        "bound": stated.bound,
+        "slack": float(slack),
+        "dual": float(dual),
+    }
+
+
+def _cuts(optimum: Optimum) -> dict[str, Any]:
+    """Tangents that duals of policies refer to after those of the rows; nothing where all constraints are affine."""
+    if not optimum.rows.measures:
+        return {}
+    return {
+        "cuts": [
+            {**_cut(optimum.rows, k, cut), "dual": float(dual)}
+            for (k, cut), dual in zip(optimum.cuts, optimum.cut_duals, strict=True)
+        ]
+    }
+
+
+def _cut(rows: Rows, k: int, cut: Row) -> dict[str, Any]:
+    assert cut.tangent_at is not None
+    return {"measure": k, "label": cut.label, "at": [float(x) for x in cut.tangent_at]}
 
 
 def _policy(policy: Policy) -> dict[str, Any]:
@@ -100,7 +132,10 @@ def _certificate(solution: Solution) -> list[dict[str, Any]]:
     """Multipliers under which the rows of the conflict, added up, ask for more than any policy can do."""
     proof = solution.proof
     assert proof is not None
-    return [
-        {"label": row.label, "sense": row.sense, "bound": row.bound, "dual": float(dual)}
-        for row, dual in zip(proof.rows.rows, proof.duals, strict=True)
-    ]
+    labels = [measure.label for measure in proof.rows.measures]
+    entries = []
+    for row, dual in zip(proof.rows.rows, proof.duals, strict=True):
+        cut = {} if row.tangent_at is None else _cut(proof.rows, labels.index(row.label), row)
+        if dual != 0.0 or not cut:
+            entries.append({"label": row.label, "sense": row.sense, "bound": row.bound, "dual": float(dual), **cut})
+    return entries

@@ -18,6 +18,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
+from auditkit.constraints import Rows
 from auditkit.layout import Floats
 from auditkit.policy import Policy
 from auditkit.solve.dual_search import Meeting
@@ -35,8 +36,8 @@ class Master:
     Utilities are paid relative to `base`, which weights that sum to one allow: HiGHS gives up when all are large.
     """
 
-    def __init__(self, oracle: Oracle, scale: Floats, base: float = 0.0) -> None:
-        self.rows = oracle.rows
+    def __init__(self, rows: Rows, scale: Floats, base: float = 0.0) -> None:
+        self.rows = rows
         self.scale = scale
         self.base = base
         self.m = len(self.rows)
@@ -130,7 +131,7 @@ def generate(oracle: Oracle) -> Meeting:
     """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
     free = oracle.free
     scale = oracle.scale(free)
-    master = Master(oracle, scale, free.utility)
+    master = Master(oracle.rows, scale, free.utility)
     for column in (free, *oracle.known):
         master.add(column)
     phase_one(oracle, master)
@@ -140,7 +141,7 @@ def generate(oracle: Oracle) -> Meeting:
         value, duals = master.solve()
         duals = oracle.proper(duals)
         for priced in ((duals + proof[1]) / 2, duals):
-            new, proof = _price(oracle, priced, proof)
+            new, proof = price(oracle, priced, proof)
             size = 1e-9 + abs(value) + float(np.abs(proof[1]) @ scale)
             met = proof[0] - value <= ROUNDING * size
             if met or oracle.plane(new, duals) - value > ROUNDING * size:
@@ -149,11 +150,11 @@ def generate(oracle: Oracle) -> Meeting:
             break
         master.add(new)
     columns, weights, duals = master.mixture()
-    _, (bound, duals) = _price(oracle, duals, proof)
+    _, (bound, duals) = price(oracle, duals, proof)
     return Meeting(columns, weights, duals, bound, oracle.calls)
 
 
-def _price(oracle: Oracle, duals: Floats, proof: tuple[float, Floats]) -> tuple[Column, tuple[float, Floats]]:
+def price(oracle: Oracle, duals: Floats, proof: tuple[float, Floats]) -> tuple[Column, tuple[float, Floats]]:
     """The column that these duals price, and the better of two bounds."""
     duals = oracle.proper(duals)
     new = oracle.at(duals)

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from auditkit.constraints import Rows
+from auditkit.constraints import Row, Rows
 from auditkit.layout import Floats, Layout
 from auditkit.policy import Policy
 from auditkit.solve import evaluate
@@ -49,6 +49,13 @@ class Oracle:
         self.rows = rows
         self.known = tuple(known)  # columns of a neighbouring problem with the same rows
         self.columns: list[Column] = []
+        self.cuts: list[tuple[int, Row]] = []  # tangents of measures, with the number of the measure
+        self._uncut = rows
+
+    def add_cut(self, measure: int, cut: Row) -> None:
+        """One more row; earlier policies and columns keep their meaning, because rows are only ever appended."""
+        self.cuts.append((measure, cut))
+        self.rows = self._uncut.with_cuts(self.cuts)
 
     @property
     def calls(self) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditkit.constraints import Rows
+from auditkit.constraints import Row, Rows
 from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.policy import Mixture
@@ -31,6 +31,9 @@ class Optimum:
     """How many policies were evaluated to find it."""
     columns: tuple[Column, ...] = ()
     """Those policies: a neighbouring problem or a bootstrap replicate starts from them."""
+    cuts: tuple[tuple[int, Row], ...] = ()
+    """Tangents of measures that the policies or the bound refer to, each with the number of its measure."""
+    cut_duals: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def utility(self) -> float:
@@ -49,13 +52,25 @@ class Optimum:
         """How far each row is from its bound: >= 0 on the right side, 0 for a row met with equality."""
         return self.rows.signs * (self.rows.bounds - self.values) + 0.0
 
+    @property
+    def measure_duals(self) -> Floats:
+        """d utility / d bound of each measure: its cuts' duals together."""
+        whose = np.array([k for k, _ in self.cuts], dtype=np.int64)
+        return np.bincount(whose, self.cut_duals, minlength=len(self.rows.measures))
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
     """That rows conflict: `duals` . (Theta p - b) > 0 for every policy, with the signs that the senses demand."""
 
     rows: Rows
+    """Affine rows, and cuts of measures after them."""
     duals: Floats
+
+    @property
+    def constraints(self) -> frozenset[int]:
+        """Which constraints take part."""
+        return frozenset(self.rows.owner) | frozenset(self.rows.measured_by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +87,7 @@ class Solution:
         """Constraints, as SPECs, that cannot hold together, as few as possible."""
         if self.proof is None:
             return ()
-        return tuple(self.proof.rows.constraints[i].describe() for i in sorted(set(self.proof.rows.owner)))
+        return tuple(self.proof.rows.constraints[i].describe() for i in sorted(self.proof.constraints))
 
     @property
     def status(self) -> str:

@@ -13,7 +13,7 @@ from generator.firm import SEED, points
 from generator.tables import Cells, write_csv
 
 ENCODING, SEPARATOR, NEWLINE = "cp1252", ";", "\r\n"
-TITLE = "Bewerbungen 2023 – Brückner & Söhne AG – Stand 15.01.2025"
+TITLE = "Bewerbungen 2023 – Musterwerk Österfeld AG – Stand 15.01.2025"
 RENAMED = {"Relocation Expense": "Relocation Expense (€)"}
 
 
@@ -37,9 +37,7 @@ MESS = {
     "CV score NA": Mess(6, "CV scores written as `NA`", {}),
     "CV score dash": Mess(4, "CV scores written as `-`", {}),
     "score lost": Mess(4, "interviewed (not hired), but the score is `NA`", {"inspected-without-score": 4}),
-    "score without interview": Mess(
-        3, "an interview score, but `Interviewed` is `N`", {"score-without-inspection": 3}
-    ),
+    "score without interview": Mess(3, "an interview score, but `Interviewed` is `N`", {"score-without-inspection": 3}),
     "hired without interview": Mess(
         2,
         "hired, but `Interviewed` is `N` and there is no score",
@@ -68,7 +66,7 @@ def messy(clean: list[Cells]) -> bytes:
     header = [RENAMED.get(name, name) for name in rows[0]]
     records = [list(cells.values()) for cells in rows]
     # the later copies first, so that the places of the others do not move
-    again = draws.sample([i for i, cells in enumerate(rows) if cells["Gender"] and cells["Ethnicity"]], n("repeated rows"))
+    again = draws.sample(range(len(rows)), n("repeated rows"))
     for i in sorted(again, reverse=True):
         records.insert(min(len(records), i + draws.whole(1, 40)), list(records[i]))
     blank = [""] * len(header)

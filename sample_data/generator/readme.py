@@ -21,7 +21,7 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def parameters() -> str:
     """What a group loses, and what a job family costs."""
-    groups = sorted({*firm.CV_PENALTY, *firm.INTERVIEW_PENALTY}, reverse=True) + ["everyone else"]
+    groups = [*firm.CV_PENALTY, "everyone else"]
     loss = [
         (g, firm.CV_PENALTY.get(g, 0.0), firm.INTERVIEW_PENALTY.get(g, 0.0), stage_log.PHONE_PENALTY.get(g, 0.0))
         for g in groups
@@ -34,7 +34,8 @@ def parameters() -> str:
         markdown(("group", "CV score", "interview score", "phone screen (standard deviations)"), loss)
         + "\n"
         + markdown(
-            ("job family", "of requisitions", "women", "mean interview score", "interview cost junior / senior"), families
+            ("job family", "of requisitions", "women", "mean interview score", "interview cost junior / senior"),
+            families,
         )
     )
 
@@ -82,7 +83,7 @@ def mess_table() -> str:
 
 def funnel(events: list[Event]) -> str:
     """How many of each gender reached each stage."""
-    stages = list(dict.fromkeys(("Applied", "Phone", "Onsite", "Offer", "Accepted")))
+    stages = ("Applied", "Phone", "Onsite", "Offer", "Accepted")
     rows = []
     for gender in ("Female", "Male", ""):
         of = [sum(e.stage == s and e.application.gender == gender for e in events) for s in stages]

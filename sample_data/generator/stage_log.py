@@ -11,7 +11,10 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from generator.draws import Draws
-from generator.firm import BAR, CV_READING_SD, SEED, Application, applicants, interview, penalty, seen_through
+from generator.firm import BAR, CV_READING_SD, Application, applicants, interview, penalty, seen_through
+
+SEED = 1016
+"""Chosen as in `firm.py`."""
 
 REQUISITIONS = 20
 PHONE_COST, OFFER_COST = 0.5, 1.0

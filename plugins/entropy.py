@@ -1,0 +1,43 @@
+"""Entropy: the negative entropy of the outcomes is at most a maximum.
+
+    sum_i u_i log u_i <= maximum,    convex in u
+
+whose slope in u_i is 1 + log u_i.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from auditkit import hookimpl
+from auditkit.constraints import Measure, WelfareConstraint
+from auditkit.layout import Floats, Layout
+
+LEAST = 1e-12
+"""Outcomes below this are looked at as if they were this, where the slope would be infinite."""
+
+
+class Entropy(WelfareConstraint):
+    type: ClassVar[str] = "entropy"
+    maximum: float = Field(description="most that the sum of u log u may be")
+
+    def measures(self, layout: Layout) -> list[Measure]:
+        label = f"{self.level} entropy <= {self.maximum:g}"
+        return [self.welfare(layout, label, _negative_entropy, _slope, "<=", self.maximum)]
+
+
+def _negative_entropy(u: Floats) -> float:
+    u = np.maximum(u, LEAST)
+    return float((u * np.log(u)).sum())
+
+
+def _slope(u: Floats) -> Floats:
+    return 1.0 + np.log(np.maximum(u, LEAST))
+
+
+@hookimpl
+def auditkit_constraints() -> list[type[Entropy]]:
+    return [Entropy]

@@ -1,0 +1,42 @@
+"""Nash welfare: the geometric mean of the outcomes is at least a minimum.
+
+    (u_1 u_2 ... u_n)^(1/n) >= minimum,    concave in u
+
+whose slope in u_i is the mean divided by n u_i.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from auditkit import hookimpl
+from auditkit.constraints import Measure, WelfareConstraint
+from auditkit.layout import Floats, Layout
+
+LEAST = 1e-12
+"""Outcomes below this are looked at as if they were this, where the slope would be infinite."""
+
+
+class NashWelfare(WelfareConstraint):
+    type: ClassVar[str] = "nash-welfare"
+    minimum: float = Field(gt=0, description="least geometric mean of the outcomes")
+
+    def measures(self, layout: Layout) -> list[Measure]:
+        label = f"{self.level} Nash welfare >= {self.minimum:g}"
+        return [self.welfare(layout, label, geometric_mean, geometric_slope, ">=", self.minimum)]
+
+
+def geometric_mean(u: Floats) -> float:
+    return float(np.exp(np.log(np.maximum(u, LEAST)).mean()))
+
+
+def geometric_slope(u: Floats) -> Floats:
+    return geometric_mean(u) / (len(u) * np.maximum(u, LEAST))
+
+
+@hookimpl
+def auditkit_constraints() -> list[type[NashWelfare]]:
+    return [NashWelfare]

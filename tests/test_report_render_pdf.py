@@ -1,0 +1,155 @@
+"""The report as PDF/A-3a: tags, attachment, bookmarks, text, the same bytes twice, nothing fetched."""
+
+from __future__ import annotations
+
+import builtins
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pypdf
+import pytest
+import report_example
+
+from auditkit.report import html, pdf
+from auditkit.report.svg import lit
+
+CREATED = "2026-11-16T06:00:00Z"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return html.render(report_example.document())
+
+
+@pytest.fixture(scope="module")
+def source() -> bytes:
+    return json.dumps(report_example.document()).encode()
+
+
+@pytest.fixture(scope="module")
+def written(page: str, source: bytes) -> bytes:
+    return pdf.render(page, source, CREATED)
+
+
+@pytest.fixture(scope="module")
+def reader(written: bytes) -> pypdf.PdfReader:
+    return pypdf.PdfReader(io.BytesIO(written))
+
+
+def test_it_is_tagged_and_archival(reader: pypdf.PdfReader, written: bytes) -> None:
+    root: Any = reader.trailer["/Root"]
+    assert root["/MarkInfo"]["/Marked"]
+    assert root["/Lang"] == "en"
+    assert root["/OutputIntents"]
+    about = root["/Metadata"].get_object().get_data().decode()
+    assert 'pdfaid:part="3" pdfaid:conformance="A"' in about
+    assert "CreateDate>2026-11-16T06:00:00Z<" in about
+    assert written.startswith(b"%PDF-1.7")
+
+
+def elements(node: Any) -> list[Any]:
+    """The structure tree, flat."""
+    found, todo = [], [node]
+    while todo:
+        one = todo.pop()
+        one = one.get_object() if hasattr(one, "get_object") else one
+        if isinstance(one, list):
+            todo += one
+        elif isinstance(one, dict):
+            if "/S" in one:
+                found.append(one)
+            if "/K" in one:
+                todo.append(one["/K"])
+    return found
+
+
+def test_tags_and_alternative_texts(reader: pypdf.PdfReader) -> None:
+    tree: Any = reader.trailer["/Root"]
+    found = elements(tree["/StructTreeRoot"])
+    kinds = {element["/S"] for element in found}
+    assert {"/H1", "/H2", "/H3", "/Table", "/TH", "/TD", "/L", "/Figure"} <= kinds
+    figures = [element for element in found if element["/S"] == "/Figure"]
+    texts = [str(figure.get("/Alt", "")) for figure in figures]
+    assert len(figures) == 15 and all(texts)
+    assert "Applicants by group and stage" in texts
+
+
+def test_the_document_is_attached(reader: pypdf.PdfReader, source: bytes) -> None:
+    assert reader.attachments == {"report.json": [source]}
+    names: Any = reader.trailer["/Root"]
+    (specification,) = {id(f.get_object()): f.get_object() for f in names["/AF"]}.values()
+    assert specification["/AFRelationship"] == "/Source"
+    assert json.loads(source)["format"] == "auditkit-report/1"
+
+
+def test_bookmarks_lead_to_the_sections(reader: pypdf.PdfReader) -> None:
+    top = [entry.title for entry in reader.outline if not isinstance(entry, list)]
+    assert top[0] == "Findings" and top[-1] == "Glossary" and len(top) == 11
+    deeper = [entry.title for part in reader.outline if isinstance(part, list) for entry in part]
+    assert "New York City Local Law 144" in deeper
+
+
+def test_pages_and_text(reader: pypdf.PdfReader) -> None:
+    assert 10 <= len(reader.pages) <= 20
+    texts = [page.extract_text() for page in reader.pages]
+    whole = " ".join(" ".join(texts).split())
+    for words in (
+        "Disparity audit of people.csv",
+        "Findings",
+        "0.325",
+        "Price of fairness",
+        "not legal advice",
+        "Certificate",
+    ):
+        assert words in whole, words
+    for number, text in enumerate(texts, 1):
+        assert f"{number} / {len(texts)}" in text, "the page number"
+
+
+def test_the_same_bytes_twice(page: str, source: bytes, written: bytes) -> None:
+    before = os.environ.get(pdf.EPOCH)
+    assert pdf.render(page, source, CREATED) == written
+    assert os.environ.get(pdf.EPOCH) == before
+
+
+def test_nothing_is_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.css"
+    secret.write_text("body::before { content: 'fetched' }")
+    page = (
+        f"<html lang='en'><head><title>t</title><link rel='stylesheet' href='{secret.as_uri()}'>"
+        f"<link rel='attachment' href='{secret.as_uri()}'></head>"
+        "<body><p>text</p><img src='http://127.0.0.1:9/x.png' alt=''><p style='background: url(http://127.0.0.1:9/y)'>"
+        "<img alt='' src='data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'></body>"
+    )
+    reader = pypdf.PdfReader(io.BytesIO(pdf.render(page, b"{}", CREATED)))
+    assert "fetched" not in reader.pages[0].extract_text()
+    assert list(reader.attachments) == ["report.json"]
+    assert len(reader.pages[0].images) == 1, "an image in the page itself"
+
+
+def test_charts_are_lit() -> None:
+    page = '<p style="color:var(--ink,#123456)"><svg><path style="fill:var(--chart-1,#0068a8);stroke:none"/></svg></p>'
+    assert lit(page) == '<p style="color:var(--ink,#123456)"><svg><path style="fill:#0068a8;stroke:none"/></svg></p>'
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("cannot load library 'libpango-1.0-0'\nlong story"), ImportError("no weasyprint")]
+)
+def test_without_pango_the_packages_are_named(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == "weasyprint":
+            raise error
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(pdf.PdfUnavailable) as raised:
+        pdf.render("<p>", b"{}", CREATED)
+    message = str(raised.value)
+    assert "\n" not in message
+    for package in ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0"):
+        assert package in message

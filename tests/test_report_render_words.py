@@ -1,0 +1,188 @@
+"""Numbers in the report: never rounded across a line that matters."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from auditkit.report import svg, words
+
+CSS = Path(__file__).resolve().parents[1] / "templates" / "report.css"
+
+
+def plain(text: str) -> str:
+    return text.replace("\u00a0", " ").replace("\u2212", "-")
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (0, "0 %"),
+        (-0.0, "0 %"),
+        (1, "100 %"),
+        (0.5, "50.0 %"),
+        (0.9996, "> 99.9 %"),
+        (0.9994, "99.9 %"),
+        (1.0004, "> 100 %"),
+        (1.25, "125.0 %"),
+        (1e-9, "< 0.1 %"),
+        (-1e-9, "> -0.1 %"),
+        (0.0005, "0.1 %"),
+        (-0.25, "-25.0 %"),
+        (None, "not available"),
+    ],
+)
+def test_percent(x: float | None, text: str) -> None:
+    assert plain(words.percent(x)) == text
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True))
+def test_no_percentage_hides_a_violation(x: float) -> None:
+    assert plain(words.percent(x)) not in ("0 %", "100 %", "0.0 %", "100.0 %")
+
+
+@given(st.floats(0, 3), st.sampled_from([0.8, 0.05, 2 / 3]))
+def test_a_ratio_stays_on_its_side_of_the_line(x: float, line: float) -> None:
+    text = plain(words.ratio(x, line))
+    if text[0] in "<>":
+        assert x != line
+    else:
+        assert (float(text) < line) == (x < line) and (float(text) > line) == (x > line)
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [(0.8, "0.800"), (0.79996, "0.79996"), (0.8 - 1e-12, "< 0.800"), (1.0, "1.000"), (0.9999, "0.9999"), (0, "0.000")],
+)
+def test_ratio(x: float, text: str) -> None:
+    assert plain(words.ratio(x, 0.8)) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.05, "0.050"),
+        (0.0500001, "0.0500001"),
+        (0.0499999, "0.0499999"),
+        (3e-9, "< 0.0001"),
+        (0.00034, "0.0003"),
+        (1.0, "1.000"),
+    ],
+)
+def test_p_value(p: float, text: str) -> None:
+    assert plain(words.p_value(p)) == text
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (3498.21, "3,498"),
+        (113.61, "113.6"),
+        (55.8, "55.8"),
+        (1.84, "1.84"),
+        (-0.92, "-0.920"),
+        (0, "0"),
+        (2e-7, "2.0 × 10⁻⁷"),
+        (1234567.8, "1,234,568"),
+        (None, "not available"),
+    ],
+)
+def test_amount(x: float | None, text: str) -> None:
+    assert plain(words.amount(x)) == text
+
+
+def test_counts() -> None:
+    assert [plain(words.count(x)) for x in (1495, 3.0, 71.26, 0, 0.01, None)] == [
+        *("1,495", "3", "71.3", "0", "< 0.1", "not available")
+    ]
+    assert words.plural(1, "row") == "1 row" and words.plural(1507, "row") == "1,507 rows"
+
+
+def test_intervals() -> None:
+    assert words.interval([0.9571, 0.9763], words.percent) == "95.7 to 97.6\u00a0%"
+    assert words.interval({"lower": 0.5, "upper": None}) == "0.500 or more"
+    assert words.interval(None) == words.interval([None, None]) == "not available"
+
+
+def test_days() -> None:
+    assert plain(words.moment("2026-11-16T06:00:00Z")) == "16 November 2026, 06:00 UTC"
+    assert plain(words.moment("2026-11-16T06:00:00+01:00")) == "16 November 2026, 06:00 UTC+0100"
+    assert plain(words.day("2026-02-01")) == "1 February 2026"
+    assert words.day("some day") == "some day"
+
+
+def test_texts() -> None:
+    assert words.listing(["a"]) == "a" and words.listing("abc") == "a, b and c" and words.listing([]) == ""
+    assert words.listing("abcde", 2) == "a, b and 3 more"
+    assert words.fraction(0.8) == "4/5" and words.fraction(0.804) == "0.804"
+    assert words.file_name("/home/someone/x.csv") == words.file_name("C:\\data\\x.csv") == "x.csv"
+    assert words.flat({"a": 1, "b": {"c": [1, True, None], "d": []}, "e": [{"f": ""}]}) == [
+        ("a", "1"),
+        ("b.c", "1, yes, not set"),
+        ("b.d", "none"),
+        ("e[1].f", "not set"),
+    ]
+
+
+# Colours -------------------------------------------------------------------------------------------------------------
+
+# Machado, Oliveira and Fernandes (2009), severity 1
+VISIONS = {
+    "usual": np.eye(3),
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]],
+}
+XYZ = np.array([[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.072175], [0.0193339, 0.119192, 0.9503041]])
+
+
+def linear(colour: str) -> np.ndarray:
+    c = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+
+
+def lab(light: np.ndarray) -> np.ndarray:
+    x = XYZ @ np.clip(light, 0, 1) / [0.95047, 1, 1.08883]
+    f = np.where(x > 0.008856, np.cbrt(x), 7.787 * x + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted(float(XYZ[1] @ linear(colour)) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def dark() -> dict[str, str]:
+    """The variables of the dark style sheet."""
+    block = CSS.read_text(encoding="utf-8").split("prefers-color-scheme: dark", 1)[1].split("}", 1)[0]
+    return dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", block))
+
+
+def test_every_chart_colour_has_a_dark_one() -> None:
+    assert set(svg.VARIABLES.values()) == {name for name in dark() if name.startswith("--chart")}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_groups_can_be_told_apart_by_all(scheme: str) -> None:
+    colours = list(svg.GROUPS) if scheme == "light" else [dark()[f"--chart-{i}"] for i in range(1, 7)]
+    paper = "#ffffff" if scheme == "light" else dark()["--paper"]
+    assert min(contrast(colour, paper) for colour in colours) >= 3
+    assert len(set(svg.MARKERS)) >= len(colours)
+    for vision, matrix in VISIONS.items():
+        seen = [lab(np.array(matrix) @ linear(colour)) for colour in colours]
+        nearest = min(float(np.linalg.norm(a - b)) for i, a in enumerate(seen) for b in seen[:i])
+        assert nearest > 12, vision
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read(scheme: str) -> None:
+    css = CSS.read_text(encoding="utf-8")
+    names = dict(re.findall(r"(--[\w-]+): (#[0-9a-f]{6})", css.split("}", 1)[0])) if scheme == "light" else dark()
+    for ink in ("--ink", "--muted", "--accent", "--mark"):
+        for paper in ("--paper", "--soft"):
+            assert contrast(names[ink], names[paper]) >= 4.5, (ink, paper)
