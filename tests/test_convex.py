@@ -73,10 +73,11 @@ def with_cuts(document: Document, rows: list[Row], name: str, on: str, level: st
         missed = bound - value(np.maximum(u, 1e-300)) if sense == ">=" else value(np.maximum(u, 1e-300)) - bound
         if missed <= 1e-9:
             return truth
-        at = np.maximum(u, 1e-4)
+        at = np.maximum(u, 1e-3)
         g = slope(at)
-        cut = {key: c * g[i] for i, t in enumerate(terms) for key, c in t.items()}
-        cuts.append((cut, sense, bound - value(at) + float(g @ at)))
+        size = np.abs(g).max()  # the program wants rows of moderate size
+        cut = {key: c * g[i] / size for i, t in enumerate(terms) for key, c in t.items()}
+        cuts.append((cut, sense, (bound - value(at) + float(g @ at)) / size))
     return None
 
 

@@ -24,7 +24,7 @@ SAMPLES = npst.arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e6, 
 
 
 @given(SAMPLES, st.integers(2, 50), st.integers(0, 2**32 - 1))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_quantising_keeps_the_mean(values: Floats, points: int, seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.1, 3, len(values))
     support, probs = quantise(values, weights, points)
@@ -221,7 +221,7 @@ def test_terciles_keep_equal_values_together() -> None:
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30), st.booleans()), min_size=12, max_size=80),
     st.integers(2, 6),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_nobody_learns_from_themselves(rows: list[tuple[int, int, bool]], count: int) -> None:
     search, person = (np.array([f"{kind}{row[i]}" for row in rows]) for i, kind in enumerate("rp"))
     scored = np.array([row[2] for row in rows])

@@ -171,9 +171,10 @@ def test_charts_have_words_and_share_no_ids(page: str) -> None:
 
 
 def paths(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Every key of the document; of a list, the first element stands for all."""
+    """Every key of the document; of a list, or of parts by the name of a group, the first stands for all."""
     if isinstance(value, dict):
-        for key, part in value.items():
+        named = list(value.items())[: 1 if any(not key.islower() for key in value) else None]
+        for key, part in named:
             yield (*above, key)
             yield from paths(part, (*above, key))
     elif isinstance(value, list) and value:

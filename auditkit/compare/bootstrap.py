@@ -22,7 +22,7 @@ same data give the same intervals. Everything else in auditkit is computed exact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import highspy
@@ -30,7 +30,7 @@ import numpy as np
 
 from auditkit.compare.parts import Parts
 from auditkit.constraints import Rows
-from auditkit.layout import Bools, Floats, Ints, Layout
+from auditkit.layout import Floats, Ints, Layout
 from auditkit.solve.evaluate import visits
 from auditkit.solve.oracle import Column
 
@@ -44,6 +44,9 @@ PILOTS = 16
 MOST_BLOCKS = 60
 MOST_LOST = 0.05
 """Share of the replicates that may have no solution before there is no interval."""
+
+PENALTY = 1e5
+"""Of the largest gain: price of missing a row by its own size, so high that it is only paid where it must be."""
 
 PRECISION = 1e-3
 """Of the loss: what columns left out of an LP may add to its value."""
@@ -136,3 +139,120 @@ class Bootstrap:
         if utility:
             self.utility = np.concatenate([self.utility, np.array(utility)])
             self.counts = np.concatenate([self.counts, np.array(counts)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """A replicate's optimum; None where no policy known meets the rows. `shifts` are the duals, by part."""
+
+    value: float | None
+    shifts: Floats | None
+
+
+class _Problem:
+    """The master LP of some rows, whose columns (block, policy) grow from replicate to replicate."""
+
+    def __init__(self, boot: Bootstrap, which: Ints, precision: float) -> None:
+        self.boot, self.which, self.precision = boot, which, precision
+        self.senses = [boot.rows.rows[j].sense for j in which]
+        self.bounds = boot.rows.bounds[which]
+        searches = boot.drawn.shape[1]
+        self.blocks = min(searches, MOST_BLOCKS)
+        self.block = np.arange(searches) % self.blocks
+        self.pairs: dict[tuple[int, int], None] = {(b, 0): None for b in range(self.blocks)}
+        self.highs = highspy.Highs()
+        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
+            self.highs.setOptionValue(option, value)
+        self.basis: highspy.HighsBasis | None = None
+
+    def near(self, duals: Floats) -> None:
+        """Begin with the columns that are among the best of their search at the duals of the whole."""
+        utility, counts = self._in_blocks(np.ones(self.boot.drawn.shape[1]))
+        worth = utility - np.einsum("cfb,f->cb", counts, self.boot.matrix[self.which].T @ duals)
+        for place in np.argsort(-worth, axis=0)[:3]:
+            self.pairs.update(((b, int(c)), None) for b, c in enumerate(place))
+
+    def solve(self, omega: Floats) -> _Answer:
+        matrix = self.boot.weigh(omega)
+        if matrix is None:
+            return _Answer(None, None)
+        matrix = matrix[self.which]
+        utility, counts = self._in_blocks(omega)
+        whole = counts.sum(axis=2) @ matrix.T
+        scale = np.maximum(np.abs(whole).max(axis=0, initial=0.0), np.abs(self.bounds))
+        scale = np.where(scale > 0, scale, 1.0)
+        gain = utility - utility[0]
+        unit = float(np.abs(gain).sum(axis=1).max()) or 1.0
+        while True:
+            value, miss, duals, worth = self._lp(gain / unit, counts, matrix / scale[:, None], self.bounds / scale)
+            shifts = matrix.T @ (duals * unit / scale)
+            reduced = gain - np.einsum("cfb,f->cb", counts, shifts)
+            best = reduced.argmax(axis=0)
+            missed = reduced[best, np.arange(self.blocks)] - worth * unit
+            more = [(b, int(best[b])) for b in np.flatnonzero(missed > max(self.precision, 1e-9 * unit) / self.blocks)]
+            if all(pair in self.pairs for pair in more):
+                break
+            self.pairs.update((pair, None) for pair in more)
+        return _Answer(None if miss > 1e-7 else float(utility[0].sum()) + value * unit, shifts)
+
+    def _in_blocks(self, omega: Floats) -> tuple[Floats, Floats]:
+        utility, counts = self.boot.utility * omega, self.boot.counts * omega
+        if self.blocks == len(omega):
+            return utility, counts
+        into = (self.block[:, None] == np.arange(self.blocks)).astype(np.float64)
+        return utility @ into, counts @ into
+
+    def _lp(
+        self, gain: Floats, counts: Floats, matrix: Floats, bounds: Floats
+    ) -> tuple[float, float, Floats, Floats]:
+        """Value without the penalty, by how much the rows are missed, duals of the rows and of the blocks."""
+        m, inf = len(bounds), highspy.kHighsInf
+        helpers = [
+            (j, sign)
+            for j, sense in enumerate(self.senses)
+            for sign in (1.0, -1.0)
+            if sense == "==" or (sense == "<=") == (sign < 0)
+        ]
+        b, c = np.array(list(self.pairs), dtype=np.int64).T
+        n = len(helpers) + len(b)
+        lp = highspy.HighsLp()
+        lp.num_col_, lp.num_row_, lp.sense_ = n, m + self.blocks, highspy.ObjSense.kMaximize
+        lp.col_cost_ = np.concatenate([np.full(len(helpers), -PENALTY), gain[c, b]])
+        lp.col_lower_, lp.col_upper_ = np.zeros(n), np.full(n, inf)
+        low = [-inf if sense == "<=" else x for sense, x in zip(self.senses, bounds, strict=True)]
+        high = [inf if sense == ">=" else x for sense, x in zip(self.senses, bounds, strict=True)]
+        lp.row_lower_ = np.concatenate([low, np.ones(self.blocks)])
+        lp.row_upper_ = np.concatenate([high, np.ones(self.blocks)])
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        index = np.column_stack([np.tile(np.arange(m), (len(b), 1)), m + b])
+        entries = np.column_stack([counts[c, :, b] @ matrix.T, np.ones(len(b))])
+        lengths = np.concatenate([np.ones(len(helpers), dtype=np.int64), np.full(len(b), m + 1)])
+        lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(lengths)])
+        lp.a_matrix_.index_ = np.concatenate([np.array([j for j, _ in helpers], dtype=np.int64), index.ravel()])
+        lp.a_matrix_.value_ = np.concatenate([np.array([sign for _, sign in helpers]), entries.ravel()])
+        self.highs.passModel(lp)
+        if self.basis is not None:
+            status = list(self.basis.col_status)
+            self.basis.col_status = status + [highspy.HighsBasisStatus.kLower] * (n - len(status))
+            self.highs.setBasis(self.basis)
+        self.highs.run()
+        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.highs.clearSolver()
+            self.highs.run()
+        solution = self.highs.getSolution()
+        self.basis = self.highs.getBasis()
+        weights, duals = np.array(solution.col_value), np.array(solution.row_dual)
+        value = float(lp.col_cost_[len(helpers) :] @ weights[len(helpers) :])
+        return value, float(weights[: len(helpers)].sum()), duals[:m], duals[m:]
+
+
+def sizes_by_search(layout: Layout) -> Floats:
+    """Candidates of each group in each search."""
+    table = np.zeros((len(layout.groups), len(layout.search_ids)))
+    np.add.at(table, (layout.candidate_group, layout.candidate_search), 1.0)
+    return table
+
+
+def _middle(values: Floats, level: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -7,6 +7,7 @@ a value seen once moves the fit little and a value never seen, all zeros, has th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 CATEGORY = 1.0
 NUMBER = 1e-6
 """Ridge on the columns of numbers: only for columns that say the same."""
+MOST_STEPS = 50
 
 
 def is_number(column: pd.Series[Any]) -> bool:
@@ -106,44 +108,53 @@ def least_squares(matrix: Floats, target: Floats, weights: Floats, penalty: Floa
 def log_variance(matrix: Floats, squares: Floats, weights: Floats, penalty: Floats) -> Floats:
     """Coefficients c of log sigma^2 = Xc, by maximum likelihood of normal residuals with the given squares.
 
-    Minimises  sum w (Xc + r^2 exp(-Xc)) / 2 + sum penalty c^2 / 2, which is convex; Fisher scoring, whose matrix is the
-    same in every step, halved until the loss falls.
+    Minimises  sum w (Xc + r^2 exp(-Xc)) / 2 + sum penalty c^2 / 2, which is convex, by Fisher scoring: the expected
+    second derivative X'wX/2 is the same everywhere.
     """
     squares = np.maximum(squares, 1e-12 * max(float(squares.mean()), 1e-300))
-    coefficients = np.zeros(matrix.shape[1])
-    coefficients[0] = np.log(np.average(squares, weights=weights))
+    start = np.zeros(matrix.shape[1])
+    start[0] = np.log(np.average(squares, weights=weights))
     curvature = (matrix * weights[:, None]).T @ matrix / 2 + np.diag(penalty)
 
     def loss(c: Floats) -> float:
         eta = np.clip(matrix @ c, -700, 700)
         return float(weights @ (eta + squares * np.exp(-eta)) / 2 + penalty @ c**2 / 2)
 
-    now = loss(coefficients)
-    for _ in range(50):
-        eta = np.clip(matrix @ coefficients, -700, 700)
-        slope = matrix.T @ (weights * (1 - squares * np.exp(-eta))) / 2 + penalty * coefficients
-        step = np.linalg.lstsq(curvature, slope, rcond=None)[0]
-        size = 1.0
-        while size > 1e-6 and loss(coefficients - size * step) > now:
-            size /= 2
-        if size <= 1e-6:
-            break
-        coefficients = coefficients - size * step
-        before, now = now, loss(coefficients)
-        if before - now < 1e-10 * max(1.0, abs(now)):
-            break
-    return coefficients
+    def step(c: Floats) -> Floats:
+        eta = np.clip(matrix @ c, -700, 700)
+        slope = matrix.T @ (weights * (1 - squares * np.exp(-eta))) / 2 + penalty * c
+        return np.asarray(np.linalg.lstsq(curvature, slope, rcond=None)[0])
+
+    return _descend(start, loss, step)
 
 
 def logistic(matrix: Floats, yes: Floats, penalty: Floats) -> Floats:
-    """Coefficients b of P(yes) = 1 / (1 + exp(-Xb)), by penalised maximum likelihood."""
-    from scipy.optimize import minimize
+    """Coefficients b of P(yes) = 1 / (1 + exp(-Xb)), by penalised maximum likelihood and Newton's method."""
     from scipy.special import expit
 
-    def loss(b: Floats) -> tuple[float, Floats]:
+    def loss(b: Floats) -> float:
         eta = matrix @ b
-        value = float(np.logaddexp(0, eta).sum() - yes @ eta + penalty @ b**2 / 2)
-        return value, matrix.T @ (expit(eta) - yes) + penalty * b
+        return float(np.logaddexp(0, eta).sum() - yes @ eta + penalty @ b**2 / 2)
 
-    start = np.zeros(matrix.shape[1])
-    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "gtol": 1e-6}).x)
+    def step(b: Floats) -> Floats:
+        chance = expit(matrix @ b)
+        slope = matrix.T @ (chance - yes) + penalty * b
+        curvature = (matrix * (chance * (1 - chance))[:, None]).T @ matrix + np.diag(penalty)
+        return np.asarray(np.linalg.lstsq(curvature, slope, rcond=None)[0])
+
+    return _descend(np.zeros(matrix.shape[1]), loss, step)
+
+
+def _descend(point: Floats, loss: Callable[[Floats], float], step: Callable[[Floats], Floats]) -> Floats:
+    """Minimise a convex loss along the given steps, each halved until the loss falls."""
+    now = loss(point)
+    for _ in range(MOST_STEPS):
+        move, size = step(point), 1.0
+        while (then := loss(point - size * move)) > now and size > 1e-6:
+            size /= 2
+        if then > now:
+            break
+        point, before, now = point - size * move, now, then
+        if before - now < 1e-10 * max(1.0, abs(now)):
+            break
+    return point

@@ -19,6 +19,7 @@ counts as chance even where the firm judged something that is not in the data.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -108,16 +109,19 @@ def chains(
     true_value: TrueValue | None,
 ) -> list[Chain]:
     """A chain for each candidate, named c0, c1, ...; equal ones share their states."""
-    made: dict[tuple[object, ...], tuple[State, ...]] = {}
+    made: dict[tuple[object, ...], Chain] = {}
     result = []
     for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
         terms = tuple(chances[i].tolist()), tuple(costs[i].tolist())
-        key = number, group if true_value is not None else None, terms
+        key = number, group, terms
         if key not in made:
             values, probs = laws.law(number)
             true = None if true_value is None else value_scale * true_value.of(values, group)
-            made[key] = _states(plan, value_scale * values, probs, true, *terms)
-        result.append(Chain(f"c{i}", group, plan.stages[0], made[key], attributes[i]))
+            states = _states(plan, value_scale * values, probs, true, *terms)
+            made[key] = Chain("", group, plan.stages[0], states)
+        chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
+        chain.__dict__.update(id=f"c{i}", attributes=attributes[i])
+        result.append(chain)
     return result
 
 

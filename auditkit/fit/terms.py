@@ -122,7 +122,7 @@ def _filled(
     elif n := int((cost.isna().to_numpy(dtype=np.bool_) & there)[rows].sum()):
         notices.append(f"{n:,} candidates have no {column}: the mean of their search, or of all, serves")
     cost = cost.fillna(cost.groupby(table["search"].to_numpy()).transform("mean")).fillna(cost.mean())
-    return cost.to_numpy(dtype=np.float64)[rows]
+    return np.asarray(cost, dtype=np.float64)[rows]
 
 
 def _finite(cost: float) -> float:

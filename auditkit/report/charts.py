@@ -124,7 +124,7 @@ def impact_ratio(key: str, disparity: Mapping[str, Any]) -> Chart | None:
     bare(ax, height)
     ax.set_xlim(0, right)
     ticks(ax, plain_number, 6)
-    ax.set_xlabel(f"impact ratio (reference {label(disparity['reference'], 24)} = 1)", labelpad=3)
+    ax.set_xlabel(f"impact ratio; 1 is the rate of {label(disparity['reference'] or 'the reference', 24)}", labelpad=3)
     for i, (row, (x, low, high)) in enumerate(zip(rows, ends)):
         y = 32 * i
         bounds = row["comparison"]["interval"]

@@ -23,7 +23,7 @@ def slack_panels(document: Document) -> list[tuple[str, Mapping[str, Any]]]:
     panels: dict[str, Mapping[str, Any]] = {}
     for entry in constrained(document):
         for law in entry["ex_post_slack"] or ():
-            if law["edges"] and law["probabilities"]:
+            if law and law["edges"] and law["probabilities"]:
                 panels.setdefault(str(law["label"]), law)
     return list(panels.items())
 

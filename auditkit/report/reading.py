@@ -49,6 +49,12 @@ class PolicyView:
     name: str
     part: Mapping[str, Any]
     constrained: bool = False
+    recorded: bool = False
+
+    @property
+    def hidden(self) -> list[str]:
+        """Groups without numbers."""
+        return [name for name, row in (self.part["by_group"] or {}).items() if not row or row["candidates"] is None]
 
     @property
     def infeasible(self) -> bool:
@@ -64,7 +70,7 @@ class PolicyView:
 def policies(document: Document) -> Iterator[PolicyView]:
     """The firm's, the best without constraints, and the best under each constraint."""
     if document["firm"] is not None:
-        yield PolicyView("The firm, as recorded", document["firm"])
+        yield PolicyView("The firm, as recorded", document["firm"], recorded=True)
     if document["unconstrained"] is not None:
         yield PolicyView("Best without constraints", document["unconstrained"])
     for entry in constrained(document):

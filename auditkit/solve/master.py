@@ -98,6 +98,10 @@ class Master:
         value = float(self.lp.getInfo().objective_function_value)
         return value + self.base if self.feasible else value, duals[: self.m] / self.scale
 
+    def weights(self) -> Floats:
+        """Weights of the columns in the last solution."""
+        return np.maximum(np.array(self.lp.getSolution().col_value)[self._artificial :], 0.0)
+
     def mixture(self) -> tuple[tuple[Column, ...], Floats, Floats]:
         """Columns, weights and duals of the master solved from nothing, its basis once more in full precision."""
         lp = self._empty()
