@@ -112,7 +112,7 @@ class OptimumModel(OutcomeModel):
     bound: float
     gap: float
     constraints: list[RowModel]
-    policies: list[PolicyModel] = Field(min_length=1)
+    policies: list[PolicyModel]
 
 
 class PriceModel(_Part):

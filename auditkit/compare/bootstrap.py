@@ -48,7 +48,7 @@ MOST_LOST = 0.05
 PENALTY = 1e5
 """Of the largest gain: price of missing a row by its own size, so high that it is only paid where it must be."""
 
-PRECISION = 1e-3
+PRECISION = 1e-2
 """Of the loss: what columns left out of an LP may add to its value."""
 
 
@@ -107,7 +107,8 @@ class Bootstrap:
             return self.refusal
         problem = _Problem(self, np.array(which, dtype=np.int64), PRECISION * max(loss, 0.0))
         problem.near(duals)
-        self._evaluate(problem.solve(omega).shifts for omega in self.drawn[:PILOTS])
+        self._evaluate([problem.solve(omega).shifts for omega in self.drawn[:PILOTS]])
+        problem.near(duals)
         found = [problem.solve(omega) for omega in self.drawn]
         solved = [i for i, answer in enumerate(found) if answer.value is not None]
         lost = len(found) - len(solved)
@@ -150,100 +151,115 @@ class _Answer:
 
 
 class _Problem:
-    """The master LP of some rows, whose columns (block, policy) grow from replicate to replicate."""
+    """The master LP of some rows. Its columns (block, policy) grow from replicate to replicate; HiGHS is started warm.
+
+    With w for omega w, and y_f for the firm-wide number that part f counts, a replicate changes only the right sides
+    omega and, where rows are on rates, M*:
+
+        sum_cb phi[c, f, b] w[c, b] - y_f = 0,    M* y + helpers  <= | == | >=  b,    sum_c w[c, b] = omega_b
+    """
 
     def __init__(self, boot: Bootstrap, which: Ints, precision: float) -> None:
         self.boot, self.which, self.precision = boot, which, precision
-        self.senses = [boot.rows.rows[j].sense for j in which]
         self.bounds = boot.rows.bounds[which]
-        searches = boot.drawn.shape[1]
-        self.blocks = min(searches, MOST_BLOCKS)
-        self.block = np.arange(searches) % self.blocks
-        self.pairs: dict[tuple[int, int], None] = {(b, 0): None for b in range(self.blocks)}
-        self.highs = highspy.Highs()
-        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
-            self.highs.setOptionValue(option, value)
-        self.basis: highspy.HighsBasis | None = None
+        self.block = np.arange(boot.drawn.shape[1]) % MOST_BLOCKS
+        self.blocks = int(self.block.max()) + 1
+        whole = np.abs(boot.counts.sum(axis=2) @ boot.matrix[which].T).max(axis=0, initial=0.0)
+        self.scale = np.maximum(whole, np.abs(self.bounds))
+        self.scale[self.scale == 0] = 1.0
+        self.unit = float(np.abs(boot.utility - boot.utility[0]).sum(axis=1).max()) or 1.0
+        self.pairs: dict[tuple[int, int], None] = {}
+        self.highs = self._empty([boot.rows.rows[j].sense for j in which])
+        self._in_blocks()
+        self._add([(b, 0) for b in range(self.blocks)])
+
+    def _in_blocks(self) -> None:
+        """Contributions of all policies known by now; searches of one block are mixed alike."""
+        into = (self.block[:, None] == np.arange(self.blocks)).astype(np.float64)
+        self.gain = (self.boot.utility - self.boot.utility[0]) @ into
+        self.counts = self.boot.counts @ into
 
     def near(self, duals: Floats) -> None:
-        """Begin with the columns that are among the best of their search at the duals of the whole."""
-        utility, counts = self._in_blocks(np.ones(self.boot.drawn.shape[1]))
-        worth = utility - np.einsum("cfb,f->cb", counts, self.boot.matrix[self.which].T @ duals)
-        for place in np.argsort(-worth, axis=0)[:3]:
-            self.pairs.update(((b, int(c)), None) for b, c in enumerate(place))
+        """Begin with the columns that are among the best of their block at the duals of the whole."""
+        self._in_blocks()
+        worth = self.gain - np.einsum("cfb,f->cb", self.counts, self.boot.matrix[self.which].T @ duals)
+        self._add([(b, int(c)) for best in np.argsort(-worth, axis=0)[:3] for b, c in enumerate(best)])
 
     def solve(self, omega: Floats) -> _Answer:
         matrix = self.boot.weigh(omega)
         if matrix is None:
             return _Answer(None, None)
         matrix = matrix[self.which]
-        utility, counts = self._in_blocks(omega)
-        whole = counts.sum(axis=2) @ matrix.T
-        scale = np.maximum(np.abs(whole).max(axis=0, initial=0.0), np.abs(self.bounds))
-        scale = np.where(scale > 0, scale, 1.0)
-        gain = utility - utility[0]
-        unit = float(np.abs(gain).sum(axis=1).max()) or 1.0
+        drawn = np.bincount(self.block, omega, minlength=self.blocks)
+        F, m = matrix.shape[1], len(self.which)
+        for j, f in zip(*np.nonzero(matrix), strict=True):
+            self.highs.changeCoeff(int(F + j), int(f), float(matrix[j, f] / self.scale[j]))
+        for b, times in enumerate(drawn):
+            self.highs.changeRowBounds(F + m + b, float(times), float(times))
         while True:
-            value, miss, duals, worth = self._lp(gain / unit, counts, matrix / scale[:, None], self.bounds / scale)
-            shifts = matrix.T @ (duals * unit / scale)
-            reduced = gain - np.einsum("cfb,f->cb", counts, shifts)
-            best = reduced.argmax(axis=0)
-            missed = reduced[best, np.arange(self.blocks)] - worth * unit
-            more = [(b, int(best[b])) for b in np.flatnonzero(missed > max(self.precision, 1e-9 * unit) / self.blocks)]
-            if all(pair in self.pairs for pair in more):
-                break
-            self.pairs.update((pair, None) for pair in more)
-        return _Answer(None if miss > 1e-7 else float(utility[0].sum()) + value * unit, shifts)
-
-    def _in_blocks(self, omega: Floats) -> tuple[Floats, Floats]:
-        utility, counts = self.boot.utility * omega, self.boot.counts * omega
-        if self.blocks == len(omega):
-            return utility, counts
-        into = (self.block[:, None] == np.arange(self.blocks)).astype(np.float64)
-        return utility @ into, counts @ into
-
-    def _lp(
-        self, gain: Floats, counts: Floats, matrix: Floats, bounds: Floats
-    ) -> tuple[float, float, Floats, Floats]:
-        """Value without the penalty, by how much the rows are missed, duals of the rows and of the blocks."""
-        m, inf = len(bounds), highspy.kHighsInf
-        helpers = [
-            (j, sign)
-            for j, sense in enumerate(self.senses)
-            for sign in (1.0, -1.0)
-            if sense == "==" or (sense == "<=") == (sign < 0)
-        ]
-        b, c = np.array(list(self.pairs), dtype=np.int64).T
-        n = len(helpers) + len(b)
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_, lp.sense_ = n, m + self.blocks, highspy.ObjSense.kMaximize
-        lp.col_cost_ = np.concatenate([np.full(len(helpers), -PENALTY), gain[c, b]])
-        lp.col_lower_, lp.col_upper_ = np.zeros(n), np.full(n, inf)
-        low = [-inf if sense == "<=" else x for sense, x in zip(self.senses, bounds, strict=True)]
-        high = [inf if sense == ">=" else x for sense, x in zip(self.senses, bounds, strict=True)]
-        lp.row_lower_ = np.concatenate([low, np.ones(self.blocks)])
-        lp.row_upper_ = np.concatenate([high, np.ones(self.blocks)])
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        index = np.column_stack([np.tile(np.arange(m), (len(b), 1)), m + b])
-        entries = np.column_stack([counts[c, :, b] @ matrix.T, np.ones(len(b))])
-        lengths = np.concatenate([np.ones(len(helpers), dtype=np.int64), np.full(len(b), m + 1)])
-        lp.a_matrix_.start_ = np.concatenate([[0], np.cumsum(lengths)])
-        lp.a_matrix_.index_ = np.concatenate([np.array([j for j, _ in helpers], dtype=np.int64), index.ravel()])
-        lp.a_matrix_.value_ = np.concatenate([np.array([sign for _, sign in helpers]), entries.ravel()])
-        self.highs.passModel(lp)
-        if self.basis is not None:
-            status = list(self.basis.col_status)
-            self.basis.col_status = status + [highspy.HighsBasisStatus.kLower] * (n - len(status))
-            self.highs.setBasis(self.basis)
-        self.highs.run()
-        if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.highs.clearSolver()
             self.highs.run()
-        solution = self.highs.getSolution()
-        self.basis = self.highs.getBasis()
-        weights, duals = np.array(solution.col_value), np.array(solution.row_dual)
-        value = float(lp.col_cost_[len(helpers) :] @ weights[len(helpers) :])
-        return value, float(weights[: len(helpers)].sum()), duals[:m], duals[m:]
+            if self.highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                self.highs.clearSolver()
+                self.highs.run()
+            solution = self.highs.getSolution()
+            duals = np.array(solution.row_dual) * self.unit
+            shifts = duals[:F]
+            reduced = self.gain - np.einsum("cfb,f->cb", self.counts, shifts)
+            best = reduced.argmax(axis=0)
+            missed = drawn * (reduced[best, np.arange(self.blocks)] - duals[F + m :])
+            if missed.sum() <= self.precision:
+                break
+            more = [(b, int(best[b])) for b in np.flatnonzero(missed > self.precision / (2 * self.blocks))]
+            if not self._add(more):
+                break
+        weights = np.array(solution.col_value)
+        if weights[F : F + self.helpers].sum() > 1e-7:
+            return _Answer(None, shifts)
+        gains = self.unit * float(self.cost @ weights[F + self.helpers :])
+        return _Answer(float(self.boot.utility[0] @ omega) + gains, shifts)
+
+    @property
+    def cost(self) -> Floats:
+        b, c = np.array(list(self.pairs), dtype=np.int64).T
+        return np.asarray(self.gain[c, b] / self.unit)
+
+    def _add(self, pairs: Sequence[tuple[int, int]]) -> bool:
+        """Put further columns into the LP; False if all were there."""
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in self.pairs]
+        F, m = self.counts.shape[1], len(self.which)
+        place = np.append(np.arange(F), 0).astype(np.int32)
+        for b, c in new:
+            place[-1] = F + m + b
+            entries = np.append(self.counts[c, :, b], 1.0)
+            self.highs.addCol(float(self.gain[c, b] / self.unit), 0.0, highspy.kHighsInf, F + 1, place, entries)
+        self.pairs.update((pair, None) for pair in new)
+        return bool(new)
+
+    def _empty(self, senses: Sequence[str]) -> highspy.Highs:
+        highs, inf = highspy.Highs(), highspy.kHighsInf
+        for option, value in (("output_flag", False), ("presolve", "off"), ("threads", 1)):
+            highs.setOptionValue(option, value)
+        highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        F, m = len(self.boot.parts.parts), len(senses)
+        nothing = np.array([], dtype=np.int32), np.array([])
+        for _ in range(F):
+            highs.addRow(0.0, 0.0, 0, *nothing)
+        for sense, bound in zip(senses, self.bounds / self.scale, strict=True):
+            highs.addRow(-inf if sense == "<=" else bound, inf if sense == ">=" else bound, 0, *nothing)
+        for _ in range(self.blocks):
+            highs.addRow(1.0, 1.0, 0, *nothing)
+        for f in range(F):
+            used = [j for j in range(m) if self.boot.matrix[self.which[j], f]]
+            place = np.array([f, *(F + j for j in used)], dtype=np.int32)
+            entries = [-1.0, *(self.boot.matrix[self.which[j], f] / self.scale[j] for j in used)]
+            highs.addCol(0.0, -inf, inf, len(place), place, np.array(entries))
+        self.helpers = 0
+        for j, sense in enumerate(senses):
+            for sign in (1.0, -1.0):
+                if sense == "==" or (sense == "<=") == (sign < 0):
+                    highs.addCol(-PENALTY, 0.0, inf, 1, np.array([F + j], dtype=np.int32), np.array([sign]))
+                    self.helpers += 1
+        return highs
 
 
 def sizes_by_search(layout: Layout) -> Floats:

@@ -6,14 +6,16 @@
 | a policy's column | oracle.py |
 | one constraint | dual_search.py, or the paper's rdip.py |
 | several | master.py, or the paper's caratheodory.py |
-| convex ones | convex.py |
+| convex ones | convex.py, or the paper's g_rdip.py |
 | which constraints conflict | conflict.py |
 | the answer | solution.py, document.py |
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,11 +25,11 @@ from auditkit.instance import Instance
 from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.policy import Level, Mixture, Policy
-from auditkit.solve import caratheodory, convex, dual_search, master, rdip
+from auditkit.solve import caratheodory, convex, dual_search, g_rdip, master, rdip
 from auditkit.solve.conflict import smallest_conflict
 from auditkit.solve.dual_search import Meeting
 from auditkit.solve.oracle import Column, Infeasible, Oracle
-from auditkit.solve.solution import Optimum, Solution, mix
+from auditkit.solve.solution import Approximation, Optimum, Solution, mix
 
 
 def _generate(oracle: Oracle) -> Meeting:
@@ -53,6 +55,9 @@ METHODS: dict[str, Callable[[Oracle], Meeting]] = {
     "rdip": _affine_only("rdip", rdip.mix_extremes),
     "caratheodory": _affine_only("caratheodory", caratheodory.mix_surrounding),
 }
+"""Exact methods by name."""
+
+G_RDIP = "g-rdip"
 
 
 def solve(
@@ -60,13 +65,17 @@ def solve(
     constraints: Sequence[Constraint] = (),
     method: str = "column-generation",
     known: Sequence[Column] = (),
+    settings: g_rdip.Settings | None = None,
 ) -> Solution:
     """Unconstrained and constrained optimum of an instance, exactly, with a certificate.
 
-    Column generation starts from the `known` columns, which must be of the rows of these constraints.
+    Column generation starts from the `known` columns, which must be of the rows of these constraints. `settings` are
+    those of g-rdip, the one method that is not exact: its mixture is measured against the certified optimum.
     """
+    if method == G_RDIP:
+        return _approximate(solve(instance, constraints, known=known), settings or g_rdip.Settings())
     if method not in METHODS:
-        raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, METHODS)))
+        raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, [*METHODS, G_RDIP])))
     layout = instance.layout
     rows = bind(constraints, layout)
     oracle = Oracle(layout, rows, known)
@@ -92,6 +101,24 @@ def solve(
             cut_duals=duals[len(rows) :],
         ),
     )
+
+
+def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
+    """The uniform mixture that G-RDIP ends with, beside the certified optimum; nothing to find if there is none."""
+    if certified.constrained is None:
+        return replace(certified, method=G_RDIP)
+    optimum = certified.constrained
+    oracle = Oracle(optimum.outcome.layout, optimum.rows)
+    run = g_rdip.run(oracle, settings)
+    counts = Counter(run.policies)
+    weights = tuple(count / len(run.policies) for count in counts.values())
+    mixed = replace(
+        optimum,
+        mixture=Mixture(weights, tuple(counts)),
+        outcome=Outcome(oracle.layout, run.visits),
+        evaluations=(run.settings.outer or 1) * (run.settings.inner or 1),
+    )
+    return Solution(G_RDIP, certified.unconstrained, mixed, approximate=Approximation(run, optimum))
 
 
 def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:

@@ -92,8 +92,8 @@ class _Problem:
                 raise InputError(f"{self._blame(k)}: value or gradient is not finite at a point of its domain")
             if abs(slope - difference) > 1e-3 * (abs(slope) + abs(difference) + _size(measure)):
                 raise InputError(
-                    f"{self._blame(k)}: its gradient is not that of its value: along the visits it says {slope:.6g}, and "
-                    f"the value changes by {difference:.6g}"
+                    f"{self._blame(k)}: its gradient is not that of its value: along the visits it says {slope:.6g}, "
+                    f"and the value changes by {difference:.6g}"
                 )
 
     def add(self, column: Column) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from auditkit.constraints import Constraint, Measure, Row, Rows
@@ -24,8 +25,32 @@ def document(solution: Solution, constraints: list[Constraint], sha256: str | No
         "unconstrained": outcome(solution.unconstrained),
         "constrained": None if solution.constrained is None else _optimum(solution.constrained),
         **infeasible,
+        **_approximation(solution),
         "price_of_fairness": {"ratio": solution.ratio, "loss": solution.loss},
         "instance": {"sha256": sha256},
+    }
+
+
+def _approximation(solution: Solution) -> dict[str, Any]:
+    """What g-rdip did and how far it ended from the certified optimum; nothing for an exact method."""
+    if solution.approximate is None or solution.constrained is None:
+        return {}
+    run, certified, mixed = solution.approximate.run, solution.approximate.certified, solution.constrained
+    slacks = [*mixed.slacks, *(measure.slack(mixed.outcome.visits) for measure in mixed.rows.measures)]
+    missed = [
+        abs(s) if e else max(0.0, -s)
+        for s, e in zip(slacks, [*mixed.rows.is_equality, *(False for _ in mixed.rows.measures)], strict=True)
+    ]
+    return {
+        "g_rdip": {
+            "settings": asdict(run.settings),
+            "distance": {
+                "utility": certified.utility - mixed.utility,
+                "violation": float(max(missed, default=0.0)),
+                "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
+            },
+            "trajectory": {name: getattr(run, name).tolist() for name in ("lagrangian", "utility", "slacks", "duals")},
+        }
     }
 
 

@@ -14,6 +14,7 @@ from auditkit.outcome import Outcome
 from auditkit.policy import Mixture
 
 if TYPE_CHECKING:
+    from auditkit.solve.g_rdip import Run
     from auditkit.solve.oracle import Column
 
 
@@ -74,6 +75,14 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
+class Approximation:
+    """How a near-optimal, near-feasible mixture was found, and the certified optimum that it is measured against."""
+
+    run: Run
+    certified: Optimum
+
+
+@dataclass(frozen=True, eq=False)
 class Solution:
     """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
 
@@ -81,6 +90,7 @@ class Solution:
     unconstrained: Outcome
     constrained: Optimum | None
     proof: Proof | None = None
+    approximate: Approximation | None = None
 
     @property
     def conflict(self) -> tuple[str, ...]:
