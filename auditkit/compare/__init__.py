@@ -18,13 +18,14 @@ from itertools import pairwise
 import numpy as np
 
 from auditkit import spec
-from auditkit.compare import bootstrap, expost, words
-from auditkit.compare.bootstrap import Interval, NoInterval
+from auditkit.compare import words
+from auditkit.compare.bootstrap import Bootstrap, Interval, NoInterval, Options
 from auditkit.compare.defaults import default_constraints, label, large_enough, of_known_groups
 from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
 from auditkit.compare.parts import Parts, individual
-from auditkit.constraints import Constraint, Rows
+from auditkit.constraints import Constraint, bind
 from auditkit.fit.fitted import Fitted
+from auditkit.layout import Layout
 from auditkit.outcome import Outcome
 from auditkit.policy import Level, Policy
 from auditkit.solve import Optimum, Solution, solve
@@ -113,15 +114,6 @@ class Comparison:
     """Known groups that the default constraints do not compare."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How much is computed beside the optima."""
-
-    replicates: int = bootstrap.REPLICATES
-    level: float = bootstrap.LEVEL
-    seed: int = bootstrap.SEED
-
-
 def compare(
     fitted: Fitted,
     constraints: Sequence[Constraint] | None,
@@ -153,10 +145,11 @@ def compare(
         known = _widened([solution for _, _, solution in solved], layout.states)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
     free = solved[0][2].unconstrained if solved else solve(fitted.instance).unconstrained
+    boot = _bootstrap(chosen, [solution for _, _, solution in solved], layout, options)
     entries = []
-    for name, some, solution in solved:
+    for i, (name, some, solution) in enumerate(solved):
         progress(f"ex-post laws and intervals under {name}")
-        entries.append(_entry(name, some, solution, scale, options))
+        entries.append(_entry(name, some, solution, scale, boot, i if len(some) == 1 else None))
     return Comparison(layout.groups, firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
 
 
@@ -221,18 +214,40 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
     return widened
 
 
+def _bootstrap(
+    constraints: Sequence[Constraint], solutions: Sequence[Solution], layout: Layout, options: Options
+) -> Bootstrap | None:
+    """Over the rows of all constraints and every policy evaluated under any of them."""
+    optima = [solution.constrained for solution in solutions if solution.constrained is not None]
+    if not optima:
+        return None
+    rows = bind(constraints, layout)
+    # the last problem starts from the columns of the others: each counts once
+    columns = {id(column.visits): column for optimum in optima for column in optimum.columns}
+    return Bootstrap(rows, Parts.of(rows, layout), [_free(optima[0]), *columns.values()], options)
+
+
+def _free(optimum: Optimum) -> Column:
+    """The unconstrained optimum, which every problem begins with."""
+    return next(c for c in optimum.columns if all(lv.objective and not any(lv.duals) for lv in c.policy.levels))
+
+
 def _entry(
-    name: str, constraints: tuple[Constraint, ...], solution: Solution, scale: float, options: Options
+    name: str,
+    constraints: tuple[Constraint, ...],
+    solution: Solution,
+    scale: float,
+    boot: Bootstrap | None,
+    number: int | None,
 ) -> Constrained:
+    """`number` is that of the constraint among all, None for all together."""
     optimum = solution.constrained
-    if optimum is None:
-        clash = tuple(spec.render(keys_of(c)) for c in _conflicting(solution))
-        return Constrained(name, constraints, clash)
+    if optimum is None or boot is None:
+        return Constrained(name, constraints, tuple(spec.render(keys_of(c)) for c in _conflicting(solution)))
     layout, rows = optimum.outcome.layout, optimum.rows
     parts = Parts.of(rows, layout)
     chance = ExPost(layout, rows, optimum.mixture)
-    free = next(c for c in optimum.columns if all(not any(lv.duals) and lv.objective for lv in c.policy.levels))
-    columns = [free, *(c for c in optimum.columns if c is not free)]
+    which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
     return Constrained(
         label=name,
         constraints=constraints,
@@ -240,9 +255,7 @@ def _entry(
         standing=_standing(optimum.outcome),
         ratio=solution.ratio,
         loss=solution.loss,
-        interval=bootstrap.intervals(
-            columns, rows, parts, replicates=options.replicates, level=options.level, seed=options.seed
-        ),
+        interval=boot.interval(which, optimum.duals, solution.loss or 0.0),
         slack_laws=_laws(chance, parts, optimum),
         unfilled=chance.unfilled(),
         duals=_duals(optimum, parts, scale),
@@ -254,7 +267,7 @@ def _entry(
 
 def _conflicting(solution: Solution) -> list[Constraint]:
     assert solution.proof is not None
-    rows: Rows = solution.proof.rows
+    rows = solution.proof.rows
     return [rows.constraints[i] for i in sorted(set(rows.owner))]
 
 
@@ -297,6 +310,5 @@ __all__ = [
     "Unfilled",
     "compare",
     "default_constraints",
-    "expost",
     "keys_of",
 ]

@@ -124,8 +124,11 @@ def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
 def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
     """The cuts that the bound or a policy refers to; policies and duals without the others."""
     total, affine = len(oracle.rows), len(oracle.rows) - len(oracle.cuts)
-    referring = [found.duals, *(level.duals for c in found.columns for level in c.policy.levels)]
-    full = np.array([np.append(duals, np.zeros(total - len(duals))) for duals in referring])
+    levels = [level for c in found.columns for level in c.policy.levels]
+    full = np.zeros((1 + len(levels), total))
+    full[0, : len(found.duals)] = found.duals
+    for place, level in enumerate(levels):
+        full[1 + place, : len(level.duals)] = level.duals
     used = [j for j in range(total) if j < affine or full[:, j].any()]
     rest = iter(full[1:, used])
     policies = tuple(

@@ -160,10 +160,9 @@ class _Conjugate:
             return
         y = self.y - self.rate * beta * (self.x - visits[self.measure.states])
         self.y = np.clip(y, -self.most, self.most)
-        self.x = minimize(
-            lambda x: self._value(x) - float(self.y @ x),
-            self.x,
-            jac=lambda x: self._gradient(x) - self.y,
-            bounds=[(0.0, 1.0)] * len(self.x),
-            method="L-BFGS-B",
-        ).x
+
+        def loss(x: Floats) -> tuple[float, Floats]:
+            return self._value(x) - float(self.y @ x), self._gradient(x) - self.y
+
+        found = minimize(loss, self.x, jac=True, bounds=[(0.0, 1.0)] * len(self.x), method="L-BFGS-B")
+        self.x = np.asarray(found.x)

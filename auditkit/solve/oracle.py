@@ -89,5 +89,5 @@ class Oracle:
         weights = [np.abs(row.coefficients) for row in self.rows.rows]
         terms = [w @ column.visits[row.states] for w, row in zip(weights, self.rows.rows, strict=True)]
         largest = [w.max(initial=0.0) for w in weights]
-        size = np.max([np.abs(self.rows.bounds), terms, largest], axis=0)
+        size = np.maximum(np.maximum(np.array(terms), np.array(largest)), np.abs(self.rows.bounds))
         return np.where(size > 0, size, 1.0)
