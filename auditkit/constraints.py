@@ -86,7 +86,23 @@ class Rows:
         return len(self.rows)
 
     def values(self, visits: Floats) -> Floats:
-        return np.array([row.value(visits) for row in self.rows])
+        return np.asarray(self._matrix(len(visits)) @ visits)
+
+    def _matrix(self, states: int) -> Any:
+        """Theta, sparse: one product is many times faster than one dot product for each row."""
+        if "matrix" not in self.__dict__:
+            from scipy.sparse import csr_array
+
+            ends = np.cumsum([0, *(len(row.states) for row in self.rows)])
+            entries = [
+                np.concatenate([part, *parts])
+                for part, parts in (
+                    (np.zeros(0), [row.coefficients for row in self.rows]),
+                    (np.zeros(0, dtype=np.int64), [row.states for row in self.rows]),
+                )
+            ]
+            self.__dict__["matrix"] = csr_array((entries[0], entries[1], ends), shape=(len(self.rows), states))
+        return self.__dict__["matrix"]
 
     @cached_property
     def bounds(self) -> Floats:
@@ -136,7 +152,7 @@ class Constraint(BaseModel):
 
     def describe(self) -> str:
         """The SPEC that makes this constraint: its type and the keys that differ from their defaults."""
-        return spec.write(self.type, self.model_dump(exclude_defaults=True, mode="json"))
+        return spec.render({"type": self.type, **self.model_dump(exclude_defaults=True, mode="json")})
 
 
 class OutcomeConstraint(Constraint):
@@ -287,7 +303,7 @@ class WelfareConstraint(OutcomeConstraint):
         w = weights[states]
 
         def outcomes(visits: Floats) -> Floats:
-            return np.bincount(whose, w * visits, minlength=count)
+            return np.bincount(whose, w * visits, minlength=count).astype(np.float64)
 
         return Measure(
             f"{self.on} {label}",

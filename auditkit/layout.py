@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,7 +108,8 @@ class Layout:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])
 
     def sum_by_search(self, per_state: Floats) -> Floats:
-        return np.bincount(self.candidate_search[self.state_candidate], per_state, minlength=len(self.search_ids))
+        searches = self.candidate_search[self.state_candidate]
+        return np.bincount(searches, per_state, minlength=len(self.search_ids)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +171,7 @@ def _offsets(lengths: Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def _join(arrays: list[NDArray], dtype: type = np.float64) -> NDArray:
+def _join(arrays: list[NDArray[Any]], dtype: type = np.float64) -> NDArray[Any]:
     return np.concatenate(arrays) if arrays else np.zeros(0, dtype)
 
 

@@ -48,7 +48,8 @@ class Outcome:
 
     def by_group(self, per_candidate: Floats) -> Floats:
         """Sum over the candidates of each group, in the order of `layout.groups`."""
-        return np.bincount(self.layout.candidate_group, per_candidate, minlength=len(self.layout.groups))
+        groups = len(self.layout.groups)
+        return np.bincount(self.layout.candidate_group, per_candidate, minlength=groups).astype(np.float64)
 
     @property
     def unfilled_capacity(self) -> float:

@@ -27,17 +27,6 @@ def parse(spec: str) -> dict[str, Any]:
     return keys
 
 
-def write(name: str, keys: dict[str, Any]) -> str:
-    """The SPEC that `parse` reads as these keys."""
-    return name + (":" + ",".join(f"{key}={_text(value)}" for key, value in keys.items()) if keys else "")
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str) and _value(value) == value and not set(value) & set(',"[]{}'):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def render(keys: Mapping[str, Any]) -> str:
     """The SPEC that `parse` reads as these keys."""
     rest = ",".join(f"{key}={_text(value)}" for key, value in keys.items() if key != "type")

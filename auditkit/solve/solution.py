@@ -57,7 +57,7 @@ class Optimum:
     def measure_duals(self) -> Floats:
         """d utility / d bound of each measure: its cuts' duals together."""
         whose = np.array([k for k, _ in self.cuts], dtype=np.int64)
-        return np.bincount(whose, self.cut_duals, minlength=len(self.rows.measures))
+        return np.bincount(whose, self.cut_duals, minlength=len(self.rows.measures)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
