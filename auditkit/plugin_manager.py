@@ -16,6 +16,7 @@ import pluggy
 from auditkit import hookspecs
 
 if TYPE_CHECKING:
+    from auditkit.alerts import Channel
     from auditkit.constraints import Constraint
     from auditkit.fit.fitter import Fitter
 
@@ -39,8 +40,9 @@ class Plugins:
 
     constraints: dict[str, type[Constraint]]
     fitters: dict[str, type[Fitter]]
+    alerts: dict[str, type[Channel]]
     origins: dict[tuple[str, str], Origin]
-    """(kind, name) -> where it comes from; kind is "constraint" or "fitter"."""
+    """(kind, name) -> where it comes from; kind is "constraint", "fitter" or "alert"."""
     warnings: tuple[str, ...]
     """One line for each plugin, or part of one, that could not be used."""
 
@@ -73,6 +75,7 @@ def load() -> Plugins:
     return Plugins(
         constraints=gather("constraint", "auditkit_constraints", lambda kind: kind.type),
         fitters=gather("fitter", "auditkit_fitters", lambda fitter: fitter.name),
+        alerts=gather("alert", "auditkit_alerts", lambda channel: channel.type),
         origins=origins,
         warnings=tuple(warnings),
     )

@@ -33,7 +33,7 @@ LAYERS = """
     data
     instance layout files
     fit
-    constraints hookspecs plugin_manager
+    constraints alerts hookspecs plugin_manager
     plugins
     policy outcome
     solve

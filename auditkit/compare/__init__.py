@@ -23,7 +23,7 @@ from auditkit.compare.bootstrap import Bootstrap, Interval, NoInterval, Options
 from auditkit.compare.defaults import default_constraints, label, large_enough, of_known_groups
 from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
 from auditkit.compare.parts import Parts, individual
-from auditkit.constraints import Constraint, bind
+from auditkit.constraints import Constraint, Rows, bind
 from auditkit.fit.fitted import Fitted
 from auditkit.layout import Layout
 from auditkit.outcome import Outcome
@@ -196,7 +196,8 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
         return []
     found = [optimum for optimum in optima if optimum is not None]
     ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
-    rows = [row for optimum in found for row in optimum.rows.rows]
+    every = tuple(row for optimum in found for row in optimum.rows.rows)
+    rows = Rows(every, (0,) * len(every), ())
     most = max(1, MOST_KEPT // max(states, 1))
     total = sum(len(optimum.columns) for optimum in found)
     widened = []
@@ -209,8 +210,7 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
                 Level(level.objective, (*(0.0,) * start, *level.duals, *(0.0,) * (ends[-1] - end)))
                 for level in column.policy.levels
             )
-            values = np.array([row.value(column.visits) for row in rows])
-            widened.append(Column(Policy(levels), column.visits, column.utility, values))
+            widened.append(Column(Policy(levels), column.visits, column.utility, rows.values(column.visits)))
     return widened
 
 
@@ -246,7 +246,7 @@ def _entry(
         return Constrained(name, constraints, tuple(spec.render(keys_of(c)) for c in _conflicting(solution)))
     layout, rows = optimum.outcome.layout, optimum.rows
     parts = Parts.of(rows, layout)
-    chance = ExPost(layout, rows, optimum.mixture)
+    chance = ExPost(layout, rows, optimum.mixture, parts)
     which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
     return Constrained(
         label=name,
@@ -256,7 +256,7 @@ def _entry(
         ratio=solution.ratio,
         loss=solution.loss,
         interval=boot.interval(which, optimum.duals, solution.loss or 0.0),
-        slack_laws=_laws(chance, parts, optimum),
+        slack_laws=_laws(chance, optimum),
         unfilled=chance.unfilled(),
         duals=_duals(optimum, parts, scale),
         shifts=words.total_shifts(parts, optimum.duals),
@@ -271,11 +271,9 @@ def _conflicting(solution: Solution) -> list[Constraint]:
     return [rows.constraints[i] for i in sorted(set(rows.owner))]
 
 
-def _laws(chance: ExPost, parts: Parts | None, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
-    if parts is None:
-        return (None,) * len(optimum.rows)
+def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
     first = np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
-    return tuple(chance.slack(j, parts) if j in first else None for j in range(len(optimum.rows)))
+    return tuple(chance.slack(j) if j in first else None for j in range(len(optimum.rows)))
 
 
 def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, ...]:

@@ -34,12 +34,12 @@ def default_constraints(
     if len(groups) < 2:
         return []
     lowest = min(groups, key=lambda group: (selected[group] / sizes[group], group))
-    share = sizes[lowest] / sum(n for group, n in sizes.items() if group != UNKNOWN)
+    share = sizes[lowest] / sum(sizes.values())
     some = {} if len(groups) == len(sizes) else {"groups": list(groups)}
     wanted = [
         {"type": "parity", **some},
         {"type": "impact-ratio", **some},
-        {"type": "quota", "group": lowest, "share": int(share * 10_000) / 10_000},
+        {"type": "quota", "group": lowest, "share": int(share * 1000) / 1000},
     ]
     return [make(dict(kinds), keys) for keys in wanted if keys["type"] in kinds]
 

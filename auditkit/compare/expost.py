@@ -32,8 +32,8 @@ TAIL = 5e-5
 """Bins span what lies between these quantiles on either side; what lies beyond is counted in the outer bins."""
 
 NEGLIGIBLE = 1e-18
-MOST_JOINT = 20_000
-"""Largest table of joint counts of all groups that is kept; beyond, groups are merged for each row anew."""
+MOST_JOINT = 300_000
+"""Largest table of joint counts that is laid out for one search; beyond, groups are merged for each row anew."""
 
 MOST_CELLS = 250_000_000
 """Work for one row's law (cells times searches times outcomes) beyond which it is not computed."""
@@ -95,17 +95,21 @@ def _inside(margin: Floats) -> slice:
 class ExPost:
     """Laws of one mixture; what the policies are evaluated for is kept between questions."""
 
-    def __init__(self, layout: Layout, rows: Rows, mixture: Mixture) -> None:
+    def __init__(self, layout: Layout, rows: Rows, mixture: Mixture, parts: Parts | None) -> None:
         self.layout = layout
         self.rows = rows
         self.weights = mixture.weights
+        self.coefficient = _on_selections(layout, len(rows), parts)
+        told_apart = np.nan_to_num(self.coefficient, nan=np.inf)
+        self.kind = np.unique(told_apart, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+        self.kinds = int(self.kind.max()) + 1
         self.prepared = [Prepared.of(layout, policy.rewards(layout, rows)) for policy in mixture.policies]
         self._joint: dict[tuple[int, int], tuple[Ints, Floats] | None] = {}
         self._grids: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Grid]] = {}
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
-        everyone = tuple(range(len(self.layout.groups)))
+        everyone = tuple(range(self.kinds))
         total = int(self.layout.capacity.sum())
         chance = np.zeros(total + 1)
         for weight, grid in zip(self.weights, self._counts(everyone, ()), strict=True):
@@ -114,22 +118,15 @@ class ExPost:
         last = int(np.flatnonzero(chance)[-1]) + 1
         return Unfilled(np.arange(last), chance[:last] / chance.sum())
 
-    def slack(self, j: int, parts: Parts) -> SlackLaw | None:
+    def slack(self, j: int) -> SlackLaw | None:
         """The law of the realised slack of row j; None where it is no function of two numbers of selections."""
-        row, used = self.rows.rows[j], np.flatnonzero(parts.matrix[j])
-        if any(parts.parts[f].counts != SELECTION for f in used):
-            return None
-        coefficient = np.zeros(len(self.layout.groups))
-        for f in used:
-            coefficient[self.layout.groups.index(parts.parts[f].group)] = parts.matrix[j, f]
+        coefficient = self.coefficient[j]
         levels = [float(level) for level in np.unique(coefficient) if level != 0.0]
-        if not 1 <= len(levels) <= 2:
+        if not 1 <= len(levels) <= 2 or np.isnan(coefficient).any() or not self._affordable():
             return None
-        sets = [tuple(int(g) for g in np.flatnonzero(coefficient == level)) for level in levels]
-        if not self._affordable():
-            return None
+        sets = [tuple(map(int, np.unique(self.kind[coefficient == level]))) for level in levels]
         grids = self._counts(sets[0], sets[1] if len(sets) == 2 else ())
-        return _law(row, grids, self.weights, levels[0], levels[1] if len(levels) == 2 else 0.0)
+        return _law(self.rows.rows[j], grids, self.weights, levels[0], levels[1] if len(levels) == 2 else 0.0)
 
     def _affordable(self) -> bool:
         capacity = self.layout.capacity.astype(np.float64)
@@ -137,7 +134,7 @@ class ExPost:
         return spread**2 * float(((capacity + 1) ** 2).sum()) <= MOST_CELLS
 
     def _counts(self, first: tuple[int, ...], second: tuple[int, ...]) -> list[Grid]:
-        """Under each policy the joint law of the numbers selected from two sets of groups."""
+        """Under each policy the joint law of the numbers selected from two sets of kinds of groups."""
         if (second, first) in self._grids:
             return [Grid(g.second, g.first, g.chance.T) for g in self._grids[second, first]]
         if (first, second) not in self._grids:
@@ -151,30 +148,42 @@ class ExPost:
         return self._grids[first, second]
 
     def _in_search(self, policy: int, search: int, first: Sequence[int], second: Sequence[int]) -> Floats:
-        k, groups = int(self.layout.capacity[search]), len(self.layout.groups)
+        k = int(self.layout.capacity[search])
         atoms = self._atoms(policy, search)
         if atoms is not None:
             counts, chance = atoms
             place = counts[:, list(first)].sum(axis=1) * (k + 1) + counts[:, list(second)].sum(axis=1)
             table = np.bincount(place, chance, minlength=(k + 1) ** 2).reshape(k + 1, k + 1)
         else:
-            merged = np.full(groups, 2)
+            merged = np.full(self.kinds, 2)
             merged[list(first)], merged[list(second)] = 0, 1
-            law = self.prepared[policy].selection_law(search, merged[self.layout.candidate_group], 3)
+            law = self.prepared[policy].selection_law(search, merged[self.kind][self.layout.candidate_group], 3)
             table = law.sum(axis=2)
         return table if second else table.sum(axis=1, keepdims=True)
 
     def _atoms(self, policy: int, search: int) -> tuple[Ints, Floats] | None:
-        """All joint counts by group that can happen in a search, if they are few enough to be listed."""
+        """All joint counts by kind that can happen in a search, if they are few enough to be listed."""
         if (policy, search) not in self._joint:
-            k, groups = int(self.layout.capacity[search]), len(self.layout.groups)
+            k = int(self.layout.capacity[search])
             found = None
-            if (k + 1) ** groups <= MOST_JOINT:
-                law = self.prepared[policy].selection_law(search, self.layout.candidate_group, groups)
+            if (k + 1) ** self.kinds <= MOST_JOINT:
+                law = self.prepared[policy].selection_law(search, self.kind[self.layout.candidate_group], self.kinds)
                 happen = np.nonzero(law)
                 found = np.column_stack(happen).astype(np.int64), law[happen]
             self._joint[policy, search] = found
         return self._joint[policy, search]
+
+
+def _on_selections(layout: Layout, rows: int, parts: Parts | None) -> Floats:
+    """Coefficient of each row on the number selected of each group; NaN where a row counts something else."""
+    coefficient = np.zeros((rows, len(layout.groups)))
+    if parts is None:
+        return np.full_like(coefficient, np.nan)
+    for j, f in zip(*np.nonzero(parts.matrix), strict=True):
+        part = parts.parts[f]
+        plain = part.counts == SELECTION
+        coefficient[j, layout.groups.index(part.group)] = parts.matrix[j, f] if plain else np.nan
+    return coefficient
 
 
 def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b: float) -> SlackLaw:

@@ -1,6 +1,6 @@
 """Rows of constraints taken apart by group.
 
-The coefficients of a row on the states of one group are a multiple of a **part**, a weight for each state of that group:
+The coefficients of a row on the states of one group are a multiple of a **part**, a weight for each of these states:
 
     theta_j . p  =  sum_f M[j, f] phi_f . p                 phi_f lives on one group
 

@@ -2,9 +2,9 @@
 
 At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solve.oracle`). Where row j
 counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each score were
-raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if each
-inspection cost x = -lambda_j M less. The adjustment is the same for all of a group, so it changes no order within it;
-where a row weighs values or candidates differently, the order is checked.
+raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if
+each inspection cost x = -lambda_j M less. The adjustment is the same for all of a group, so it changes no order within
+it; where a row weighs values or candidates differently, the order is checked.
 """
 
 from __future__ import annotations

@@ -1,0 +1,179 @@
+"""What an alert channel is: told of an audit that crossed a line, it tells people.
+
+A plugin subclasses `Channel`, gives it a `type`, and returns it from the hook `auditkit_alerts`; users write it as
+
+    [[alerts]]
+    type = "webhook"
+    url_env = "AUDIT_WEBHOOK"
+
+Secrets never stand in a file: a field whose name ends in `_env` holds the *name* of an environment variable, and `send`
+gets the values. An alert holds figures of groups and constraints, nothing about a candidate.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from auditkit.errors import InputError, Problem, nearest
+
+FORMAT = "auditkit-alert/1"
+LONGEST_PAUSE = 30.0
+"""Seconds; a server that asks for more is tried again after this."""
+
+T = TypeVar("T")
+
+
+class AlertError(Exception):
+    """An alert that could not be delivered. `again`: another try may help, `after` so many seconds if they are known."""
+
+    def __init__(self, reason: str, *, again: bool = False, after: float | None = None) -> None:
+        super().__init__(reason)
+        self.again, self.after = again, after
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """One threshold that was crossed, as an alert tells it."""
+
+    threshold: str
+    subject: str
+    value: float | None
+    bound: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Alert:
+    """What there is to tell. `id` is the same at every try, so that a receiver can drop a repetition."""
+
+    id: str
+    kind: Literal["crossed", "failed", "done"]
+    audit: str
+    created: str
+    title: str
+    text: str
+    run: int | None = None
+    folder: str | None = None
+    crossings: tuple[Crossed, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        return {"format": FORMAT, **asdict(self)}
+
+
+def _variable(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        raise ValueError("is no name of an environment variable; write the name here and keep the value out of the file")
+    return name
+
+
+Variable = Annotated[str, AfterValidator(_variable)]
+"""The name of an environment variable that holds a secret."""
+
+
+class Channel(BaseModel, ABC):
+    """One way to tell people. The fields are the keys of its `[[alerts]]` table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    type: ClassVar[str]
+    """The name under which users call it."""
+
+    on: tuple[Literal["crossed", "failed", "always"], ...] = Field(
+        ("crossed", "failed"), description="when to speak: a threshold crossed, a run that failed, after every run"
+    )
+
+    @abstractmethod
+    def send(self, alert: Alert, secrets: Mapping[str, str]) -> None:
+        """Deliver, or raise AlertError. `secrets` has the value of every variable that a field `*_env` names."""
+
+    def wants(self, alert: Alert) -> bool:
+        return alert.kind in self.on or "always" in self.on
+
+    def variables(self) -> list[str]:
+        values = [getattr(self, name) for name in type(self).model_fields if name.endswith("_env")]
+        return [value for value in values if value is not None]
+
+
+def make(kinds: Mapping[str, type[Channel]], keys: Mapping[str, Any]) -> Channel:
+    """A channel from its keys, `type` among them. No message repeats a value: it may be a secret in the wrong place."""
+    given = dict(keys)
+    name = given.pop("type", None)
+    if not isinstance(name, str):
+        raise InputError(Problem("type", "an alert needs a type", f"one of: {', '.join(sorted(kinds))}"))
+    if name not in kinds:
+        raise InputError(Problem("type", "there is no such alert channel", nearest(name, kinds)))
+    kind = kinds[name]
+    try:
+        return kind.model_validate(given)
+    except ValidationError as error:
+        raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
+
+
+def _explain(name: str, kind: type[Channel], item: Any) -> Problem:
+    place = ".".join(str(part) for part in item["loc"])
+    keys = {field.alias or key: field for key, field in kind.model_fields.items()}
+    if item["type"] == "extra_forbidden":
+        return Problem(place, f"{name!r} has no key {place!r}", nearest(place, keys))
+    if item["type"] == "missing":
+        return Problem(place, f"{name!r} needs the key {place!r}", (keys[place].description or "") if place in keys else "")
+    return Problem(place, str(item["msg"]).removeprefix("Value error, "))
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """The result of `call`, or TimeoutError: time-outs of sockets bound neither name resolution nor a slow drip."""
+    results: list[T] = []
+    errors: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            results.append(call())
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not results:
+        raise TimeoutError
+    return results[0]
+
+
+def persistently(
+    call: Callable[[], None], retries: int, pause: float, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Try, and try again where that may help, after `pause`, twice that, and so on."""
+    for attempt in range(retries + 1):
+        try:
+            return call()
+        except AlertError as error:
+            if not error.again or attempt == retries:
+                tries = f", after {attempt + 1} tries" if attempt else ""
+                raise AlertError(f"{error}{tries}") from None
+            sleep(min(LONGEST_PAUSE, pause * 2**attempt if error.after is None else error.after))
+
+
+def redact(text: str, secrets: Mapping[str, str]) -> str:
+    """The text without the secrets, each replaced by the name of its variable, longest first."""
+    for name, value in sorted(secrets.items(), key=lambda pair: -len(pair[1])):
+        if value:
+            text = text.replace(value, f"[{name}]")
+    return text
+
+
+def is_here(host: str) -> bool:
+    """Whether a host is this machine, so that nothing travels."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,152 @@
+"""The settings of an audit: `audit.toml`, checked, with every default in one place.
+
+Command-line options are laid over the file. Nothing here knows what the settings are for; the stages of `pipeline` take
+what they need.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from auditkit.errors import InputError, Problem, nearest
+
+FORMATS = ("html", "json", "pdf")
+Format = Literal["html", "json", "pdf"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Fit(_Part):
+    """How priors are learnt from past scores."""
+
+    fitter: str = Field("empirical", description="how priors are learnt: empirical, normal, or a plugin's")
+    folds: int = Field(5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds")
+    points: int = Field(40, ge=2, le=1000, description="support points of each prior")
+    propensity: bool = Field(False, description="weigh scores by the inverse chance of being inspected")
+    outcome_scale: Literal["match", "given"] = Field(
+        "match", description="outcomes are stretched to the scores' mean and spread, or taken as given in their unit"
+    )
+    staged: bool = Field(True, description="model the stages of the data; false: one inspection")
+
+
+class Report(_Part):
+    """What is written and how."""
+
+    formats: tuple[Format, ...] = Field(("html", "json"), min_length=1, description="any of html, json, pdf")
+    suppress_below: int = Field(5, ge=0, description="groups of fewer applicants are not shown")
+    line: float = Field(0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
+    alpha: float = Field(0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
+    minimum_share: float = Field(0.0, ge=0, le=1, description="smaller groups are left out of the impact ratios")
+    replicates: int = Field(200, ge=0, description="resampled sets of searches behind an interval; 0: no intervals")
+    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
+    seed: int = Field(20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")
+    template_dir: Path | None = Field(None, description="folder of templates that replace shipped ones by name")
+
+
+class Statement(_Part):
+    """What the Local Law 144 summary says in words."""
+
+    data_source: str = ""
+    explanation: str = ""
+    audit_date: date | None = None
+    distribution_date: date | None = None
+
+
+class Config(_Part):
+    """All settings. `source` and `template_dir` are relative to the file they stand in."""
+
+    source: Path | None = Field(None, description="the data; an argument on the command line comes first")
+    sheet: str | None = Field(None, description="sheet of an Excel file (default: the first with a table)")
+    organisation: str = Field("", description="whose hiring this is, for the title of the report")
+    mapping: dict[str, str | list[str]] = Field(default_factory=dict, description="role = column(s)")
+    words: dict[str, str] = Field(default_factory=dict, description="statuses of the file: word = meaning")
+    cost: float | dict[str, float] | None = Field(None, description="of an inspection, where the data has none")
+    capacity: int | None = Field(None, ge=0, description="positions of a search, where the data has none")
+    value_scale: float = Field(1.0, gt=0, description="worth of one score point, in the unit of costs")
+    fit: Fit = Field(default_factory=Fit)
+    constraints: list[dict[str, Any]] | None = Field(None, description="none given: parity, impact-ratio and a quota")
+    report: Report = Field(default_factory=Report)
+    statement: Statement = Field(default_factory=Statement)
+    fail_on: tuple[str, ...] = Field((), description="thresholds such as impact_ratio.min=0.8: exit code 1")
+
+    @field_validator("fail_on", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+    def over(self, **given: Any) -> Config:
+        """These settings with others laid over them; what is None is not given. Keys of parts have a dot: `fit.folds`."""
+        document = self.model_dump()
+        for key, value in given.items():
+            if value is None:
+                continue
+            *parts, last = key.split("__")
+            target = document
+            for part in parts:
+                target = target[part]
+            target[last] = {**target[last], **value} if last in ("mapping", "words") else value
+        return check(document)
+
+    def to_json(self) -> dict[str, Any]:
+        """For the report: all settings, and of places on a disk only the names."""
+        document = self.model_dump(mode="json")
+        document["source"] = None if self.source is None else self.source.name
+        document["report"]["template_dir"] = None if self.report.template_dir is None else self.report.template_dir.name
+        document.pop("fail_on")
+        return document
+
+
+def read(path: Path) -> Config:
+    """The settings of a file."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem(str(path), "is not text in UTF-8")) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem(str(path), f"is not TOML: {error}")) from None
+    config = check(document, str(path))
+    here = path.parent
+    found = config.model_dump()
+    if config.source is not None:
+        found["source"] = here / config.source
+    if config.report.template_dir is not None:
+        found["report"]["template_dir"] = here / config.report.template_dir
+    return check(found)
+
+
+def check(document: Mapping[str, Any], place: str = "") -> Config:
+    """Settings from plain data; raises InputError that names every key that is wrong."""
+    try:
+        return Config.model_validate(document)
+    except ValidationError as error:
+        problems = [_explain(item) for item in error.errors()]
+        raise InputError([Problem(f"{place}: {p.where}" if place else p.where, p.what, p.fix) for p in problems]) from None
+
+
+def _explain(item: Any) -> Problem:
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+    if item["type"] == "extra_forbidden":
+        *parents, last = (str(part) for part in item["loc"])
+        return Problem(where, f"there is no setting {last!r}", nearest(last, _keys(parents)))
+    return Problem(where, f"{item['msg']}, not {item['input']!r}")
+
+
+def _keys(parents: Iterable[str]) -> list[str]:
+    kind: type[BaseModel] = Config
+    for name in parents:
+        annotation = kind.model_fields[name].annotation if name in kind.model_fields else None
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            kind = annotation
+    return list(kind.model_fields)
