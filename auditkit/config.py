@@ -28,7 +28,9 @@ class Fit(_Part):
     """How priors are learnt from past scores."""
 
     fitter: str = Field("empirical", description="how priors are learnt: empirical, normal, or a plugin's")
-    folds: int = Field(5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds")
+    folds: int = Field(
+        5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds"
+    )
     points: int = Field(40, ge=2, le=1000, description="support points of each prior")
     propensity: bool = Field(False, description="weigh scores by the inverse chance of being inspected")
     outcome_scale: Literal["match", "given"] = Field(
@@ -132,7 +134,9 @@ def check(document: Mapping[str, Any], place: str = "") -> Config:
         return Config.model_validate(document)
     except ValidationError as error:
         problems = [_explain(item) for item in error.errors()]
-        raise InputError([Problem(f"{place}: {p.where}" if place else p.where, p.what, p.fix) for p in problems]) from None
+        raise InputError(
+            [Problem(f"{place}: {p.where}" if place else p.where, p.what, p.fix) for p in problems]
+        ) from None
 
 
 def _explain(item: Any) -> Problem:

@@ -69,3 +69,19 @@ def selection_law(search: Search, group: list[int], groups: int) -> NDArray[np.f
             counts[group[i]] += 1
         table[tuple(counts)] += chance
     return table
+
+
+def inspection_law(search: Search, group: list[int], groups: int) -> dict[tuple[int, ...], float]:
+    """Joint law of inspections per group by going through every combination of values."""
+    boxes = [c for c in search.candidates if isinstance(c, Box)]
+    sigma = [reservation(box) for box in boxes]
+    law: dict[tuple[int, ...], float] = {}
+    for outcome in itertools.product(*(range(len(box.values)) for box in boxes)):
+        chance = float(np.prod([box.probs[j] for box, j in zip(boxes, outcome, strict=True)]))
+        kappa = [min(box.values[j], s) for box, j, s in zip(boxes, outcome, sigma, strict=True)]
+        counts = [0] * groups
+        for i, s in enumerate(sigma):
+            ahead = sum(kappa[j] > s or (kappa[j] == s and j < i) for j in range(len(boxes)) if j != i)
+            counts[group[i]] += s == np.inf or (s > 0 and ahead < search.capacity)
+        law[tuple(counts)] = law.get(tuple(counts), 0.0) + chance
+    return law

@@ -64,6 +64,18 @@ def test_the_law_of_selections_is_that_of_all_combinations(document: Document, g
     np.testing.assert_allclose(law, direct.selection_law(search, group, groups), atol=1e-13)
 
 
+@given(document=box_instances(max_candidates=4, max_searches=1), groups=st.integers(1, 3))
+@settings(deadline=None, max_examples=100)
+def test_the_law_of_inspections_is_that_of_all_combinations(document: Document, groups: int) -> None:
+    instance = instance_from_document(document)
+    search, layout = instance.searches[0], instance.layout
+    group = [i % groups for i in range(len(search.candidates))]
+    counts, chances = evaluate.Prepared.of(layout, layout.reward).inspection_law(0, np.array(group), groups)
+    found = {tuple(map(int, c)): p for c, p in zip(counts, chances, strict=True) if p > 1e-12}
+    expected = {c: p for c, p in direct.inspection_law(search, group, groups).items() if p > 1e-12}
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
 @given(document=chain_instances())
 @settings(deadline=None, max_examples=100)
 def test_the_law_of_selections_agrees_with_the_visits_of_chains(document: Document) -> None:
@@ -72,13 +84,17 @@ def test_the_law_of_selections_agrees_with_the_visits_of_chains(document: Docume
     prepared = evaluate.Prepared.of(layout, layout.reward)
     result = Outcome(layout, prepared.visits())
     groups = len(layout.groups)
-    means = np.zeros(groups)
+    means, inspected = np.zeros(groups), np.zeros(groups)
     for search in range(len(layout.search_ids)):
+        numbers, chances = prepared.inspection_law(search, layout.candidate_group, groups)
+        inspected += chances @ numbers
         law = prepared.selection_law(search, layout.candidate_group, groups)
         assert law.sum() == pytest.approx(1, abs=1e-12)
         counts = np.indices(law.shape)
         means += [(counts[g] * law).sum() for g in range(groups)]
     np.testing.assert_allclose(means, result.by_group(result.selected), atol=1e-11)
+    if not np.isin(layout.start, layout.edges.items).any():  # else a start is left more than once
+        np.testing.assert_allclose(inspected, result.by_group(result.inspected), atol=1e-11)
 
 
 def test_many_searches_at_once_are_each_search_by_itself() -> None:

@@ -63,7 +63,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Dual:
-    """One row of a constraint: `value` is d utility / d bound. `groups` are those that the row is about."""
+    """One row or measure of a constraint: `value` is d utility / d bound. `groups` are those that it is about."""
 
     label: str
     sense: str
@@ -191,10 +191,9 @@ def _standing(outcome: Outcome) -> Standing:
 
 def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
     """Policies found under single constraints as columns of the problem with all: zero duals on the other rows."""
-    optima = [solution.constrained for solution in solutions]
-    if any(optimum is None for optimum in optima):
-        return []
-    found = [optimum for optimum in optima if optimum is not None]
+    found = [solution.constrained for solution in solutions if solution.constrained is not None]
+    if len(found) < len(solutions) or any(optimum.rows.measures for optimum in found):
+        return []  # policies that refer to tangents of one problem mean nothing in another
     ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
     every = tuple(row for optimum in found for row in optimum.rows.rows)
     rows = Rows(every, (0,) * len(every), ())
@@ -244,10 +243,16 @@ def _entry(
     optimum = solution.constrained
     if optimum is None or boot is None:
         return Constrained(name, constraints, tuple(spec.render(keys_of(c)) for c in _conflicting(solution)))
-    layout, rows = optimum.outcome.layout, optimum.rows
+    layout, rows = optimum.outcome.layout, optimum.rows.with_cuts(optimum.cuts)
+    duals = np.concatenate([optimum.duals, optimum.cut_duals])
     parts = Parts.of(rows, layout)
     chance = ExPost(layout, rows, optimum.mixture, parts)
-    which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
+    interval: Interval | NoInterval = NoInterval(
+        "not-affine", "it is not affine, so it cannot be re-weighted by search"
+    )
+    if not rows.measures:
+        which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
+        interval = boot.interval(which, optimum.duals, solution.loss or 0.0)
     return Constrained(
         label=name,
         constraints=constraints,
@@ -255,25 +260,25 @@ def _entry(
         standing=_standing(optimum.outcome),
         ratio=solution.ratio,
         loss=solution.loss,
-        interval=boot.interval(which, optimum.duals, solution.loss or 0.0),
+        interval=interval,
         slack_laws=_laws(chance, optimum),
         unfilled=chance.unfilled(),
         duals=_duals(optimum, parts, scale),
-        shifts=words.total_shifts(parts, optimum.duals),
-        order_kept=words.order_kept(layout, rows, parts, optimum.duals),
+        shifts=words.total_shifts(parts, duals),
+        order_kept=words.order_kept(layout, rows, parts, duals),
         optimum=optimum,
     )
 
 
 def _conflicting(solution: Solution) -> list[Constraint]:
     assert solution.proof is not None
-    rows = solution.proof.rows
-    return [rows.constraints[i] for i in sorted(set(rows.owner))]
+    return [solution.proof.rows.constraints[i] for i in sorted(solution.proof.constraints)]
 
 
 def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
     first = np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
-    return tuple(chance.slack(j) if j in first else None for j in range(len(optimum.rows)))
+    laws = [chance.slack(j) if j in first else None for j in range(len(optimum.rows))]
+    return (*laws, *(None for _ in optimum.rows.measures))
 
 
 def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, ...]:
@@ -292,6 +297,14 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
                 individual(row, layout),
             )
         )
+    duals, affine = np.concatenate([optimum.duals, optimum.cut_duals]), len(optimum.rows)
+    for k, (measure, value) in enumerate(zip(optimum.rows.measures, optimum.measure_duals, strict=True)):
+        own = np.zeros(len(duals))
+        own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
+        moved = words.total_shifts(parts, duals * own)
+        said = words.NOT_BINDING if value == 0 else words.say(moved, scale) if moved else None
+        slack = measure.slack(optimum.outcome.visits)
+        found.append(Dual(measure.label, measure.sense, float(value), slack, said, frozenset(layout.groups), False))
     return tuple(found)
 
 

@@ -121,7 +121,7 @@ def _rate(rows: Rows, layout: Layout, parts: list[Part], matrix: Floats) -> Bool
     except InputError:
         return None
     if [row.label for row in other.rows] != [row.label for row in rows.rows]:
-        return None
+        return None  # tangents of measures, say, which are not bound by themselves
     rate = np.zeros(matrix.shape, dtype=np.bool_)
     for j, (row, twin) in enumerate(zip(rows.rows, other.rows, strict=True)):
         if row.bound != twin.bound or not np.array_equal(row.states, twin.states):

@@ -3,7 +3,8 @@
 Two columns are known, one with slack b - a below zero and one above. Their planes, now lines in lambda, cross; G is
 evaluated there. If it meets the crossing, both columns are optimal at this lambda and mixing them to slack zero is
 the optimum (the paper's RDIP without its tie-breaking rules). Otherwise the new column replaces the one on its side.
-Every step finds a new piece of G, so that it ends; no tolerance on ties is needed.
+Every step finds a new piece of G, so that it ends; no tolerance on ties is needed. Columns that are known already, from
+a neighbouring problem, give the two to start from: the pair that mixes best.
 """
 
 from __future__ import annotations
@@ -43,12 +44,16 @@ def search(oracle: Oracle) -> Meeting:
     s = slack(free)
     if s == 0 or (row.sense == "<=" and s >= 0) or (row.sense == ">=" and s <= 0):
         return alone(free)
-    towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that mends the slack
-    other = oracle.column(Policy.towards(towards))
-    tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
-    if slack(other) * towards[0] < -tolerance:
-        raise Infeasible(towards)
-    low, high = (free, other) if s < 0 else (other, free)
+    known = [free, *oracle.known]
+    lows, highs = [c for c in known if slack(c) < 0], [c for c in known if slack(c) >= 0]
+    if not lows or not highs:
+        towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that mends the slack
+        other = oracle.column(Policy.towards(towards))
+        tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
+        if slack(other) * towards[0] < -tolerance:
+            raise Infeasible(towards)
+        (highs if s < 0 else lows).append(other)
+    low, high = _best_pair(lows, highs, row.bound)
     while True:
         s_low, s_high = min(slack(low), 0.0), max(slack(high), 0.0)
         duals = oracle.proper(np.array([(low.utility - high.utility) / (s_high - s_low)]))
@@ -68,6 +73,17 @@ def search(oracle: Oracle) -> Meeting:
             low = new
         else:
             high = new
+
+
+def _best_pair(lows: list[Column], highs: list[Column], bound: float) -> tuple[Column, Column]:
+    """One column on each side, such that mixing them to slack zero yields most."""
+    u, v = (np.array([c.utility for c in side]) for side in (lows, highs))
+    below = -np.minimum([bound - float(c.values[0]) for c in lows], 0.0)[:, None]
+    above = np.maximum([bound - float(c.values[0]) for c in highs], 0.0)[None, :]
+    width = below + above
+    mixed = np.where(width > 0, above * u[:, None] + below * v[None, :], -np.inf) / np.where(width > 0, width, 1.0)
+    i, j = divmod(int(np.argmax(mixed)), len(highs))
+    return lows[i], highs[j]
 
 
 def alone(free: Column) -> Meeting:

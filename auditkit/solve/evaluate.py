@@ -105,6 +105,29 @@ class Prepared:
         table = kernels.selection_law(search, _chains(self.layout), self.index, self.mass, share, own, groups)
         return np.asarray(table).reshape((k + 1,) * groups)
 
+    def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
+        """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.
+
+        Given that the k-th best capped value is at event e, exactly those are inspected whose start comes no later than
+        e: the counts follow from e. Later stages have no such law, because who reaches them is random even then.
+        """
+        layout, chains = self.layout, _chains(self.layout)
+        c0, c1, k = layout.search_ptr[search], layout.search_ptr[search + 1], int(layout.capacity[search])
+        start = layout.start[c0:c1]
+        share = np.empty(layout.states)
+        states, owner, kappa = kernels.list_events(search, chains, self.index, self.mass, share)
+        own = np.asarray(group[c0:c1])
+        always = np.bincount(own[np.isposinf(self.index[start, 0])], minlength=groups)  # needs no capacity
+        first = np.isin(states, start)
+        counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
+        if not k or not len(states):
+            return always[None, :], np.ones(1)
+        fewer = [kernels.chances(c1 - c0, j, owner, kappa) if j else np.zeros(len(states)) for j in (k, k - 1)]
+        chance = np.maximum(kappa * (fewer[0] - fewer[1]), 0.0)
+        everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
+        found, which = np.unique(np.vstack([counts, counts[-1:]]), axis=0, return_inverse=True)
+        return found, np.bincount(which.ravel(), everyone)
+
 
 def visits(layout: Layout, rewards: Floats) -> Floats:
     """Expected visits of every state under the policy that is optimal for `rewards` (states, levels)."""

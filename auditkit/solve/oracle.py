@@ -73,7 +73,8 @@ class Oracle:
     @cached_property
     def free(self) -> Column:
         """The unconstrained optimum."""
-        return self.at(np.zeros(len(self.rows)))
+        policy = Policy.at(np.zeros(len(self.rows)))
+        return next((c for c in self.known if c.policy == policy), None) or self.column(policy)
 
     def plane(self, column: Column, duals: Floats) -> float:
         """The column's Lagrangian at `duals`; equal to G(duals) if the column is optimal there."""

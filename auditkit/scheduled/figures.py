@@ -1,0 +1,176 @@
+"""What is remembered of a report: headline figures, and figures per group and per constraint. Never a candidate's row.
+
+Utilities and losses are in the unit of value and cost, `unfilled` and `capacity` in positions (expected ones for an
+optimum), `gap` is absolute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+FIRM, UNCONSTRAINED, CONSTRAINED = "firm", "unconstrained", "constrained"
+REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class GroupFigure:
+    """A group's outcome beside that of the reference group; None where the report shows no number."""
+
+    outcome: str
+    group: str
+    applicants: int | None
+    selected: int | None
+    rate: float | None
+    impact_ratio: float | None
+    status: str | None
+    reference: str | None
+    reference_applicants: int | None
+    reference_selected: int | None
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The impact ratio from the counts, without rounding."""
+        n, x, m, y = self.applicants, self.selected, self.reference_applicants, self.reference_selected
+        if n is None or x is None or m is None or y is None or not n or not y:
+            return None
+        return Fraction(x * m, n * y)
+
+
+@dataclass(frozen=True)
+class PolicyGroup:
+    """Candidates of a group, and how many of them a policy is expected to inspect and to select."""
+
+    group: str
+    candidates: int | None
+    inspected: float | None
+    selected: float | None
+
+
+@dataclass(frozen=True)
+class PolicyFigure:
+    """One policy: the firm's, the best one, or the best one under a constraint (then with the price of it)."""
+
+    kind: str
+    label: str
+    status: str | None
+    utility: float | None
+    unfilled: float | None
+    ratio: float | None = None
+    loss: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    loss_low: float | None = None
+    loss_high: float | None = None
+    gap: float | None = None
+    groups: tuple[PolicyGroup, ...] = ()
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A report in numbers, and where they come from."""
+
+    created: str
+    version: str
+    data_path: str | None
+    data_sha256: str | None
+    rows: int | None
+    python: str | None
+    platform: str | None
+    capacity: float | None
+    groups: tuple[GroupFigure, ...]
+    policies: tuple[PolicyFigure, ...]
+
+    @property
+    def constraints(self) -> list[PolicyFigure]:
+        return [policy for policy in self.policies if policy.kind == CONSTRAINED]
+
+    def lowest(self, outcome: str = "selected") -> GroupFigure | None:
+        """The group with the lowest impact ratio."""
+        rows = [g for g in self.groups if g.outcome == outcome and g.impact_ratio is not None and g.status != REFERENCE]
+        return min(rows, key=lambda g: g.impact_ratio or 0.0) if rows else None
+
+
+def figures(document: Mapping[str, Any]) -> Figures:
+    """The figures of a report document (`auditkit-report/1`); any part of it may be null."""
+    source, provenance = document.get("input") or {}, document.get("provenance") or {}
+    groups = tuple(row for key, part in (document.get("disparity") or {}).items() for row in _groups(key, part))
+    policies = [_policy(kind, kind, document[kind]) for kind in (FIRM, UNCONSTRAINED) if document.get(kind)]
+    policies += [
+        _policy(CONSTRAINED, str(part.get("label")), part) for part in document.get("constrained") or () if part
+    ]
+    return Figures(
+        created=str(document["created"]),
+        version=str(document["version"]),
+        data_path=source.get("path"),
+        data_sha256=source.get("sha256"),
+        rows=source.get("rows"),
+        python=provenance.get("python"),
+        platform=provenance.get("platform"),
+        capacity=_capacity(document),
+        groups=groups,
+        policies=tuple(policies),
+    )
+
+
+def _groups(outcome: str, part: Any) -> list[GroupFigure]:
+    if not isinstance(part, Mapping) or "groups" not in part:  # the Local Law summary has other categories
+        return []
+    rows = list(part["groups"] or ())
+    reference = next((row for row in rows if row.get("group") == part.get("reference")), {})
+    return [
+        GroupFigure(
+            outcome=outcome,
+            group=str(row["group"]),
+            applicants=row.get("applicants"),
+            selected=row.get("selected"),
+            rate=row.get("rate"),
+            impact_ratio=row.get("impact_ratio"),
+            status=row.get("status"),
+            reference=part.get("reference"),
+            reference_applicants=reference.get("applicants"),
+            reference_selected=reference.get("selected"),
+        )
+        for row in rows
+    ]
+
+
+def _policy(kind: str, label: str, part: Mapping[str, Any]) -> PolicyFigure:
+    price = part.get("price_of_fairness") or {}
+    interval = price.get("interval") or {}
+    (ratio_low, ratio_high), (loss_low, loss_high) = ((interval.get(key) or (None, None)) for key in ("ratio", "loss"))
+    groups = tuple(
+        PolicyGroup(str(name), row.get("candidates"), row.get("inspected"), row.get("selected"))
+        for name, row in (part.get("by_group") or {}).items()
+        if row is not None
+    )
+    return PolicyFigure(
+        kind=kind,
+        label=label,
+        status=part.get("status"),
+        utility=part.get("utility"),
+        unfilled=part.get("unfilled_capacity"),
+        ratio=price.get("ratio"),
+        loss=price.get("loss"),
+        ratio_low=ratio_low,
+        ratio_high=ratio_high,
+        loss_low=loss_low,
+        loss_high=loss_high,
+        gap=part.get("gap"),
+        groups=groups,
+    )
+
+
+def _capacity(document: Mapping[str, Any]) -> float | None:
+    """Positions to be filled: those that the firm filled and those that it left open."""
+    firm = document.get(FIRM) or {}
+    unfilled = firm.get("unfilled_capacity")
+    selected = [row.get("selected") if row else None for row in (firm.get("by_group") or {}).values()]
+    if unfilled is None or not selected:
+        return None
+    if None in selected:  # a group is not shown; the table of selections still has the sum of all
+        total = ((document.get("disparity") or {}).get("selected") or {}).get("selected")
+        return None if total is None else float(total + unfilled)
+    return float(sum(selected) + unfilled)
