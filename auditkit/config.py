@@ -85,7 +85,7 @@ class Config(_Part):
         return (value,) if isinstance(value, str) else value
 
     def over(self, **given: Any) -> Config:
-        """These settings with others laid over them; what is None is not given. Keys of parts have a dot: `fit.folds`."""
+        """These settings with others laid over them; what is None is not given. `fit__folds` is `folds` of `fit`."""
         document = self.model_dump()
         for key, value in given.items():
             if value is None:

@@ -199,9 +199,9 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
     rows = Rows(every, (0,) * len(every), ())
     most = max(1, MOST_KEPT // max(states, 1))
     total = sum(len(optimum.columns) for optimum in found)
-    widened = []
+    widened: list[Column] = []
     for optimum, (start, end) in zip(found, pairwise(ends), strict=True):
-        columns = optimum.columns[1:]  # the first is the unconstrained optimum, which every problem has
+        columns = optimum.columns[1 if widened else 0 :]  # each begins with the unconstrained optimum
         if total > most:  # the last ones are the nearest to the optimum
             columns = columns[-max(1, most // len(found)) :]
         for column in columns:

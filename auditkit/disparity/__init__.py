@@ -1,0 +1,53 @@
+"""Disparity between groups: impact ratios with tests, intervals and how far one selection would move them.
+
+| question | file |
+| --- | --- |
+| two groups, the formulas | two_by_two.py |
+| all groups against the reference, status and flags | groups.py |
+| counts from a table of applications | table.py |
+| groups too small to show | suppression.py |
+"""
+
+from auditkit.disparity.groups import (
+    FOUR_FIFTHS,
+    Comparison,
+    Counts,
+    Disparity,
+    Flag,
+    FlipFlop,
+    Group,
+    Status,
+    compare,
+    flip_flop,
+)
+from auditkit.disparity.plain import plain
+from auditkit.disparity.suppression import hidden, shown, suppress
+from auditkit.disparity.table import UNKNOWN, Outcome, measure, tally
+from auditkit.disparity.two_by_two import Interval, Pair, Stratified, holm, score_interval, stratify
+
+__all__ = [
+    "FOUR_FIFTHS",
+    "UNKNOWN",
+    "Comparison",
+    "Counts",
+    "Disparity",
+    "Flag",
+    "FlipFlop",
+    "Group",
+    "Interval",
+    "Outcome",
+    "Pair",
+    "Status",
+    "Stratified",
+    "compare",
+    "flip_flop",
+    "hidden",
+    "holm",
+    "measure",
+    "plain",
+    "score_interval",
+    "shown",
+    "stratify",
+    "suppress",
+    "tally",
+]

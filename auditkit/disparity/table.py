@@ -1,0 +1,141 @@
+"""From a table of applications to counts: which outcome, of whom, in which stratum.
+
+"Selected" stands for any binary outcome: selected, inspected, or scored above the median of the full sample (a tie with
+the median is not above it). Withdrawn and pending applications enter no rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from auditkit.disparity.groups import FOUR_FIFTHS, Counts, Disparity, compare
+from auditkit.errors import InputError, Problem, nearest
+
+UNKNOWN = "unknown"
+"""The group value that marks an applicant of unknown category."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A binary outcome of every row, and which rows count.
+
+    To withdraw or to be undecided (pending) is not to be rejected: such rows enter no rate, whatever their outcome,
+    because leaving out only those without it would raise the rate. A score that was given counts in any case.
+    """
+
+    name: str
+    values: NDArray[np.bool_]
+    counted: NDArray[np.bool_]
+    withdrawn: int
+    pending: int
+    not_measured: int
+    median: float | None = None
+
+    @staticmethod
+    def of_column(
+        values: pd.Series[Any],
+        withdrawn: pd.Series[Any] | None = None,
+        pending: pd.Series[Any] | None = None,
+        name: str = "selected",
+    ) -> Outcome:
+        """From a yes/no column; rows where it is missing are left out."""
+        numbers, missing = _numbers(values), values.isna().to_numpy(np.bool_)
+        if not np.all(missing | (numbers == 0) | (numbers == 1)):
+            raise InputError(Problem(f"column {name!r}", "is not a yes/no column", "the outcome 'score' is for scores"))
+        gone = _truth(withdrawn, len(numbers))
+        waits = _truth(pending, len(numbers)) & ~gone
+        counted = ~(gone | waits | missing)
+        return Outcome(name, numbers == 1, counted, *_sizes(gone, waits, missing & ~gone & ~waits))
+
+    @staticmethod
+    def above_median(
+        scores: pd.Series[Any], withdrawn: pd.Series[Any] | None = None, pending: pd.Series[Any] | None = None
+    ) -> Outcome:
+        """Score above the median of all rows that have a score, whatever their group; a tie is not above."""
+        numbers = _numbers(scores)
+        scored = np.isfinite(numbers)
+        median = float(np.median(numbers[scored])) if scored.any() else None
+        above = scored if median is None else scored & (numbers > median)
+        gone = _truth(withdrawn, len(numbers)) & ~scored
+        waits = _truth(pending, len(numbers)) & ~scored & ~gone
+        sizes = _sizes(gone, waits, ~(scored | gone | waits))
+        return Outcome("score above the median", above, scored, *sizes, median)
+
+    @staticmethod
+    def of_table(table: pd.DataFrame, outcome: str = "selected") -> Outcome:
+        column, withdrawn, pending = _column(table, outcome), table.get("withdrawn"), table.get("pending")
+        if outcome == "score":
+            return Outcome.above_median(column, withdrawn, pending)
+        return Outcome.of_column(column, withdrawn, pending, outcome)
+
+
+def _sizes(gone: NDArray[np.bool_], waits: NDArray[np.bool_], blank: NDArray[np.bool_]) -> tuple[int, int, int]:
+    return int(gone.sum()), int(waits.sum()), int(blank.sum())
+
+
+def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """NaN for what is missing or no number."""
+    return np.asarray(pd.to_numeric(column, errors="coerce").astype("Float64").to_numpy(np.float64, na_value=np.nan))
+
+
+def _truth(column: pd.Series[Any] | None, rows: int) -> NDArray[np.bool_]:
+    if column is None:
+        return np.zeros(rows, dtype=np.bool_)
+    return column.astype("boolean").fillna(False).to_numpy(np.bool_)
+
+
+def _column(table: pd.DataFrame, name: str) -> pd.Series[Any]:
+    if name not in table:
+        raise InputError(Problem(f"column {name!r}", "is not in the table", nearest(name, map(str, table.columns))))
+    return table[name]
+
+
+def tally(
+    group: pd.Series[Any], outcome: Outcome, stratum: pd.Series[Any] | None = None, unknown: str = UNKNOWN
+) -> tuple[Counts, int]:
+    """Counts of the rows that count, and how many of them are of unknown category."""
+    names = group.astype("string").fillna(unknown)
+    known = outcome.counted & (names != unknown).to_numpy(np.bool_)
+    if not known.any():
+        raise InputError(Problem(f"column {str(group.name)!r}", "no row with a known group and outcome is left"))
+    codes, groups = pd.factorize(names.to_numpy(object)[known], sort=True)
+    stratum_codes, K = np.zeros(len(codes), dtype=np.int64), 1
+    if stratum is not None:
+        stratum_codes, strata = pd.factorize(stratum.astype("string").fillna(unknown).to_numpy(object)[known])
+        K = len(strata)
+    cells, size = stratum_codes * len(groups) + codes, K * len(groups)
+    n = np.bincount(cells, minlength=size)
+    x = np.bincount(cells[outcome.values[known]], minlength=size)
+    shape = (K, len(groups))
+    counts = Counts(tuple(str(name) for name in groups), n.reshape(shape), x.reshape(shape))
+    return counts, int((outcome.counted & ~known).sum())
+
+
+def measure(
+    table: pd.DataFrame,
+    outcome: str = "selected",
+    group: str = "group",
+    minimum_share: float | Fraction = 0.0,
+    *,
+    stratum: str | None = "search",
+    line: float | Fraction = FOUR_FIFTHS,
+    alpha: float = 0.05,
+) -> Disparity:
+    """Disparity in a history table. `outcome` is a yes/no column, or `score` for "above the full sample's median"."""
+    seen = Outcome.of_table(table, outcome)
+    counts, unknown = tally(_column(table, group), seen, None if stratum is None else _column(table, stratum))
+    found = compare(counts, minimum_share=minimum_share, line=line, alpha=alpha, outcome=seen.name)
+    return replace(
+        found,
+        unknown=unknown,
+        withdrawn=seen.withdrawn,
+        pending=seen.pending,
+        not_measured=seen.not_measured,
+        median=seen.median,
+    )

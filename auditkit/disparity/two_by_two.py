@@ -1,0 +1,215 @@
+"""Two groups, selected or not: impact ratio, tests and intervals, and the same over strata.
+
+Counts are persons; rates, ratios and p-values are pure numbers. What cannot be computed is None, never NaN.
+
+Group 1 is compared with group 0, the **reference**: the highest rate x/n *after* exclusions (a tie goes to the
+larger group). With n applicants and x selected in each, p = x/n, and of the two together N = n1+n0, S = x1+x0,
+F = N-S, P = S/N:
+
+    impact ratio     IR = p1/p0, compared with the line (4/5) as exact fractions
+    Z                (p1-p0) / sqrt(P (1-P) (1/n1 + 1/n0))
+    SD               (x1 - n1 S/N) / sqrt(n1 n0 S F / (N^2 (N-1)))        (hypergeometric; margins fixed)
+    shortfall        n1 P - x1
+    p                Fisher's exact test if some n < 30 or an expected count < 5, else the normal test of Z; two-sided
+    Katz interval    exp(ln IR -+ z sqrt((1-p1)/x1 + (1-p0)/x0)), or, when one of the four cells is zero,
+    score interval   {f : |T(f)| <= z},  T(f) = (p1 - f p0) / sqrt(q1 (1-q1)/n1 + f^2 q0 (1-q0)/n0)   (Koopman 1984)
+                     with q the likeliest rates under q1 = f q0:  A q0^2 - B q0 + S = 0,
+                     A = N f,  B = (n1 + x0) f + x1 + n0
+
+Over strata (requisitions), with a = x1, b = n1-x1, c = x0, d = n0-x0, t = n1+n0, m = a+c of each stratum:
+
+    odds ratio       sum(ad/t) / sum(bc/t)                 (Mantel-Haenszel; Robins-Breslow-Greenland interval)
+    risk ratio       sum(a n0/t) / sum(c n1/t)             (Mantel-Haenszel; Greenland-Robins interval)
+    CMH              sum(a - n1 m/t)^2 / sum(n1 n0 m (t-m) / (t^2 (t-1)))     (no continuity correction, 1 degree)
+
+The three numerators have the sign of sum(ad-bc)/t, so "pooling reverses the sign" has one meaning.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.stats import chi2, fisher_exact, norm
+from scipy.stats.contingency import relative_risk
+
+
+@dataclass(frozen=True)
+class Interval:
+    lower: float
+    upper: float | None
+    """None: no upper bound."""
+    method: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Group 1 against the reference 0; the formulas are those of the module."""
+
+    n1: int
+    x1: int
+    n0: int
+    x0: int
+
+    @property
+    def impact_ratio(self) -> Fraction | None:
+        return Fraction(self.x1 * self.n0, self.n1 * self.x0) if self.n1 and self.x0 else None
+
+    @property
+    def z(self) -> float | None:
+        n1, n0, N, S = self.n1, self.n0, self.n1 + self.n0, self.x1 + self.x0
+        if not (n1 and n0 and 0 < S < N):
+            return None
+        P = S / N
+        return (self.x1 / n1 - self.x0 / n0) / math.sqrt(P * (1 - P) * (1 / n1 + 1 / n0))
+
+    @property
+    def sd(self) -> float | None:
+        n1, n0, N, S = self.n1, self.n0, self.n1 + self.n0, self.x1 + self.x0
+        if not (n1 and n0 and 0 < S < N):
+            return None
+        return (self.x1 - n1 * S / N) / math.sqrt(n1 * n0 * S * (N - S) / (N**2 * (N - 1)))
+
+    @property
+    def shortfall(self) -> float:
+        return self.n1 * (self.x1 + self.x0) / (self.n1 + self.n0) - self.x1
+
+    @property
+    def fisher_p(self) -> float:
+        table = np.array([[self.x1, self.n1 - self.x1], [self.x0, self.n0 - self.x0]])
+        return min(1.0, float(fisher_exact(table).pvalue))
+
+    @property
+    def z_p(self) -> float | None:
+        z = self.z
+        return None if z is None else 2 * float(norm.sf(abs(z)))
+
+    @property
+    def recommended(self) -> str:
+        N, S, small = self.n1 + self.n0, self.x1 + self.x0, min(self.n1, self.n0)
+        return "fisher" if small < 30 or small * min(S, N - S) < 5 * N else "z"
+
+    @property
+    def p(self) -> float:
+        """Of the recommended test."""
+        z_p = self.z_p
+        return self.fisher_p if self.recommended == "fisher" or z_p is None else z_p
+
+    def below(self, line: Fraction) -> bool | None:
+        """IR < line, exactly; defined also where nobody of the reference is selected but someone of the group is."""
+        return self.x1 * self.n0 < line * self.x0 * self.n1 if self.x1 or self.x0 else None
+
+    def moved(self, k: int) -> Pair | None:
+        """With k selections moved from the reference to the group, where that is possible."""
+        x1, x0 = self.x1 + k, self.x0 - k
+        return Pair(self.n1, x1, self.n0, x0) if 0 <= x1 <= self.n1 and 0 <= x0 <= self.n0 else None
+
+    def interval(self, alpha: float = 0.05) -> Interval | None:
+        if self.impact_ratio is None:
+            return None
+        if 0 in (self.x1, self.n1 - self.x1, self.n0 - self.x0):
+            return score_interval(self, alpha)
+        katz = relative_risk(self.x1, self.n1, self.x0, self.n0).confidence_interval(1 - alpha)
+        return Interval(float(katz.low), float(katz.high), "katz", 1 - alpha)
+
+
+def score_interval(pair: Pair, alpha: float = 0.05) -> Interval:
+    """Koopman's interval for the impact ratio; needs at least one selection to say anything."""
+    n1, x1, n0, x0 = pair.n1, pair.x1, pair.n0, pair.x0
+    z = float(norm.isf(alpha / 2))
+
+    def T(log_f: float) -> float:
+        f = math.exp(log_f)
+        A, B = (n1 + n0) * f, (n1 + x0) * f + x1 + n0
+        q0 = 2 * (x1 + x0) / (B + math.sqrt(max(B * B - 4 * A * (x1 + x0), 0.0)))  # the smaller root, stably
+        q1 = f * q0
+        variance = q1 * max(1 - q1, 0.0) / n1 + f * f * q0 * max(1 - q0, 0.0) / n0
+        return (x1 / n1 - f * x0 / n0) / math.sqrt(max(variance, 1e-300))
+
+    lower = _crossing(T, z) if x1 else 0.0
+    upper = _crossing(T, -z) if x0 else None
+    return Interval(lower, upper, "score", 1 - alpha)
+
+
+def _crossing(T: Callable[[float], float], level: float) -> float:
+    """f where the decreasing T(ln f) equals `level`."""
+    low = high = 0.0
+    while T(low) < level:
+        low = 2 * low - 1
+    while T(high) > level:
+        high = 2 * high + 1
+    return math.exp(low if low == high else float(brentq(lambda log_f: T(log_f) - level, low, high, xtol=1e-13)))
+
+
+@dataclass(frozen=True)
+class Stratified:
+    strata: int
+    """Strata that hold both groups."""
+    odds_ratio: float | None
+    odds_interval: Interval | None
+    risk_ratio: float | None
+    risk_interval: Interval | None
+    cmh: float | None
+    p: float | None
+    p_holm: float | None
+    shortfall: float
+    reverses: bool
+
+
+def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratified:
+    """Mantel-Haenszel and CMH over strata, from one array of counts each."""
+    pooled = int(np.sum(x1)) * int(np.sum(n0)) - int(np.sum(x0)) * int(np.sum(n1))
+    both = (np.asarray(n1) > 0) & (np.asarray(n0) > 0)
+    n1, a, n0, c = (np.asarray(counts, dtype=np.float64)[both] for counts in (n1, x1, n0, x0))
+    b, d, t, m = n1 - a, n0 - c, n1 + n0, a + c
+    R, S = a * d / t, b * c / t
+    excess, noise = float(np.sum(R - S)), 1e-12 * float(np.sum(R + S))
+    sign = 0.0 if abs(excess) <= noise else math.copysign(1.0, excess)
+    variance = float(np.sum(n1 * n0 * m * (t - m) / (t**2 * (t - 1))))
+    cmh = excess**2 / variance if variance > 0 else None
+    top, bottom = float(np.sum(a * n0 / t)), float(np.sum(c * n1 / t))
+    odds = risk = odds_interval = risk_interval = None
+    if bottom > 0:
+        risk = top / bottom
+        if risk > 0:
+            spread = float(np.sum((m * n1 * n0 - a * c * t) / t**2)) / (top * bottom)
+            risk_interval = _log_interval(risk, spread, "greenland-robins", alpha)
+    r, s = float(R.sum()), float(S.sum())
+    if s > 0:
+        odds = r / s
+        if odds > 0:
+            h, k = (a + d) / t, (b + c) / t
+            spread = float(np.sum(h * R) / r**2 + np.sum(h * S + k * R) / (r * s) + np.sum(k * S) / s**2) / 2
+            odds_interval = _log_interval(odds, spread, "robins-breslow-greenland", alpha)
+    return Stratified(
+        strata=len(t),
+        odds_ratio=odds,
+        odds_interval=odds_interval,
+        risk_ratio=risk,
+        risk_interval=risk_interval,
+        cmh=cmh,
+        p=None if cmh is None else float(chi2.sf(cmh, 1)),
+        p_holm=None,
+        shortfall=-excess,
+        reverses=pooled * sign < 0,
+    )
+
+
+def _log_interval(ratio: float, variance: float, method: str, alpha: float) -> Interval:
+    reach = float(norm.isf(alpha / 2)) * math.sqrt(max(variance, 0.0))
+    return Interval(ratio * math.exp(-reach), ratio * math.exp(reach), method, 1 - alpha)
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given."""
+    order = np.argsort(p, kind="stable")
+    steps = np.maximum.accumulate(np.asarray(p, dtype=np.float64)[order] * np.arange(len(p), 0, -1))
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(steps, 1.0)
+    return [float(value) for value in adjusted]

@@ -1,0 +1,208 @@
+"""What a scheduled audit reads from audit.toml beside the settings of the report:
+
+    [thresholds]            lines that must not be crossed (`thresholds`)
+    [history]               where artefacts and figures are kept, and for how long
+    [[alerts]]              who is told (`auditkit.alerts`)
+
+Places are relative to the file. Secrets are named by their environment variables and stand nowhere else.
+"""
+
+from __future__ import annotations
+
+import calendar
+import hashlib
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from auditkit.alerts import Channel, Variable, make
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.scheduled import thresholds
+
+UNITS = ("day", "week", "month", "year")
+
+
+@dataclass(frozen=True)
+class Period:
+    """A stretch of calendar time such as 4 years."""
+
+    number: int
+    unit: str
+
+    def before(self, moment: datetime) -> datetime:
+        """The moment that lies this long before another; the 31st of a short month is its last day."""
+        if self.unit in ("day", "week"):
+            days = self.number * (7 if self.unit == "week" else 1)
+            return moment - timedelta(days=min(days, (moment - moment.replace(year=1, month=1, day=1)).days))
+        months = self.number * (12 if self.unit == "year" else 1)
+        year, month = divmod(moment.year * 12 + moment.month - 1 - months, 12)
+        if year < 1:
+            return moment.replace(year=1, month=1, day=1)
+        day = min(moment.day, calendar.monthrange(year, month + 1)[1])
+        return moment.replace(year=year, month=month + 1, day=day)
+
+    def __str__(self) -> str:
+        return f"{self.number} {self.unit}{'' if self.number == 1 else 's'}"
+
+
+def parse_period(text: str) -> Period:
+    found = re.fullmatch(r"\s*(\d{1,6})\s*([a-z]+?)s?\s*", text.lower())
+    if found is None or found[2] not in UNITS or not int(found[1]):
+        raise ValueError('is not a period; write for example "4 years", "18 months" or "90 days"')
+    return Period(int(found[1]), found[2])
+
+
+class HistorySettings(BaseModel):
+    """The table `[history]`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    name: str | None = Field(None, min_length=1, description="of this audit (default: the name of its folder)")
+    folder: Path = Field(Path("audits"), description="where the dated folders of artefacts are written")
+    database: str | None = Field(
+        None, description="SQLite file, or URL without a password (default: history.sqlite in the folder)"
+    )
+    database_env: Variable | None = Field(
+        None, description="name of the environment variable that holds the URL of the database"
+    )
+    keep: str | None = Field(None, description='how long artefacts are kept, such as "4 years" (default: for ever)')
+
+    @field_validator("keep")
+    @classmethod
+    def _a_period(cls, value: str | None) -> str | None:
+        if value is not None:
+            parse_period(value)
+        return value
+
+    @field_validator("database")
+    @classmethod
+    def _no_password(cls, value: str | None) -> str | None:
+        if value is not None and re.match(r"[\w+]+://[^/@]*:[^/@]*@", value):
+            raise ValueError("holds a password; put the URL into an environment variable and name it in database_env")
+        return value
+
+    @model_validator(mode="after")
+    def _one_database(self) -> HistorySettings:
+        if self.database is not None and self.database_env is not None:
+            raise ValueError("database and database_env exclude each other")
+        return self
+
+    @property
+    def period(self) -> Period | None:
+        return None if self.keep is None else parse_period(self.keep)
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """One audit.toml, as a run uses it. `text` is the file, byte by byte."""
+
+    path: Path
+    text: bytes
+    thresholds: tuple[thresholds.Threshold, ...]
+    history: HistorySettings
+    alerts: tuple[Mapping[str, Any], ...]
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text).hexdigest()
+
+    @property
+    def name(self) -> str:
+        return self.history.name or self.path.parent.name or self.path.stem
+
+    @property
+    def folder(self) -> Path:
+        return self.path.parent / self.history.folder
+
+    def database(self, environ: Mapping[str, str]) -> str:
+        """The URL of the history; it may hold a password."""
+        if self.history.database_env is not None:
+            return value_of(self.history.database_env, environ, "history.database_env")
+        given = self.history.database
+        if given is not None and "://" in given:
+            return given
+        return f"sqlite:///{self.path.parent / given if given else self.folder / 'history.sqlite'}"
+
+    def channels(self, kinds: Mapping[str, type[Channel]]) -> tuple[Channel, ...]:
+        """The alert channels; every problem with any of them at once."""
+        made: list[Channel] = []
+        problems: list[Problem] = []
+        for i, keys in enumerate(self.alerts):
+            try:
+                made.append(make(kinds, keys))
+            except InputError as error:
+                problems += [problem.at(f"{self.path}: alerts[{i}]") for problem in error.problems]
+        if problems:
+            raise InputError(problems)
+        return tuple(made)
+
+
+def value_of(variable: str, environ: Mapping[str, str], where: str) -> str:
+    """What an environment variable holds; without it nothing can go on."""
+    value = environ.get(variable, "")
+    if not value.strip():
+        raise InputError(Problem(where, f"the environment variable {variable} is not set", "set it, or remove the key"))
+    return value
+
+
+def read(path: Path) -> Settings:
+    """The settings of a file; the keys of the report itself are left to `auditkit.config`."""
+    path = path.absolute()
+    try:
+        text = path.read_bytes()
+        document = tomllib.loads(text.decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+    except UnicodeDecodeError:
+        raise InputError(Problem(str(path), "is not text in UTF-8")) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(Problem(str(path), f"is not TOML: {error}")) from None
+    return check(path, text, document)
+
+
+def check(path: Path, text: bytes, document: Mapping[str, Any]) -> Settings:
+    """The settings of a parsed file; raises InputError that names every key that is wrong."""
+    problems: list[Problem] = []
+    lines: tuple[thresholds.Threshold, ...] = ()
+    try:
+        lines = thresholds.parse(_table(document, "thresholds"))
+    except InputError as error:
+        problems += error.problems
+    history = HistorySettings()
+    try:
+        history = HistorySettings.model_validate(_table(document, "history"))
+    except InputError as error:
+        problems += error.problems
+    except ValidationError as error:
+        problems += [_explain(item) for item in error.errors()]
+    alerts = document.get("alerts", [])
+    if not isinstance(alerts, list) or not all(isinstance(one, dict) for one in alerts):
+        problems.append(Problem("alerts", "is no list of tables", "write [[alerts]], with two brackets"))
+        alerts = []
+    if problems:
+        raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in problems])
+    return Settings(path, text, lines, history, tuple(alerts))
+
+
+def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    table = document.get(key, {})
+    if not isinstance(table, dict):
+        raise InputError(Problem(key, "is no table", f"write [{key}] above its keys"))
+    return table
+
+
+def _explain(item: Any) -> Problem:
+    """Without the value: it may be a secret in the wrong place."""
+    where = ".".join(["history", *map(str, item["loc"])])
+    if item["type"] == "extra_forbidden":
+        last = str(item["loc"][-1])
+        return Problem(where, f"there is no key {last!r}", nearest(last, HistorySettings.model_fields))
+    return Problem(where, str(item["msg"]).removeprefix("Value error, "))
