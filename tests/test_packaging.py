@@ -31,7 +31,7 @@ HEAVY = {"numba", "pandas", "scipy", "matplotlib", "weasyprint"}
 LAYERS = """
     errors spec config
     data
-    instance layout files
+    instance layout variants files
     fit
     constraints alerts hookspecs plugin_manager
     plugins

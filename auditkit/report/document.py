@@ -1,0 +1,365 @@
+"""The report as a document, `auditkit-report/1`: everything that HTML, PDF and other programs show, as plain data.
+
+A part that the data cannot support is null, and a finding says why. No candidate's row, id or cell is in it; numbers of
+small groups are null (`privacy`). The same input, settings and SOURCE_DATE_EPOCH give the same bytes.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditkit import __version__, local_law, spec
+from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standing, keys_of
+from auditkit.data import KINDS, UNKNOWN, render_mapping
+from auditkit.disparity import Disparity
+from auditkit.report import findings
+from auditkit.report.privacy import Hidden, blank
+
+if TYPE_CHECKING:
+    from auditkit.config import Config
+    from auditkit.data import History
+    from auditkit.fit.fitted import Fitted
+    from auditkit.local_law import Summary
+    from auditkit.policy import Level, Policy
+
+FORMAT = "auditkit-report/1"
+EPOCH = "SOURCE_DATE_EPOCH"
+PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What an audit found, before it becomes a document."""
+
+    history: History
+    tables: Mapping[str, Disparity | None]
+    """By outcome: `selected`, `inspected`."""
+    summary: Summary | None
+    """Of Local Law 144, already without the hidden categories."""
+    hidden: Hidden
+    fitted: Fitted | None
+    comparison: Comparison | None
+    missing: tuple[str, ...]
+    """Why there is no model."""
+
+
+def created() -> str:
+    """Now, or the moment that SOURCE_DATE_EPOCH names."""
+    epoch = os.environ.get(EPOCH, "").strip()
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
+    """The document of an audit."""
+    history, hidden, comparison = parts.history, parts.hidden, parts.comparison
+    constrained = None if comparison is None else [_constrained(entry, hidden) for entry in comparison.constrained]
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "created": when,
+        "input": {
+            "path": Path(history.source.path).name,
+            "rows": history.source.rows,
+            "sha256": history.source.sha256,
+            "encoding": history.source.encoding,
+            "separator": history.source.separator,
+        },
+        "config": config.to_json(),
+        "mapping": [{"role": r, "column": c, "reason": why} for r, c, why in render_mapping(history)],
+        "problems": _problems(history),
+        "groups": _groups(history, hidden),
+        "firm": None if comparison is None else _standing(comparison.firm, hidden),
+        "unconstrained": None
+        if comparison is None
+        else {**_standing(comparison.unconstrained, hidden), "ex_post_slack": None},
+        "constrained": constrained,
+        "disparity": {
+            **{name: None if table is None else blank(table, hidden).to_json() for name, table in parts.tables.items()},
+            "local_law_144": None if parts.summary is None else parts.summary.to_json(),
+        },
+        "funnel": _funnel(history, hidden),
+        "frontier": None,
+        "sensitivity": None,
+        "fit": None if parts.fitted is None else _fit(parts.fitted, hidden),
+        "findings": _findings(parts),
+        "provenance": _provenance(),
+    }
+
+
+def dump(document: Mapping[str, Any]) -> str:
+    """The document as it is written to a file."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _findings(parts: Parts) -> list[dict[str, Any]]:
+    found = [
+        f
+        for table in parts.tables.values()
+        if table is not None
+        for f in findings.of_disparity(blank(table, parts.hidden))
+    ]
+    if parts.comparison is not None:
+        found += findings.of_comparison(parts.comparison)
+    if parts.fitted is None:
+        found += findings.without_fit(parts.missing)
+    found += findings.of_data(parts.history, parts.hidden, parts.summary)
+    if parts.fitted is not None:
+        found += findings.of_fit(parts.fitted, parts.hidden, parts.hidden.threshold)
+    found.sort(key=lambda finding: finding["kind"] != "finding")  # stable: findings first
+    return found
+
+
+# The data ----------------------------------------------------------------------------------------------------------------
+
+_WORDS = {
+    "more-selected-than-capacity": "more were selected than there are positions: the number selected serves",
+    "group-spelling": "a spelling is taken as the same group as another",
+    "mixed-dates": "dates are written in several styles",
+    "ambiguous-number": "a number was read with a decimal mark that the file does not settle",
+    "stage-skipped": "a later stage was reached, but not an earlier one: counted as reached",
+    "rest-of-a-record": "a row that is the rest of the one above",
+}
+"""Kinds of problems whose own words are about one cell."""
+
+
+def in_general(text: str) -> str:
+    """The words of a kind of problem without the cells that a single one names."""
+    text = re.sub(r" \(\{\w+\}\)|\{\w+\}: |candidate \{value\}: ", "", text)
+    text = re.sub(r"(score|cost|capacity) \{value\}", r"a \1", text)
+    text = text.replace("{column}", "COLUMN").replace("{role}", "ROLE").replace("{raw}", "VALUE")
+    return re.sub(r"\{\w+\}", "a value", text)
+
+
+def _problems(history: History) -> dict[str, Any]:
+    counts = history.problems.counts()
+    return {
+        "total": sum(counts.values()),
+        "by_code": [
+            {
+                "code": code,
+                "treatment": KINDS[code].treatment,
+                "count": n,
+                "what": _WORDS.get(code) or in_general(KINDS[code].what),
+                "fix": in_general(KINDS[code].fix),
+            }
+            for code, n in sorted(counts.items())
+        ],
+        "counts": {
+            "read": history.counts.rows_read,
+            "used": history.counts.rows_used,
+            "left": dict(history.counts.left),
+        },
+    }
+
+
+def _groups(history: History, hidden: Hidden) -> list[dict[str, Any]]:
+    table = history.table[history.decided]
+    counts = table.groupby("group").size()
+    found = []
+    for group in sorted(map(str, counts.index), key=lambda name: (name == UNKNOWN, name)):
+        own = table[table["group"] == group]
+        if group in hidden.groups:
+            numbers: dict[str, Any] = dict.fromkeys(("applicants", "inspected", "selected"))
+            found.append({"name": group, **numbers, "suppressed": True, "shown": hidden.shown[group]})
+            continue
+        selected = int(own["selected"].sum()) if history.has("selected") else None
+        numbers = {"applicants": len(own), "inspected": int(own["inspected"].sum()), "selected": selected}
+        found.append({"name": group, **numbers, "suppressed": False})
+    return found
+
+
+def _funnel(history: History, hidden: Hidden) -> list[dict[str, Any]]:
+    """How many of each group got how far; those who withdrew or are undecided count nowhere, as in all rates."""
+    table = history.table[history.decided]
+    reached = {"applied": table["row"].notna()}
+    for name in history.stages:
+        reached[name] = table[f"stage:{name}"].astype("boolean").fillna(False).astype("bool")
+    if not history.stages:
+        reached["inspected"] = table["inspected"]
+    if history.has("selected"):
+        reached["selected"] = table["selected"]
+    names = sorted(map(str, table["group"].unique()), key=lambda name: (name == UNKNOWN, name))
+    return [
+        {
+            "stage": stage,
+            "by_group": {
+                name: None if name in hidden.groups else int((who & (table["group"] == name)).sum()) for name in names
+            },
+        }
+        for stage, who in reached.items()
+    ]
+
+
+# Policies ----------------------------------------------------------------------------------------------------------------
+
+
+def _standing(standing: Standing, hidden: Hidden) -> dict[str, Any]:
+    none = dict.fromkeys(("candidates", "inspected", "selected"))
+    return {
+        "utility": standing.utility,
+        "long_term_utility": standing.long_term_utility,
+        "by_group": {
+            name: none
+            if name in hidden.groups
+            else {"candidates": row.candidates, "inspected": _whole(row.inspected), "selected": _whole(row.selected)}
+            for name, row in standing.by_group.items()
+        },
+        "unfilled_capacity": _whole(standing.unfilled_capacity),
+    }
+
+
+def _whole(x: float) -> float | int:
+    """Recorded numbers are whole and are written so; expected ones are what they are."""
+    return int(x) if float(x).is_integer() else float(x)
+
+
+def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
+    optimum = entry.optimum
+    document: dict[str, Any] = {
+        "label": entry.label,
+        "specs": [spec.render(keys_of(c)) for c in entry.constraints],
+        "status": entry.status,
+        "conflict": list(entry.conflict),
+    }
+    if entry.standing is None or optimum is None:
+        empty = ("utility", "long_term_utility", "by_group", "unfilled_capacity", "price_of_fairness", "ex_post_slack")
+        return document | dict.fromkeys((*empty, "unfilled", "bound", "gap", "duals", "order_kept", "policies"))
+    price = entry.interval
+    bounds = None
+    if isinstance(price, Interval):
+        kept = None if price.ratio is None else list(price.ratio)
+        bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss)}
+    laws = [
+        _law(law)
+        for law, dual in zip(entry.slack_laws, entry.duals, strict=True)
+        if law is not None and not dual.individual and not _tells(dual.groups, hidden)
+    ]
+    return {
+        **document,
+        **_standing(entry.standing, hidden),
+        "price_of_fairness": {"ratio": entry.ratio, "loss": entry.loss, "interval": bounds},
+        "ex_post_slack": laws or None,
+        "unfilled": None
+        if entry.unfilled is None
+        else {"counts": entry.unfilled.counts.tolist(), "probabilities": entry.unfilled.probabilities.tolist()},
+        "bound": optimum.bound,
+        "gap": optimum.gap,
+        "duals": _duals(entry),
+        "order_kept": entry.order_kept,
+        "policies": _policies(entry),
+    }
+
+
+def _tells(groups: frozenset[str], hidden: Hidden) -> bool:
+    """Whether numbers of a row would tell the size of a hidden group: it is about few, and one of them is hidden."""
+    return bool(groups & hidden.groups) and len(groups) <= 2
+
+
+def _law(law: SlackLaw) -> dict[str, Any]:
+    return {
+        "label": law.label,
+        "edges": law.edges.tolist(),
+        "probabilities": law.probabilities.tolist(),
+        "mean": law.mean,
+        "sd": law.sd,
+        "outside": law.outside,
+    }
+
+
+def _duals(entry: Constrained) -> list[dict[str, Any]]:
+    found = [
+        {"label": dual.label, "sense": dual.sense, "value": dual.value, "slack": dual.slack, "words": dual.words}
+        for dual in entry.duals
+        if not dual.individual
+    ]
+    single = [dual for dual in entry.duals if dual.individual]
+    if single:
+        tight = sum(dual.value != 0 for dual in single)
+        found.append(
+            {
+                "label": f"{len(single)} rows, one for each candidate",
+                "sense": single[0].sense,
+                "value": None,
+                "slack": min(dual.slack for dual in single),
+                "words": f"{tight} of them bind",
+            }
+        )
+    return found
+
+
+def _policies(entry: Constrained) -> list[dict[str, Any]] | None:
+    """The mixture, so that anyone with the data can evaluate it again; null where it would name candidates."""
+    optimum = entry.optimum
+    if optimum is None or optimum.rows.measures or any(dual.individual for dual in entry.duals):
+        return None
+    return [
+        {"weight": weight, **_policy(policy)}
+        for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
+    ]
+
+
+def _policy(policy: Policy) -> dict[str, Any]:
+    first, *ties = (_level(level) for level in policy.levels)
+    return first | ({"ties": ties} if ties else {})
+
+
+def _level(level: Level) -> dict[str, Any]:
+    return {"objective": level.objective, "duals": list(level.duals)}
+
+
+# Fit and provenance ------------------------------------------------------------------------------------------------------
+
+
+def _fit(fitted: Fitted, hidden: Hidden) -> dict[str, Any]:
+    quality = fitted.quality.to_json()
+    bins = len(quality["pit"]["shares"])
+    few = ("mean_error", "standard_error", "crps", "coverage")
+    by_group = []
+    for row in quality["by_group"]:
+        if row["name"] in hidden.groups:
+            continue
+        shown = row if row["scores"] >= hidden.threshold else {**row, **dict.fromkeys(few)}
+        by_group.append({"group": shown.pop("name"), "n": shown.pop("scores"), **shown})
+    settings = json.loads(json.dumps(fitted.settings))
+    if settings.get("true_value"):
+        effects = settings["true_value"]["effects"]
+        settings["true_value"]["effects"] = {g: x for g, x in effects.items() if g not in hidden.groups}
+    selection = quality["selection"]
+    selection["by_group"] = [row for row in selection["by_group"] if row["name"] not in hidden.groups]
+    return {
+        "fitter": fitted.settings["fitter"],
+        "pit": {"edges": [i / bins for i in range(bins + 1)], **quality["pit"]},
+        "coverage": [{"nominal": row["level"], "actual": row["covered"]} for row in quality["coverage"]],
+        "by_group": by_group,
+        "by_stratum": quality["by_stratum"],
+        "skill": quality["skill"],
+        "selection": selection,
+        "warnings": findings.visible_warnings(quality["warnings"], hidden),
+        "settings": settings,
+    }
+
+
+def _provenance() -> dict[str, Any]:
+    versions = {"auditkit": __version__}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    texts = local_law.conventions().values()
+    return {
+        "python": platform.python_version(),
+        "packages": versions,
+        "platform": f"{platform.system()} {platform.machine()}",
+        "conventions": [{"name": c.name, "text": c.text, "read_on": c.read_on.isoformat()} for c in texts],
+    }

@@ -1,0 +1,16 @@
+"""The paper's numerical study, figure by figure: `auditkit study NAME`.
+
+Every instance is drawn from a seed, every policy is evaluated exactly; nothing about a policy is simulated.
+
+| question | file |
+| --- | --- |
+| which instances | draw.py |
+| one solved point | point.py |
+| which points, of which instances | sweeps.py, two_stage.py |
+| kept on disk, in parallel, resumed | store.py, run.py |
+| means, standard errors, crossings | estimate.py |
+| what the paper says, what was measured | parity.py, quota.py, budget.py, policies.py, chains.py; claims.py |
+| charts and words | figure.py, page.py |
+| names of studies | catalogue.py |
+| the command | command.py |
+"""
