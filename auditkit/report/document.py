@@ -10,18 +10,17 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import __version__, local_law, spec
 from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standing, keys_of
-from auditkit.data import KINDS, UNKNOWN, render_mapping
+from auditkit.data import render_mapping
 from auditkit.disparity import Disparity
-from auditkit.report import findings
+from auditkit.report import findings, people
 from auditkit.report.privacy import Hidden, blank
 
 if TYPE_CHECKING:
@@ -59,6 +58,11 @@ def created() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def day_of(when: str) -> date:
+    """The day of a moment as `created` writes it."""
+    return datetime.fromisoformat(when).date()
+
+
 def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
     """The document of an audit."""
     history, hidden, comparison = parts.history, parts.hidden, parts.comparison
@@ -76,8 +80,8 @@ def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
         },
         "config": config.to_json(),
         "mapping": [{"role": r, "column": c, "reason": why} for r, c, why in render_mapping(history)],
-        "problems": _problems(history),
-        "groups": _groups(history, hidden),
+        "problems": people.problems(history),
+        "groups": people.groups(history, hidden),
         "firm": None if comparison is None else _standing(comparison.firm, hidden),
         "unconstrained": None
         if comparison is None
@@ -87,7 +91,7 @@ def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
             **{name: None if table is None else blank(table, hidden).to_json() for name, table in parts.tables.items()},
             "local_law_144": None if parts.summary is None else parts.summary.to_json(),
         },
-        "funnel": _funnel(history, hidden),
+        "funnel": people.funnel(history, hidden),
         "frontier": None,
         "sensitivity": None,
         "fit": None if parts.fitted is None else _fit(parts.fitted, hidden),
@@ -119,88 +123,7 @@ def _findings(parts: Parts) -> list[dict[str, Any]]:
     return found
 
 
-# The data ----------------------------------------------------------------------------------------------------------------
-
-_WORDS = {
-    "more-selected-than-capacity": "more were selected than there are positions: the number selected serves",
-    "group-spelling": "a spelling is taken as the same group as another",
-    "mixed-dates": "dates are written in several styles",
-    "ambiguous-number": "a number was read with a decimal mark that the file does not settle",
-    "stage-skipped": "a later stage was reached, but not an earlier one: counted as reached",
-    "rest-of-a-record": "a row that is the rest of the one above",
-}
-"""Kinds of problems whose own words are about one cell."""
-
-
-def in_general(text: str) -> str:
-    """The words of a kind of problem without the cells that a single one names."""
-    text = re.sub(r" \(\{\w+\}\)|\{\w+\}: |candidate \{value\}: ", "", text)
-    text = re.sub(r"(score|cost|capacity) \{value\}", r"a \1", text)
-    text = text.replace("{column}", "COLUMN").replace("{role}", "ROLE").replace("{raw}", "VALUE")
-    return re.sub(r"\{\w+\}", "a value", text)
-
-
-def _problems(history: History) -> dict[str, Any]:
-    counts = history.problems.counts()
-    return {
-        "total": sum(counts.values()),
-        "by_code": [
-            {
-                "code": code,
-                "treatment": KINDS[code].treatment,
-                "count": n,
-                "what": _WORDS.get(code) or in_general(KINDS[code].what),
-                "fix": in_general(KINDS[code].fix),
-            }
-            for code, n in sorted(counts.items())
-        ],
-        "counts": {
-            "read": history.counts.rows_read,
-            "used": history.counts.rows_used,
-            "left": dict(history.counts.left),
-        },
-    }
-
-
-def _groups(history: History, hidden: Hidden) -> list[dict[str, Any]]:
-    table = history.table[history.decided]
-    counts = table.groupby("group").size()
-    found = []
-    for group in sorted(map(str, counts.index), key=lambda name: (name == UNKNOWN, name)):
-        own = table[table["group"] == group]
-        if group in hidden.groups:
-            numbers: dict[str, Any] = dict.fromkeys(("applicants", "inspected", "selected"))
-            found.append({"name": group, **numbers, "suppressed": True, "shown": hidden.shown[group]})
-            continue
-        selected = int(own["selected"].sum()) if history.has("selected") else None
-        numbers = {"applicants": len(own), "inspected": int(own["inspected"].sum()), "selected": selected}
-        found.append({"name": group, **numbers, "suppressed": False})
-    return found
-
-
-def _funnel(history: History, hidden: Hidden) -> list[dict[str, Any]]:
-    """How many of each group got how far; those who withdrew or are undecided count nowhere, as in all rates."""
-    table = history.table[history.decided]
-    reached = {"applied": table["row"].notna()}
-    for name in history.stages:
-        reached[name] = table[f"stage:{name}"].astype("boolean").fillna(False).astype("bool")
-    if not history.stages:
-        reached["inspected"] = table["inspected"]
-    if history.has("selected"):
-        reached["selected"] = table["selected"]
-    names = sorted(map(str, table["group"].unique()), key=lambda name: (name == UNKNOWN, name))
-    return [
-        {
-            "stage": stage,
-            "by_group": {
-                name: None if name in hidden.groups else int((who & (table["group"] == name)).sum()) for name in names
-            },
-        }
-        for stage, who in reached.items()
-    ]
-
-
-# Policies ----------------------------------------------------------------------------------------------------------------
+# Policies -------------------------------------------------------------------------------------------------------------
 
 
 def _standing(standing: Standing, hidden: Hidden) -> dict[str, Any]:
@@ -317,7 +240,7 @@ def _level(level: Level) -> dict[str, Any]:
     return {"objective": level.objective, "duals": list(level.duals)}
 
 
-# Fit and provenance ------------------------------------------------------------------------------------------------------
+# Fit and provenance ---------------------------------------------------------------------------------------------------
 
 
 def _fit(fitted: Fitted, hidden: Hidden) -> dict[str, Any]:

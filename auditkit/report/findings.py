@@ -33,7 +33,7 @@ def _notice(code: str, text: str) -> Finding:
     return {"kind": "notice", "code": code, "text": text}
 
 
-# Disparity ---------------------------------------------------------------------------------------------------------------
+# Disparity ------------------------------------------------------------------------------------------------------------
 
 
 def of_disparity(disparity: Disparity) -> list[Finding]:
@@ -65,10 +65,11 @@ def _float(x: Any) -> float | None:
 def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
     comparison, line = row.comparison, float(disparity.line)
     assert comparison is not None
+    own, other = (f"{count(g.selected)} of {count(g.applicants)}" for g in (row, reference))
     text = (
-        f"{disparity.outcome.capitalize()}: {count(row.selected)} of {count(row.applicants)} applicants of group {row.group} "
-        f"({percent(_float(row.rate))}) against {count(reference.selected)} of {count(reference.applicants)} of group "
-        f"{reference.group} ({percent(_float(reference.rate))}), an impact ratio of {ratio(_float(row.impact_ratio), line)}. "
+        f"{disparity.outcome.capitalize()}: {own} applicants of group {row.group} ({percent(_float(row.rate))}) against "
+        f"{other} of group {reference.group} ({percent(_float(reference.rate))}), an impact ratio of "
+        f"{ratio(_float(row.impact_ratio), line)}. "
     )
     side = "below" if row.status is Status.BELOW_LINE else "not below"
     joined = "and" if row.status is Status.BELOW_LINE else "yet"
@@ -81,7 +82,7 @@ def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
     return text
 
 
-# Policies ----------------------------------------------------------------------------------------------------------------
+# Policies -------------------------------------------------------------------------------------------------------------
 
 
 def of_comparison(comparison: Comparison) -> list[Finding]:
@@ -103,7 +104,7 @@ def of_comparison(comparison: Comparison) -> list[Finding]:
             )
         found.append(_notice("default-constraints", f"{text}. --constraint names others."))
     if not comparison.constrained:
-        text = "There are no two known groups large enough to compare, so no constraint was priced; --constraint names one."
+        text = "There are no two known groups large enough to compare, so no constraint was priced: --constraint SPEC."
         found.append(_notice("no-constrained", text))
     return found + _not_computed(comparison.constrained)
 
@@ -152,7 +153,7 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
     return found
 
 
-# The data ----------------------------------------------------------------------------------------------------------------
+# The data -------------------------------------------------------------------------------------------------------------
 
 
 def of_data(history: History, hidden: Hidden, summary: Summary | None) -> list[Finding]:

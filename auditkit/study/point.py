@@ -8,7 +8,8 @@ With S_g the expected number selected from group g, U the utility measured with 
     dual                 lambda*; policies    how many policies the optimum mixes
     gap                  bound - value: the certificate of the solver, relative to the value
 
-The dual has the paper's sign: what is added to the worth of selecting from Y (for a budget: taken off).
+The dual is positive where the constraint works for Y (for a budget: where it binds). Parity adds it to the worth of
+selecting from Y and takes it off X; a quota theta adds (1 - theta) of it to Y and takes theta of it off X.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ def measure(instance: Instance, constraint: Constraint, known: Sequence[Column] 
         slack=(x - y) / positions,
         free_unfilled=max(0.0, free.unfilled_capacity) / positions,
         unfilled=max(0.0, best.unfilled_capacity) / positions,
-        dual=abs(float(optimum.duals[0])) * (1 if x >= y or isinstance(constraint, Budget) else -1),
+        dual=float(optimum.rows.signs[0] * optimum.duals[0]) + 0.0,
         policies=len(optimum.mixture.weights),
         gap=optimum.gap / max(1.0, abs(best.utility)),
     )

@@ -1,0 +1,138 @@
+"""Dated folders of artefacts that are there whole or not at all.
+
+    .writing-NAME     being written; renamed to NAME when every byte is on the disk
+    .pending-NAME     a file: NAME is in place, but the history may not know it yet
+    NAME              complete; recorded, unless a file .pending-NAME says otherwise
+    .removing-NAME    on its way out
+
+A run that is killed leaves at most one of the hidden ones, which the next run clears away (`recover`), holding the lock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from auditkit.errors import InputError, Problem
+from auditkit.scheduled.history import Artefact
+
+WRITING, PENDING, REMOVING = ".writing-", ".pending-", ".removing-"
+SUMS = "SHA256SUMS"
+
+
+def free_name(folder: Path, moment: datetime) -> str:
+    """A name for a run at a moment (UTC) that sorts by date."""
+    name = first = f"{moment:%Y-%m-%dT%H%M%SZ}"
+    number = 1
+    while (folder / name).exists() or (folder / f"{PENDING}{name}").exists():
+        number += 1
+        name = f"{first}-{number}"
+    return name
+
+
+def write(folder: Path, name: str, files: Mapping[str, bytes], history: str) -> list[Artefact]:
+    """The folder NAME with these files and their check sums, in place and pending; what is in it."""
+    if odd := [file for file in files if Path(file).name != file or file.startswith(".")]:
+        raise ValueError(f"no names of artefacts: {odd}")
+    made = [Artefact(file, hashlib.sha256(data).hexdigest(), len(data)) for file, data in sorted(files.items())]
+    sums = "".join(f"{one.sha256}  {one.name}\n" for one in made).encode()
+    made.append(Artefact(SUMS, hashlib.sha256(sums).hexdigest(), len(sums)))
+    temporary = folder / f"{WRITING}{name}"
+    with _speaking(folder):
+        try:
+            temporary.mkdir()
+            for file, data in {**files, SUMS: sums}.items():
+                _write(temporary / file, data)
+            _sync(temporary)
+            _write(folder / f"{PENDING}{name}", history.encode())
+            temporary.rename(folder / name)
+            _sync(folder)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    return made
+
+
+def settle(folder: Path, name: str) -> None:
+    """The history knows NAME."""
+    (folder / f"{PENDING}{name}").unlink(missing_ok=True)
+
+
+def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list[str]:
+    """Clear away what killed runs left behind; one line for each thing that was worth a word.
+
+    A folder that is pending is removed only if this very history does not know it.
+    """
+    said = []
+    with _speaking(folder):
+        for path in sorted(folder.iterdir()):
+            if path.name.startswith((WRITING, REMOVING)):
+                shutil.rmtree(path)
+                if path.name.startswith(WRITING):
+                    said.append(f"cleared away what an interrupted run had written ({path.name})")
+            elif path.name.startswith(PENDING):
+                name = path.name.removeprefix(PENDING)
+                owner = path.read_text(encoding="utf-8")
+                if owner and owner != history:
+                    said.append(f"left {name} alone: it belongs to another history")
+                    continue
+                if owner and not recorded(name) and (folder / name).is_dir():
+                    remove(folder, name)
+                    said.append(f"cleared away {name}: its run was interrupted before it was recorded")
+                path.unlink()
+    return said
+
+
+def remove(folder: Path, name: str) -> bool:
+    """Remove NAME, so that it is never there in part; whether it was there."""
+    if Path(name).name != name or name.startswith("."):
+        raise ValueError(f"no name of a folder of artefacts: {name!r}")
+    with _speaking(folder):
+        if not (folder / name).is_dir():
+            return False
+        doomed = folder / f"{REMOVING}{name}"
+        (folder / name).rename(doomed)
+        shutil.rmtree(doomed)
+    return True
+
+
+def intact(folder: Path, name: str, artefacts: tuple[Artefact, ...]) -> bool:
+    """Whether every artefact is there, byte by byte."""
+    return bool(artefacts) and all(_is(folder / name / one.name, one) for one in artefacts)
+
+
+def _is(path: Path, artefact: Artefact) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == artefact.sha256
+    except OSError:
+        return False
+
+
+def _write(path: Path, data: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    """A rename is on the disk only when its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _speaking(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        place = str(error.filename or folder)
+        raise InputError(Problem(place, f"the artefacts cannot be kept: {error.strerror or error}")) from None

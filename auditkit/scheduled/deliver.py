@@ -1,0 +1,89 @@
+"""From a run to alerts: what is said, to whom, and what became of it. Secrets end here."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal
+
+from auditkit.alerts import Alert, AlertError, Channel, Crossed, redact
+from auditkit.errors import InputError
+from auditkit.report.words import plural
+from auditkit.scheduled.history import Delivery, Run
+from auditkit.scheduled.settings import Settings, value_of
+
+CLOSING = "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."
+
+
+def secrets_of(channels: Iterable[Channel], environ: Mapping[str, str]) -> dict[str, str]:
+    """The values of all variables that the channels name; every missing one in one InputError."""
+    found: dict[str, str] = {}
+    problems = []
+    for i, channel in enumerate(channels):
+        for variable in channel.variables():
+            try:
+                found[variable] = value_of(variable, environ, f"alerts[{i}]")
+            except InputError as error:
+                problems += error.problems
+    if problems:
+        raise InputError(problems)
+    return found
+
+
+def of_run(run: Run, settings: Settings) -> Alert:
+    """What there is to say about a run that went through."""
+    kind: Literal["crossed", "done"] = "crossed" if run.crossings else "done"
+    if run.crossings:
+        title = f"auditkit: {plural(len(run.crossings), 'finding')} in {settings.name}"
+    else:
+        title = f"auditkit: nothing above a threshold in {settings.name}"
+    lines = [f"Audit {settings.name}, run {run.id} of {run.created}.", ""]
+    lines += [f"- {crossing.words}" for crossing in run.crossings] or ["No threshold was crossed."]
+    if run.same_as is not None:
+        lines.append(f"Data and configuration are those of run {run.same_as}.")
+    lines += ["", f"Artefacts: {settings.folder / run.folder}", CLOSING]
+    return Alert(
+        id=_id(settings.name, str(run.same_as or run.id), run.config_sha256, kind),
+        kind=kind,
+        audit=settings.name,
+        created=run.created,
+        title=title,
+        text="\n".join(lines),
+        run=run.id,
+        folder=str(settings.folder / run.folder),
+        crossings=tuple(Crossed(c.threshold, c.subject, c.value, c.bound, c.words) for c in run.crossings),
+    )
+
+
+def of_failure(error: Exception, settings: Settings, created: str) -> Alert:
+    """A run that did not go through. Its reasons stay on the machine: they may quote cells of the data."""
+    if isinstance(error, InputError):
+        what = f"{plural(len(error.problems), 'problem')} with the data, the configuration or the machine"
+    else:
+        what = f"a defect of auditkit ({type(error).__name__})"
+    text = f"Audit {settings.name} of {created} was not completed: {what}. To see the reason: auditkit run {settings.path}"
+    title = f"auditkit: the audit {settings.name} was not completed"
+    return Alert(_id(settings.name, created, "failed"), "failed", settings.name, created, title, text)
+
+
+def deliver(
+    alert: Alert, channels: Iterable[Channel], secrets: Mapping[str, str], but: Collection[int] = ()
+) -> list[Delivery]:
+    """Tell every channel that wants to know, except those at the places `but`. Nothing is raised: each has its result."""
+    done = []
+    for place, channel in enumerate(channels):
+        if place in but or not channel.wants(alert):
+            continue
+        try:
+            channel.send(alert, {name: secrets[name] for name in channel.variables()})
+            done.append(Delivery(place, channel.type, True))
+        except AlertError as error:
+            done.append(Delivery(place, channel.type, False, redact(str(error), secrets)))
+        except Exception as error:  # a flaw in somebody's channel must not hide the audit
+            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+            done.append(Delivery(place, channel.type, False, redact(reason, secrets)))
+    return done
+
+
+def _id(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

@@ -1,0 +1,381 @@
+"""Past runs in a database: SQLite in a file, or PostgreSQL by URL.
+
+A run is recorded in one transaction, after its artefacts are in place: what is recorded is complete. Only figures of
+groups, constraints and policies are stored (`schema`), never a candidate's row. Whatever keeps the database from being
+used is said without its password.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from auditkit.errors import InputError, Problem
+from auditkit.scheduled import schema
+from auditkit.scheduled.figures import Figures, GroupFigure, PolicyFigure, PolicyGroup
+from auditkit.scheduled.thresholds import Crossing
+
+COMPLETE, UNCHANGED = "complete", "unchanged"
+ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
+PATIENCE = 30
+"""Seconds to wait for another program that writes to the database."""
+
+
+@dataclass(frozen=True)
+class Artefact:
+    name: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What became of an alert; `place` is the number of its `[[alerts]]` table, `detail` the reason it failed."""
+
+    place: int
+    channel: str
+    delivered: bool
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. Of an unchanged one, `figures`, `crossings` and `artefacts` are those of the run it repeats."""
+
+    id: int
+    audit: str
+    created: str
+    status: str
+    same_as: int | None
+    folder: str
+    config_sha256: str
+    data_sha256: str | None
+    figures: Figures
+    crossings: tuple[Crossing, ...]
+    artefacts: tuple[Artefact, ...]
+    alerts: tuple[Delivery, ...]
+    removed: str | None
+    removed_why: str | None
+
+
+class History:
+    """An open database whose schema is the newest. Use `opened`."""
+
+    def __init__(self, engine: sa.Engine, shown: str, id: str) -> None:
+        self._engine, self._shown, self.id = engine, shown, id
+
+    # Writing ----------------------------------------------------------------------------------------------------------
+
+    def record(
+        self,
+        audit: str,
+        created: str,
+        folder: str,
+        config_sha256: str,
+        data_sha256: str | None,
+        figures: Figures,
+        crossings: Iterable[Crossing],
+        artefacts: Iterable[Artefact],
+    ) -> int:
+        """A new run, all of it or nothing; its number."""
+        values = {
+            "audit": audit,
+            "created": created,
+            "status": COMPLETE,
+            "folder": folder,
+            "version": figures.version,
+            "config_sha256": config_sha256,
+            "data_sha256": data_sha256,
+            "data_path": figures.data_path,
+            "data_rows": figures.rows,
+            "python": figures.python,
+            "platform": figures.platform,
+            "capacity": figures.capacity,
+        }
+        with self._transaction(write=True) as connection:
+            run = _insert_run(connection, values)
+            _insert(connection, schema.groups, ({"run": run, **_renamed(g, group="name")} for g in figures.groups))
+            for place, policy in enumerate(figures.policies):
+                row = {"run": run, "place": place, **_fields(policy)}
+                inside = row.pop("groups")
+                _insert(connection, schema.policies, [row])
+                rows = ({"run": run, "place": place, **_renamed(g, group="name")} for g in inside)
+                _insert(connection, schema.policy_groups, rows)
+            _insert(connection, schema.crossings, ({"run": run, **_fields(c)} for c in crossings))
+            _insert(connection, schema.artefacts, ({"run": run, **_fields(a)} for a in artefacts))
+        return run
+
+    def record_unchanged(self, last: Run, created: str) -> int:
+        """A run that found the data and the configuration of `last`."""
+        values = {
+            "audit": last.audit,
+            "created": created,
+            "status": UNCHANGED,
+            "same_as": last.id,
+            "version": last.figures.version,
+            "config_sha256": last.config_sha256,
+            "data_sha256": last.data_sha256,
+        }
+        with self._transaction(write=True) as connection:
+            return _insert_run(connection, values)
+
+    def record_alerts(self, run: int, deliveries: Iterable[Delivery]) -> None:
+        rows = [{"run": run, **_fields(d), "delivered": int(d.delivered)} for d in deliveries]
+        with self._transaction(write=True) as connection:
+            _insert(connection, schema.alerts, rows)
+
+    def mark_removed(self, run: int, when: str, why: str) -> None:
+        """The artefacts of a run are (about to be) gone; its figures stay."""
+        with self._transaction(write=True) as connection:
+            change = sa.update(schema.runs).where(schema.runs.c.id == run).values(removed=when, removed_why=why)
+            connection.execute(change)
+
+    # Reading ----------------------------------------------------------------------------------------------------------
+
+    def audits(self) -> list[str]:
+        with self._transaction() as connection:
+            return list(connection.scalars(sa.select(schema.runs.c.audit).distinct().order_by(schema.runs.c.audit)))
+
+    def runs(self, audit: str) -> list[Run]:
+        """All runs of an audit, oldest first."""
+        with self._transaction() as connection:
+            rows = connection.execute(_of_audit(schema.runs, audit).order_by(schema.runs.c.id)).mappings().all()
+            return _assembled(connection, rows)
+
+    def latest(self, audit: str) -> Run | None:
+        """The last run that computed something."""
+        mine = (schema.runs.c.audit == audit) & (schema.runs.c.status == COMPLETE)
+        last = sa.select(schema.runs).where(mine).order_by(schema.runs.c.id.desc()).limit(1)
+        with self._transaction() as connection:
+            return next(iter(_assembled(connection, connection.execute(last).mappings().all())), None)
+
+    def delivered(self, run: int) -> set[int]:
+        """Places of the channels that were told of a run, then or when it was found unchanged."""
+        r, a = schema.runs.c, schema.alerts.c
+        told = sa.select(a.place).join(schema.runs, a.run == r.id).where((r.id == run) | (r.same_as == run), a.delivered == 1)
+        with self._transaction() as connection:
+            return set(connection.scalars(told))
+
+    def has_folder(self, folder: str) -> bool:
+        """Whether any run has recorded a folder of this name."""
+        with self._transaction() as connection:
+            found = sa.select(schema.runs.c.id).where(schema.runs.c.folder == folder).limit(1)
+            return connection.scalar(found) is not None
+
+    @contextmanager
+    def _transaction(self, write: bool = False) -> Iterator[sa.Connection]:
+        with _speaking(self._shown), self._engine.connect() as connection:
+            connection = connection.execution_options(write=write)
+            with connection.begin():
+                yield connection
+
+
+@contextmanager
+def opened(url: str, *, create: bool = True) -> Iterator[History]:
+    """The history at a URL, brought to the newest schema; without `create` it must exist already."""
+    engine, shown = _engine(url, create)
+    try:
+        with _speaking(shown):
+            id = _prepared(engine, shown, create)
+        yield History(engine, shown, id)
+    finally:
+        engine.dispose()
+
+
+def version_of(connection: sa.Connection) -> int | None:
+    """The version of the schema, None where there is no history at all."""
+    if not sa.inspect(connection).has_table(schema.schema.name):
+        return None
+    return connection.scalar(sa.select(schema.schema.c.version))
+
+
+def migrate(connection: sa.Connection, upto: int = len(schema.STEPS)) -> None:
+    """Take the steps that are missing, within the transaction of the caller."""
+    dialect = connection.dialect.name
+    if dialect == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
+    version = version_of(connection)
+    if version is None:
+        schema.schema.create(connection)
+        connection.execute(sa.insert(schema.schema).values(version=0, history=uuid.uuid4().hex))
+        version = 0
+    for step in schema.STEPS[version:upto]:
+        for statement in step:
+            connection.exec_driver_sql(statement.format(id=schema.IDS[dialect]))
+    if version < upto:
+        connection.execute(sa.update(schema.schema).values(version=upto))
+
+
+def _prepared(engine: sa.Engine, shown: str, create: bool) -> str:
+    newest = len(schema.STEPS)
+    with engine.connect() as connection, connection.begin():
+        version = version_of(connection)
+    if version is None and not create:
+        raise InputError(Problem(shown, "holds no history yet", "auditkit run AUDIT.toml begins one"))
+    if version is not None and version > newest:
+        what = f"was written by a newer auditkit (its schema is {version}, this one knows {newest})"
+        raise InputError(Problem(shown, what, "update auditkit"))
+    if version != newest:
+        with engine.connect() as connection:
+            connection = connection.execution_options(write=True)
+            with connection.begin():
+                migrate(connection)
+    with engine.connect() as connection, connection.begin():
+        return str(connection.scalar(sa.select(schema.schema.c.history)))
+
+
+def _engine(url: str, create: bool) -> tuple[sa.Engine, str]:
+    try:
+        parsed = sa.make_url(url)
+    except exc.ArgumentError:
+        raise InputError(Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")) from None
+    shown = parsed.render_as_string(hide_password=True)
+    if parsed.drivername in ("postgres", "postgresql"):
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    backend = parsed.get_backend_name()
+    if backend not in schema.IDS:
+        raise InputError(Problem(shown, f"{backend!r} is no database known here", "SQLite and PostgreSQL are"))
+    if backend == "postgresql":
+        try:
+            return sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"connect_timeout": PATIENCE}), shown
+        except ImportError:
+            raise InputError(Problem(shown, "the driver is missing", "pip install 'auditkit[postgres]'")) from None
+    shown = parsed.database or ""
+    if not create and not Path(shown).is_file():
+        raise InputError(Problem(shown, "there is no history yet", "auditkit run AUDIT.toml begins one"))
+    if create:
+        try:
+            Path(shown).parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(Problem(shown, f"its folder cannot be made: {error.strerror or error}")) from None
+    engine = sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"timeout": PATIENCE})
+
+    # The driver's own idea of transactions leaves CREATE TABLE outside of them: ours begin where we say.
+    @sa.event.listens_for(engine, "connect")
+    def _plain(connection: Any, _: Any) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("write") else "BEGIN")
+
+    return engine, shown
+
+
+@contextmanager
+def _speaking(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except exc.DBAPIError as error:
+        denied = getattr(error.orig, "sqlstate", None) == "42501"
+        if not (isinstance(error, exc.OperationalError) or type(error) is exc.DatabaseError or denied):
+            raise
+        reason = next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
+        raise InputError(Problem(shown, f"the history cannot be used: {reason}")) from None
+
+
+# Rows -----------------------------------------------------------------------------------------------------------------
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def _renamed(value: Any, **names: str) -> dict[str, Any]:
+    return {names.get(key, key): item for key, item in _fields(value).items()}
+
+
+def _insert_run(connection: sa.Connection, values: Mapping[str, Any]) -> int:
+    key = connection.execute(sa.insert(schema.runs).values(**values)).inserted_primary_key
+    assert key is not None
+    return int(key[0])
+
+
+def _insert(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
+    if found := [dict(row) for row in rows]:
+        connection.execute(sa.insert(table), found)
+
+
+def _of_audit(table: sa.Table, audit: str) -> sa.Select[Any]:
+    if table is schema.runs:
+        return sa.select(table).where(schema.runs.c.audit == audit)
+    return sa.select(table).join(schema.runs, table.c.run == schema.runs.c.id).where(schema.runs.c.audit == audit)
+
+
+def _assembled(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> list[Run]:
+    rows = list(rows)
+    if not rows:
+        return []
+    audit = rows[0]["audit"]
+    only = rows[0]["id"] if len(rows) == 1 else None
+
+    def parts(table: sa.Table, *order: str) -> dict[int, list[dict[str, Any]]]:
+        chosen = _of_audit(table, audit) if only is None else sa.select(table).where(table.c.run == only)
+        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        for row in connection.execute(chosen.order_by(*(table.c[name] for name in order))).mappings():
+            values = dict(row)
+            found[values.pop("run")].append(values)
+        return found
+
+    groups, policies = parts(schema.groups), parts(schema.policies, "place")
+    inside, crossings = parts(schema.policy_groups), parts(schema.crossings)
+    artefacts, alerts = parts(schema.artefacts, "name"), parts(schema.alerts, "place")
+    made: dict[int, Run] = {}
+    for row in rows:
+        id, first = row["id"], made.get(row["same_as"] or -1)
+        told = tuple(Delivery(d["place"], d["channel"], bool(d["delivered"]), d["detail"]) for d in alerts[id])
+        if first is not None:
+            own = {"id": id, "created": row["created"], "status": row["status"], "same_as": first.id, "alerts": told}
+            made[id] = dataclasses.replace(first, **own)
+            continue
+        made[id] = Run(
+            id=id,
+            audit=row["audit"],
+            created=row["created"],
+            status=row["status"],
+            same_as=row["same_as"],
+            folder=row["folder"] or "",
+            config_sha256=row["config_sha256"],
+            data_sha256=row["data_sha256"],
+            figures=_figures(row, groups[id], policies[id], inside[id]),
+            crossings=tuple(Crossing(**c) for c in crossings[id]),
+            artefacts=tuple(Artefact(**a) for a in artefacts[id]),
+            alerts=told,
+            removed=row["removed"],
+            removed_why=row["removed_why"],
+        )
+    return list(made.values())
+
+
+def _figures(
+    row: Mapping[str, Any],
+    groups: list[dict[str, Any]],
+    policies: list[dict[str, Any]],
+    inside: list[dict[str, Any]],
+) -> Figures:
+    by_place: dict[int, list[PolicyGroup]] = defaultdict(list)
+    for values in inside:
+        by_place[values.pop("place")].append(PolicyGroup(group=values.pop("name"), **values))
+    return Figures(
+        created=row["created"],
+        version=row["version"],
+        data_path=row["data_path"],
+        data_sha256=row["data_sha256"],
+        rows=row["data_rows"],
+        python=row["python"],
+        platform=row["platform"],
+        capacity=row["capacity"],
+        groups=tuple(GroupFigure(group=values.pop("name"), **values) for values in groups),
+        policies=tuple(PolicyFigure(groups=tuple(by_place[p.pop("place")]), **p) for p in policies),
+    )
