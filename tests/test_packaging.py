@@ -38,6 +38,7 @@ LAYERS = """
     policy outcome
     solve
     verify disparity local_law compare whatif study tables
+    testing
     report templates
     pipeline
     scheduled

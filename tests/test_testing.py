@@ -1,0 +1,79 @@
+"""The checker for constraint authors: shipped constraints pass it, flawed ones do not."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from test_constraints import KINDS, build
+from test_convex import Own
+
+from auditkit.constraints import Constraint, Row
+from auditkit.layout import Layout
+from auditkit.testing import check_constraint, random_instances
+
+SHIPPED = [
+    "parity",
+    "parity:basis=count,tolerance=0.1",
+    "parity:on=onsite",
+    "quota:group=X,share=0.6",
+    "quota:group=Y,share=0.6,on=inspection,min_value=4",
+    "impact-ratio:minimum=0.9",
+    "budget:limit=0.5,expense=km",
+    "floor:minimum=0.1,on=inspection",
+    'affine:terms=[{"search":"s0","candidate":"c0","state":"selected"}],sense=<=,bound=0.3',
+    "nash-welfare:minimum=0.2",
+    "nash-welfare:minimum=0.05,level=individual,on=inspection",
+    "entropy:maximum=0.1",
+    "holder-mean:q=-1,minimum=0.2",
+    "holder-mean:q=2,maximum=0.8",
+]
+
+
+def test_every_shipped_constraint_is_checked() -> None:
+    assert {text.partition(":")[0] for text in SHIPPED} == set(KINDS)
+
+
+@pytest.mark.parametrize("text", SHIPPED)
+def test_shipped_constraints_keep_their_promises(text: str) -> None:
+    assert check_constraint(build(text)) >= 2
+
+
+class Flawed(Constraint):
+    type: ClassVar[str] = "flawed"
+    flaw: str
+
+    def rows(self, layout: Layout) -> list[Row]:
+        states, ones = np.arange(3), np.ones(3)
+        if self.flaw == "random":
+            ones = np.random.default_rng().random(3)
+        return {
+            "nothing": [],
+            "shape": [Row("flawed", states, np.ones(2), "<=", 1.0)],
+            "order": [Row("flawed", states[::-1], ones, "<=", 1.0)],
+            "outside": [Row("flawed", states + layout.states, ones, "<=", 1.0)],
+            "nan": [Row("flawed", states, ones * np.nan, "<=", 1.0)],
+            "random": [Row("flawed", states, ones, "<=", 1.0)],
+        }[self.flaw]
+
+
+@pytest.mark.parametrize("flaw", ["nothing", "shape", "order", "outside", "nan", "random"])
+def test_flawed_rows_are_found(flaw: str) -> None:
+    with pytest.raises(AssertionError, match="flawed"):
+        check_constraint(Flawed(flaw=flaw))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "message"), [("convexity", "not concave"), ("gradient", "gradient"), ("nan", "finite")]
+)
+def test_flawed_measures_are_found(flaw: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_constraint(Own(flaw=flaw))
+
+
+def test_names_that_no_instance_has_are_said() -> None:
+    with pytest.raises(AssertionError, match="pass instances that have"):
+        check_constraint(build("quota:group=Q,share=0.1"))
+    named = random_instances(groups=("Q", "R"))
+    assert check_constraint(build("quota:group=Q,share=0.1"), named) == 8
