@@ -46,7 +46,7 @@ class Report(_Part):
     suppress_below: int = Field(5, ge=0, description="groups of fewer applicants are not shown")
     line: float = Field(0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
     alpha: float = Field(0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
-    minimum_share: float = Field(0.0, ge=0, le=1, description="smaller groups are left out of the impact ratios")
+    minimum_share: float = Field(0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios")
     replicates: int = Field(200, ge=0, description="resampled sets of searches behind an interval; 0: no intervals")
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
     seed: int = Field(20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")

@@ -61,7 +61,7 @@ def check_constraint(constraint: Constraint, instances: Iterable[Instance] | Non
     """Raise AssertionError with the reason if a constraint does not keep its promises; returns how many were solved.
 
     Rows must be well formed and the same every time. A measure's gradient must be that of its value, and its tangents
-    must lie on the side that convexity demands. Where the instance has the names that the constraint uses, it is solved:
+    must lie on the side that convexity demands. Where an instance has the names that the constraint uses, it is solved:
     the result must meet the constraint with a closed gap and stand up to `auditkit verify`.
     """
     solved = 0

@@ -10,7 +10,7 @@ it; where a row weighs values or candidates differently, the order is checked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -46,27 +46,35 @@ def dual_in_words(parts: Parts | None, j: int, dual: float, value_scale: float) 
     return None if not moved else say(moved, value_scale)
 
 
-def say(moved: dict[tuple[str, str], float], value_scale: float) -> str:
+def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
     """As if each score of group F were raised by 2.1; groups that are moved alike are named together."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str, str], list[str]] = {}
     for (what, group), gain in moved.items():
         if gain == 0.0:
             continue
         size = number(abs(gain) / value_scale if what == SELECTION else abs(gain))
-        if what == SELECTION:
-            act = ("score", f"were {'raised' if gain > 0 else 'lowered'} by {size}")
-        else:
-            name = "inspection" if what == INSPECTION else f"step of the stage {what}"
-            act = (name, f"cost {size} {'less' if gain > 0 else 'more'}")
-        alike.setdefault(act, []).append(group)
-    clauses = [f"each {thing} of {_groups(names)} {act}" for (thing, act), names in alike.items()]
-    return "as if " + " and ".join(clauses) if clauses else NOT_BINDING
+        act = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
+        thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
+        alike.setdefault((thing, act[gain < 0], size), []).append(group)
+    if not alike:
+        return NOT_BINDING
+    if len(alike) <= 2:
+        clauses = [f"each {t} of {_groups(names)} {act.format(x)}" for (t, act, x), names in alike.items()]
+        return "as if " + " and ".join(clauses)
+    acts: dict[tuple[str, str], list[str]] = {}
+    for (thing, act, size), names in alike.items():
+        acts.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
+    return "as if " + "; ".join(f"each {thing} {act.format(_and(each))}" for (thing, act), each in acts.items())
+
+
+def _and(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 
 
 def _groups(names: Sequence[str]) -> str:
     if len(names) == 1:
         return f"group {names[0]}"
-    return f"groups {', '.join(names[:-1])} and {names[-1]}"
+    return f"groups {_and(names)}"
 
 
 def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], float] | None:

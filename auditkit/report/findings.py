@@ -67,8 +67,8 @@ def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
     assert comparison is not None
     own, other = (f"{count(g.selected)} of {count(g.applicants)}" for g in (row, reference))
     text = (
-        f"{disparity.outcome.capitalize()}: {own} applicants of group {row.group} ({percent(_float(row.rate))}) against "
-        f"{other} of group {reference.group} ({percent(_float(reference.rate))}), an impact ratio of "
+        f"{disparity.outcome.capitalize()}: {own} applicants of group {row.group} ({percent(_float(row.rate))}) "
+        f"against {other} of group {reference.group} ({percent(_float(reference.rate))}), an impact ratio of "
         f"{ratio(_float(row.impact_ratio), line)}. "
     )
     side = "below" if row.status is Status.BELOW_LINE else "not below"

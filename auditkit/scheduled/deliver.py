@@ -69,10 +69,14 @@ def of_failure(error: Exception, settings: Settings, created: str) -> Alert:
 def deliver(
     alert: Alert, channels: Iterable[Channel], secrets: Mapping[str, str], but: Collection[int] = ()
 ) -> list[Delivery]:
-    """Tell every channel that wants to know, except those at the places `but`. Nothing is raised: each has its result."""
+    """Tell every channel that wants to know, except those at the places `but`, which have heard of it.
+
+    Nothing is raised: each has its result.
+    """
     done = []
     for place, channel in enumerate(channels):
-        if place in but or not channel.wants(alert):
+        heard = place in but and "always" not in channel.on
+        if heard or not channel.wants(alert):
             continue
         try:
             channel.send(alert, {name: secrets[name] for name in channel.variables()})

@@ -168,10 +168,9 @@ def _retain(settings: Settings, history: History, moment: datetime) -> list[str]
     used: dict[int, str] = {}
     for run in runs:
         used[run.same_as or run.id] = max(run.created, used.get(run.same_as or run.id, ""))
-    newest = max(run.id for run in runs if run.same_as is None)
     said = []
     for run in runs:
-        if run.same_as is None and run.removed is None and used[run.id] < oldest and run.id != newest:
+        if run.same_as is None and run.removed is None and used[run.id] < oldest:
             history.mark_removed(run.id, _iso(moment), f"older than {period}")
             there = artefacts.remove(settings.folder, run.folder)
             what = "removed" if there else "were gone already"

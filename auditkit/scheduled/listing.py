@@ -1,0 +1,96 @@
+"""Past runs for people and programs: rows of a table, and the document `auditkit-history/1`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from auditkit.report.words import amount, count, percent, ratio
+from auditkit.scheduled.figures import FIRM, Figures
+from auditkit.scheduled.history import UNCHANGED, Run
+
+FORMAT = "auditkit-history/1"
+COLUMNS = (
+    *("run", "date (UTC)", "status", "rows", "lowest impact ratio", "of group"),
+    *("largest loss", "utility kept", "open positions", "findings", "artefacts"),
+)
+
+
+def headline(figures: Figures) -> dict[str, Any]:
+    """The few figures that a line about a run has room for."""
+    lowest = figures.lowest()
+    losses = [policy.loss for policy in figures.constraints if policy.loss is not None]
+    kept = [policy.ratio for policy in figures.constraints if policy.ratio is not None]
+    gaps = [policy.gap for policy in figures.constraints if policy.gap is not None]
+    firm = next((policy for policy in figures.policies if policy.kind == FIRM), None)
+    return {
+        "lowest_impact_ratio": None if lowest is None else lowest.impact_ratio,
+        "lowest_impact_ratio_group": None if lowest is None else lowest.group,
+        "largest_loss": max(losses, default=None),
+        "lowest_utility_kept": min(kept, default=None),
+        "largest_gap": max(gaps, default=None),
+        "firm_utility": None if firm is None else firm.utility,
+        "firm_unfilled_capacity": None if firm is None else firm.unfilled,
+    }
+
+
+def status(run: Run) -> str:
+    return f"unchanged since run {run.same_as}" if run.status == UNCHANGED else run.status
+
+
+def artefacts(run: Run) -> str:
+    return f"removed {run.removed[:10]}, {run.removed_why}" if run.removed else run.folder
+
+
+def rows(runs: Sequence[Run]) -> list[list[str]]:
+    """One row for each run, under COLUMNS."""
+    found = []
+    for run in runs:
+        head = headline(run.figures)
+        found.append(
+            [
+                str(run.id),
+                run.created.removesuffix("Z").replace("T", " "),
+                status(run),
+                count(run.figures.rows),
+                ratio(head["lowest_impact_ratio"], 0.8),
+                head["lowest_impact_ratio_group"] or "",
+                amount(head["largest_loss"]),
+                percent(head["lowest_utility_kept"]),
+                count(head["firm_unfilled_capacity"]),
+                str(len(run.crossings)),
+                artefacts(run),
+            ]
+        )
+    return found
+
+
+def document(audit: str, runs: Sequence[Run]) -> dict[str, Any]:
+    """All that is known of the runs, for programs."""
+    return {"format": FORMAT, "audit": audit, "runs": [_run(run) for run in runs]}
+
+
+def _run(run: Run) -> dict[str, Any]:
+    figures = asdict(run.figures)
+    return {
+        "id": run.id,
+        "created": run.created,
+        "status": run.status,
+        "same_as": run.same_as,
+        "version": run.figures.version,
+        "config": {"sha256": run.config_sha256},
+        "input": {"path": run.figures.data_path, "rows": run.figures.rows, "sha256": run.data_sha256},
+        "python": run.figures.python,
+        "platform": run.figures.platform,
+        "headline": headline(run.figures),
+        "capacity": run.figures.capacity,
+        "groups": figures["groups"],
+        "policies": figures["policies"],
+        "crossings": [asdict(crossing) for crossing in run.crossings],
+        "alerts": [asdict(alert) for alert in run.alerts],
+        "folder": run.folder,
+        "artefacts": [asdict(artefact) for artefact in run.artefacts],
+        "removed": run.removed,
+        "removed_why": run.removed_why,
+    }
