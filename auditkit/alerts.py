@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 class AlertError(Exception):
-    """An alert that could not be delivered. `again`: another try may help, `after` so many seconds if they are known."""
+    """An alert that could not be delivered. `again`: another try may help, `after` so many seconds if known."""
 
     def __init__(self, reason: str, *, again: bool = False, after: float | None = None) -> None:
         super().__init__(reason)
@@ -71,7 +71,9 @@ class Alert:
 
 def _variable(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
-        raise ValueError("is no name of an environment variable; write the name here and keep the value out of the file")
+        raise ValueError(
+            "is no name of an environment variable; write the name here and keep the value out of the file"
+        )
     return name
 
 
@@ -124,7 +126,9 @@ def _explain(name: str, kind: type[Channel], item: Any) -> Problem:
     if item["type"] == "extra_forbidden":
         return Problem(place, f"{name!r} has no key {place!r}", nearest(place, keys))
     if item["type"] == "missing":
-        return Problem(place, f"{name!r} needs the key {place!r}", (keys[place].description or "") if place in keys else "")
+        return Problem(
+            place, f"{name!r} needs the key {place!r}", (keys[place].description or "") if place in keys else ""
+        )
     return Problem(place, str(item["msg"]).removeprefix("Value error, "))
 
 

@@ -27,30 +27,35 @@ class _Part(BaseModel):
 class Fit(_Part):
     """How priors are learnt from past scores."""
 
-    fitter: str = Field("empirical", description="how priors are learnt: empirical, normal, or a plugin's")
+    fitter: str = Field(default="empirical", description="how priors are learnt: empirical, normal, or a plugin's")
     folds: int = Field(
-        5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds"
+        default=5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds"
     )
-    points: int = Field(40, ge=2, le=1000, description="support points of each prior")
-    propensity: bool = Field(False, description="weigh scores by the inverse chance of being inspected")
+    points: int = Field(default=40, ge=2, le=1000, description="support points of each prior")
+    propensity: bool = Field(default=False, description="weigh scores by the inverse chance of being inspected")
     outcome_scale: Literal["match", "given"] = Field(
-        "match", description="outcomes are stretched to the scores' mean and spread, or taken as given in their unit"
+        default="match",
+        description="outcomes are stretched to the scores' mean and spread, or taken as given in their unit",
     )
-    staged: bool = Field(True, description="model the stages of the data; false: one inspection")
+    staged: bool = Field(default=True, description="model the stages of the data; false: one inspection")
 
 
 class Report(_Part):
     """What is written and how."""
 
-    formats: tuple[Format, ...] = Field(("html", "json"), min_length=1, description="any of html, json, pdf")
-    suppress_below: int = Field(5, ge=0, description="groups of fewer applicants are not shown")
-    line: float = Field(0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
-    alpha: float = Field(0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
-    minimum_share: float = Field(0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios")
-    replicates: int = Field(200, ge=0, description="resampled sets of searches behind an interval; 0: no intervals")
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
-    seed: int = Field(20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")
-    template_dir: Path | None = Field(None, description="folder of templates that replace shipped ones by name")
+    formats: tuple[Format, ...] = Field(default=("html", "json"), min_length=1, description="any of html, json, pdf")
+    suppress_below: int = Field(default=5, ge=0, description="groups of fewer applicants are not shown")
+    line: float = Field(default=0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
+    alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
+    minimum_share: float = Field(
+        default=0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios"
+    )
+    replicates: int = Field(
+        default=200, ge=0, description="resampled sets of searches behind an interval; 0: no intervals"
+    )
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
+    seed: int = Field(default=20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")
+    template_dir: Path | None = Field(default=None, description="folder of templates that replace shipped ones by name")
 
 
 class Statement(_Part):
@@ -65,19 +70,21 @@ class Statement(_Part):
 class Config(_Part):
     """All settings. `source` and `template_dir` are relative to the file they stand in."""
 
-    source: Path | None = Field(None, description="the data; an argument on the command line comes first")
-    sheet: str | None = Field(None, description="sheet of an Excel file (default: the first with a table)")
-    organisation: str = Field("", description="whose hiring this is, for the title of the report")
+    source: Path | None = Field(default=None, description="the data; an argument on the command line comes first")
+    sheet: str | None = Field(default=None, description="sheet of an Excel file (default: the first with a table)")
+    organisation: str = Field(default="", description="whose hiring this is, for the title of the report")
     mapping: dict[str, str | list[str]] = Field(default_factory=dict, description="role = column(s)")
     words: dict[str, str] = Field(default_factory=dict, description="statuses of the file: word = meaning")
-    cost: float | dict[str, float] | None = Field(None, description="of an inspection, where the data has none")
-    capacity: int | None = Field(None, ge=0, description="positions of a search, where the data has none")
-    value_scale: float = Field(1.0, gt=0, description="worth of one score point, in the unit of costs")
-    fit: Fit = Field(default_factory=Fit)
-    constraints: list[dict[str, Any]] | None = Field(None, description="none given: parity, impact-ratio and a quota")
-    report: Report = Field(default_factory=Report)
-    statement: Statement = Field(default_factory=Statement)
-    fail_on: tuple[str, ...] = Field((), description="thresholds such as impact_ratio.min=0.8: exit code 1")
+    cost: float | dict[str, float] | None = Field(default=None, description="of an inspection, where the data has none")
+    capacity: int | None = Field(default=None, ge=0, description="positions of a search, where the data has none")
+    value_scale: float = Field(default=1.0, gt=0, description="worth of one score point, in the unit of costs")
+    fit: Fit = Field(default=Fit())
+    constraints: list[dict[str, Any]] | None = Field(
+        default=None, description="none given: parity, impact-ratio and a quota"
+    )
+    report: Report = Field(default=Report())
+    statement: Statement = Field(default=Statement())
+    fail_on: tuple[str, ...] = Field(default=(), description="thresholds such as impact_ratio.min=0.8: exit code 1")
 
     @field_validator("fail_on", mode="before")
     @classmethod

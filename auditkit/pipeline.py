@@ -19,10 +19,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit import disparity, local_law
+from auditkit import disparity, local_law, spec
 from auditkit.compare import Comparison, Options, compare
-from auditkit.config import Config
-from auditkit.constraints import Constraint, make
+from auditkit.config import Config, check
+from auditkit.constraints import Constraint, bind, make
 from auditkit.data import History, load
 from auditkit.data.match import by_name
 from auditkit.disparity import Disparity
@@ -31,6 +31,8 @@ from auditkit.fit.fit import fit
 from auditkit.fit.fitted import CannotFit, Fitted
 from auditkit.report import document as documents
 from auditkit.report import privacy
+from auditkit.verify import Check
+from auditkit.verify import report as verify
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
@@ -194,6 +196,11 @@ def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
     )
 
 
+def text_of(audit: Audit) -> str:
+    """The document as it is written to a file."""
+    return documents.dump(audit.document)
+
+
 @dataclass(frozen=True)
 class Written:
     """The files of a report, and why there is no PDF if one was asked for."""
@@ -209,7 +216,7 @@ def write(audit: Audit, stem: Path, progress: Progress = silent) -> Written:
     Where WeasyPrint cannot be used, the other files are written all the same.
     """
     formats = audit.config.report.formats
-    text = documents.dump(audit.document)
+    text = text_of(audit)
     made: dict[str, bytes] = {}
     no_pdf = None
     if "html" in formats or "pdf" in formats:
@@ -237,3 +244,34 @@ def write(audit: Audit, stem: Path, progress: Progress = silent) -> Written:
         write_bytes(path, content)
         files.append(path)
     return Written(tuple(files), no_pdf)
+
+
+def verify_report(
+    report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent
+) -> tuple[list[Check], list[str]]:
+    """Every claim of a report about its data, derived again; and what could not be checked."""
+    if report.get("format") != documents.FORMAT or documents.KEYS - set(report):
+        raise InputError(Problem("the report", f"is not a whole document of the format {documents.FORMAT}"))
+    config = check({**report["config"], "source": None})
+    config = config.over(report={**config.report.model_dump(), "template_dir": None})
+    progress("reading the data")
+    history = read(path, config)
+    same = history.source.sha256 == report["input"]["sha256"]
+    checks = [Check("the report is of this data", same, f"the SHA-256 of the file is {history.source.sha256}")]
+    if not same:
+        return checks, []
+    for outcome, table in measure(history, config).items():
+        claimed = report["disparity"][outcome]
+        counted = None if table is None else (table.applicants, table.selected, table.unknown)
+        told = None if claimed is None else (claimed["applicants"], claimed["selected"], claimed["unknown"])
+        checks.append(Check(f"numbers of the table of who was {outcome}", counted == told, f"found {counted}"))
+    if report["firm"] is None:
+        return checks, ["there are no policies in this report"]
+    progress("fitting priors")
+    fitted = fit_history(history, config, plugins)
+    rows = []
+    for entry in report["constrained"]:
+        constraints = make_constraints([spec.parse(text) for text in entry["specs"]], plugins) or []
+        rows.append(bind(constraints, fitted.instance.layout))
+    more, skipped = verify.verify(report, fitted, rows, progress)
+    return [*checks, *more], skipped

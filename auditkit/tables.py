@@ -31,7 +31,7 @@ def print_table(
 
 
 def _number(x: float) -> str:
-    return f"{x:.6g}"
+    return f"{x:.6g}" if abs(x) > 1e-12 else "0"  # what rounding leaves of a zero
 
 
 def print_solution(solution: Solution) -> None:
@@ -46,21 +46,29 @@ def print_solution(solution: Solution) -> None:
     print(f"constrained    {_number(best.utility)}  (bound {_number(best.bound)}, gap {best.gap:.1e})")
     kept = "" if solution.ratio is None else f", {solution.ratio:.2%} of the utility is kept"
     print(f"price          {_number(solution.loss or 0.0)}{kept}")
-    if len(best.rows):
+    if solution.approximate is not None:
+        certified = solution.approximate.certified
+        print(f"certified      {_number(certified.utility)}  is the optimum that g-rdip is measured against")
+    measures, visits = best.rows.measures, best.outcome.visits
+    if len(best.rows) or measures:
         rows = [
             [row.label, row.sense, *map(_number, (row.bound, value, slack, dual))]
             for row, value, slack, dual in zip(best.rows.rows, best.values, best.slacks, best.duals, strict=True)
+        ] + [
+            [m.label, m.sense, *map(_number, (m.bound, m.value(visits[m.states]), m.slack(visits), dual))]
+            for m, dual in zip(measures, best.measure_duals, strict=True)
         ]
         print_table(["constraint", "", "bound", "value", "slack", "dual"], rows[:MOST_ROWS], right=2)
         if len(rows) > MOST_ROWS:
             print(f"... {len(rows)} rows in all (--json has them)")
-    print_table(
-        ["weight", "duals of the policy"],
-        [
-            [_number(w), "; ".join(", ".join(_number(x) for x in level.duals) for level in policy.levels) or "-"]
-            for w, policy in zip(best.mixture.weights, best.mixture.policies, strict=True)
-        ],
-    )
+    policies = [
+        [_number(w), "; ".join(", ".join(_number(x) for x in level.duals) for level in policy.levels) or "-"]
+        for w, policy in zip(best.mixture.weights, best.mixture.policies, strict=True)
+    ]
+    if len(policies) <= MOST_ROWS:
+        print_table(["weight", "duals of the policy"], policies)
+    else:
+        print(f"a mixture of {len(policies)} policies (--json has them)")
     layout = free.layout
     groups = []
     for g, name in enumerate(layout.groups):

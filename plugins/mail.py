@@ -53,7 +53,9 @@ class Mail(Channel):
             try:
                 within(self.timeout, lambda: self._deliver(message, secrets))
             except TimeoutError:
-                raise AlertError(f"{self.host} did not take the message within {self.timeout:g} s", again=True) from None
+                raise AlertError(
+                    f"{self.host} did not take the message within {self.timeout:g} s", again=True
+                ) from None
             except ssl.SSLCertVerificationError as error:
                 raise AlertError(f"the certificate of {self.host} does not stand: {error.verify_message}") from None
             except smtplib.SMTPNotSupportedError:

@@ -205,3 +205,26 @@ def test_plugins_are_listed_with_their_origin(auditkit: Any) -> None:
     assert names >= {"parity", "quota", "impact-ratio", "budget", "floor", "affine"}
     assert {entry["distribution"] for entry in listed} == {"auditkit"}
     assert "impact-ratio" in auditkit("plugins").out
+
+
+def test_g_rdip_takes_its_rounds_from_the_command_line(auditkit: Any) -> None:
+    document = json.loads(auditkit("solve", SAMPLE, "--method", "g-rdip", "--outer", 50, "--json").out)
+    assert document["g_rdip"]["settings"]["outer"] == 50
+    assert len(document["g_rdip"]["trajectory"]["lagrangian"]) == 50
+    shown = auditkit("solve", SAMPLE, "--method", "g-rdip", "--epsilon", 0.5, "--delta", 0.5)
+    assert shown.code == 0 and "certified" in shown.out
+    assert auditkit("solve", SAMPLE, "--method", "g-rdip", "--epsilon", 0).code == 2
+
+
+def test_plugins_of_a_directory_that_the_user_names(auditkit: Any, tmp_path: Path) -> None:
+    from test_plugins import GOOD
+
+    (tmp_path / "at_least_one.py").write_text(GOOD)
+    (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")
+    arguments = ("solve", SAMPLE, "-c", "at-least-one:group=Y,on=inspection", "--plugins-dir", tmp_path)
+    ran = auditkit(*arguments)
+    assert ran.code == 0 and "Y in four-boxes >= 1" in ran.out
+    assert "broken" in ran.err and "left out" in ran.err
+    strict = auditkit(*arguments, "--strict-plugins")
+    assert strict.code == 2 and "broken" in strict.err
+    assert auditkit("solve", SAMPLE, "-c", "at-least-one:group=Y").code == 2

@@ -40,7 +40,7 @@ LAYERS = """
     verify disparity local_law compare whatif study tables
     testing
     report templates
-    pipeline
+    pipeline config_file
     scheduled
     cli
     __main__

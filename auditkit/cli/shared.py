@@ -50,13 +50,54 @@ def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
 
 
 def load_plugins() -> Plugins:
-    """Every plugin; those that cannot be used are named on stderr."""
+    """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
     from auditkit import plugin_manager
 
-    plugins = plugin_manager.load()
+    asked = click.get_current_context().meta
+    plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()))
+    if plugins.warnings and asked.get(STRICT_PLUGINS):
+        raise InputError([Problem("", line) for line in plugins.warnings])
     for line in plugins.warnings:
         click.echo(f"warning: {line}", err=True)
     return plugins
+
+
+PLUGINS_DIR, STRICT_PLUGINS = "auditkit.plugins_dir", "auditkit.strict_plugins"
+
+
+def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """An option that only `load_plugins` needs to know of."""
+
+    def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
+        context.meta[key] = value
+
+    return callback
+
+
+_PLUGIN_OPTIONS = (
+    click.option(
+        "--plugins-dir",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        expose_value=False,
+        callback=_remember(PLUGINS_DIR),
+        help="also load the plugins in this folder (repeatable)",
+    ),
+    click.option(
+        "--strict-plugins",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember(STRICT_PLUGINS),
+        help="a plugin that cannot be loaded is an error",
+    ),
+)
+
+
+def plugin_options(command: F) -> F:
+    """The options of every command that uses plugins."""
+    for option in reversed(_PLUGIN_OPTIONS):
+        command = option(command)
+    return command
 
 
 def make_constraints(keys: list[dict[str, Any]], specs: tuple[str, ...]) -> list[Constraint]:
@@ -128,10 +169,10 @@ def data_options(command: F) -> F:
 
 
 def fit_options(command: F) -> F:
-    """The options of every command that fits priors."""
+    """The options of every command that fits priors, with plugins among them."""
     for option in reversed(_FIT_OPTIONS):
         command = option(command)
-    return command
+    return plugin_options(command)
 
 
 def settings(
@@ -174,7 +215,9 @@ def _cost(costs: tuple[str, ...]) -> float | dict[str, float] | None:
     for text in costs:
         stage, sign, amount = text.rpartition("=")
         if not sign or not stage.strip():
-            raise InputError(Problem(f"--cost {text!r}", "is not STAGE=NUMBER", "give one number, or one for each stage"))
+            raise InputError(
+                Problem(f"--cost {text!r}", "is not STAGE=NUMBER", "give one number, or one for each stage")
+            )
         found[stage.strip()] = _number(amount, text)
     return found
 

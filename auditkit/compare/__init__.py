@@ -135,11 +135,10 @@ def compare(
         left_out = tuple(sorted(set(layout.groups) - set(large_enough(sizes, hidden)) - {"unknown"})) if chosen else ()
     else:
         chosen = of_known_groups(constraints, layout.groups)
-    problems = [(name, (c,)) for name, c in zip(_labels(chosen), chosen, strict=True)]
     solved: list[tuple[str, tuple[Constraint, ...], Solution]] = []
-    for name, some in problems:
+    for name, constraint in zip(_labels(chosen), chosen, strict=True):
         progress(f"best policy under {name}")
-        solved.append((name, some, solve(fitted.instance, some)))
+        solved.append((name, (constraint,), solve(fitted.instance, [constraint])))
     if len(chosen) > 1:
         progress(f"best policy under {TOGETHER}")
         known = _widened([solution for _, _, solution in solved], layout.states)

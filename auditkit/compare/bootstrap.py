@@ -88,6 +88,9 @@ class Bootstrap:
         if parts is None or parts.rate is None:
             self.refusal = NoInterval("not-by-search", "its rows cannot be re-weighted by search")
             return
+        if not options.replicates:
+            self.refusal = NoInterval("no-replicates", "no resampling was asked for (replicates = 0)")
+            return
         layout = self.layout = parts.layout
         searches = len(layout.search_ids)
         if searches < FEWEST_SEARCHES:
@@ -213,7 +216,7 @@ class Problem:
             best = worth.argmax(axis=0)
             missed = omega * (worth.max(axis=0) - duals[self.F + self.m :])
             least = self.precision / (2 * len(omega))
-            more = [(b, int(best[b])) for b in np.flatnonzero(missed > least)]
+            more = [(int(b), int(best[b])) for b in np.flatnonzero(missed > least)]
             if missed.sum() <= self.precision or not self._add(more):
                 break
         weights = np.array(solution.col_value)

@@ -9,6 +9,7 @@ much. A constraint that the user names compares all known groups unless it has `
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from auditkit.constraints import Constraint, make
 
@@ -36,7 +37,7 @@ def default_constraints(
     lowest = min(groups, key=lambda group: (selected[group] / sizes[group], group))
     share = sizes[lowest] / sum(sizes.values())
     some = {} if len(groups) == len(sizes) else {"groups": list(groups)}
-    wanted = [
+    wanted: list[dict[str, Any]] = [
         {"type": "parity", **some},
         {"type": "impact-ratio", **some},
         {"type": "quota", "group": lowest, "share": int(share * 1000) / 1000},

@@ -1,14 +1,15 @@
 """The ex-post law of a mixture of policies, exactly: how many are selected from whom, in all searches together.
 
-Under one policy the searches are independent, and in each of them the joint law of the numbers selected by group is
-known (MATH section 3, `Prepared.selection_law`). For two sets of groups A and B let N_A and N_B be the firm-wide
-numbers selected; their joint law is the convolution, over searches, of the laws in each, and the law under the mixture
-is the weighted sum of those under its policies (one policy is drawn for all searches). The realised value of a row
+Under one policy the searches are independent, and in each of them the joint law of the numbers selected, or inspected,
+by group is known (MATH section 3; `Prepared.selection_law`, `inspection_law`). For two sets of groups A and B let N_A
+and N_B be the firm-wide numbers; their joint law is the convolution, over searches, of the laws in each, and the law
+under the mixture is the weighted sum of those under its policies (one policy is drawn for all searches). The realised
+value of a row
 
-    theta_j . p  ->  a N_A + b N_B                   (rows on selections by group; a, b from `parts`)
+    theta_j . p  ->  a N_A + b N_B          (rows on selections or on inspections by group; a, b from `parts`)
 
 is a function of the two counts, so mean, standard deviation, histogram and the chance of a miss need no simulation.
-Rows on inspections, on values, or with more than two different coefficients have no such law here.
+Rows on later stages, on values, or with more than two different coefficients have no such law here.
 
 Only non-negative numbers are added and multiplied. Margins with less than `NEGLIGIBLE` of the mass are cut off, which
 is less than the rounding of what remains.
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditkit.compare.parts import SELECTION, Parts
+from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints import Row, Rows
 from auditkit.layout import Floats, Ints, Layout
 from auditkit.policy import Mixture
@@ -37,6 +38,9 @@ MOST_JOINT = 300_000
 
 MOST_CELLS = 250_000_000
 """Work for one row's law (cells times searches times outcomes) beyond which it is not computed."""
+
+
+Groups = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,70 +103,81 @@ class ExPost:
         self.layout = layout
         self.rows = rows
         self.weights = mixture.weights
-        self.coefficient = _on_selections(layout, len(rows), parts)
-        told_apart = np.nan_to_num(self.coefficient, nan=np.inf)
-        self.kind = np.unique(told_apart, axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+        self.counted, self.coefficient = _by_group(layout, len(rows), parts)
+        selections = self.coefficient[[counted == SELECTION for counted in self.counted]]
+        self.kind = np.unique(selections, axis=1, return_inverse=True)[1].ravel() if len(selections) else self._alike
         self.kinds = int(self.kind.max()) + 1
         self.prepared = [Prepared.of(layout, policy.rewards(layout, rows)) for policy in mixture.policies]
         self._joint: dict[tuple[int, int], tuple[Ints, Floats] | None] = {}
-        self._grids: dict[tuple[tuple[int, ...], tuple[int, ...]], list[Grid]] = {}
+        self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
+
+    @property
+    def _alike(self) -> Ints:
+        return np.zeros(len(self.layout.groups), dtype=np.int64)
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
-        everyone = tuple(range(self.kinds))
+        everyone = tuple(range(len(self.layout.groups)))
         total = int(self.layout.capacity.sum())
         chance = np.zeros(total + 1)
-        for weight, grid in zip(self.weights, self._counts(everyone, ()), strict=True):
+        for weight, grid in zip(self.weights, self._counts(SELECTION, everyone, ()), strict=True):
             filled = grid.first + np.arange(grid.chance.shape[0])
             chance[total - filled] += weight * grid.chance[:, 0]
         last = int(np.flatnonzero(chance)[-1]) + 1
         return Unfilled(np.arange(last), chance[:last] / chance.sum())
 
     def slack(self, j: int) -> SlackLaw | None:
-        """The law of the realised slack of row j; None where it is no function of two numbers of selections."""
-        coefficient = self.coefficient[j]
+        """The law of the realised slack of row j; None where it is no function of two numbers."""
+        counted, coefficient = self.counted[j], self.coefficient[j]
         levels = [float(level) for level in np.unique(coefficient) if level != 0.0]
-        if not 1 <= len(levels) <= 2 or np.isnan(coefficient).any() or not self._affordable():
+        if counted is None or not 1 <= len(levels) <= 2 or not self._affordable(counted):
             return None
-        sets = [tuple(map(int, np.unique(self.kind[coefficient == level]))) for level in levels]
-        grids = self._counts(sets[0], sets[1] if len(sets) == 2 else ())
+        sets = [tuple(map(int, np.flatnonzero(coefficient == level))) for level in levels]
+        grids = self._counts(counted, sets[0], sets[1] if len(sets) == 2 else ())
         return _law(self.rows.rows[j], grids, self.weights, levels[0], levels[1] if len(levels) == 2 else 0.0)
 
-    def _affordable(self) -> bool:
-        capacity = self.layout.capacity.astype(np.float64)
-        spread = min(float(capacity.sum()), 20 * float(np.sqrt(capacity.sum()))) + 1
-        return spread**2 * float(((capacity + 1) ** 2).sum()) <= MOST_CELLS
+    def _affordable(self, counted: str) -> bool:
+        """Grids are about twenty standard deviations wide; each search shifts one once for each of its outcomes."""
+        layout = self.layout
+        most = (layout.capacity if counted == SELECTION else np.diff(layout.search_ptr)).astype(np.float64)
+        outcomes = (most + 1) ** 2 if counted == SELECTION else most + 1
+        width = min(float(most.sum()), 20 * float(np.sqrt((most**2).sum()))) + 1
+        return width**2 * float(outcomes.sum()) <= MOST_CELLS
 
-    def _counts(self, first: tuple[int, ...], second: tuple[int, ...]) -> list[Grid]:
-        """Under each policy the joint law of the numbers selected from two sets of kinds of groups."""
-        if (second, first) in self._grids:
-            return [Grid(g.second, g.first, g.chance.T) for g in self._grids[second, first]]
-        if (first, second) not in self._grids:
+    def _counts(self, counted: str, first: Groups, second: Groups) -> list[Grid]:
+        """Under each policy the joint law of the numbers selected or inspected from two sets of groups."""
+        if (counted, second, first) in self._grids:
+            return [Grid(g.second, g.first, g.chance.T) for g in self._grids[counted, second, first]]
+        if (counted, first, second) not in self._grids:
             found = []
             for policy in range(len(self.prepared)):
                 grid = Grid(0, 0, np.ones((1, 1)))
                 for search in range(len(self.layout.search_ids)):
-                    grid = grid.then(self._in_search(policy, search, first, second))
+                    grid = grid.then(self._in_search(counted, policy, search, first, second))
                 found.append(grid)
-            self._grids[first, second] = found
-        return self._grids[first, second]
+            self._grids[counted, first, second] = found
+        return self._grids[counted, first, second]
 
-    def _in_search(self, policy: int, search: int, first: Sequence[int], second: Sequence[int]) -> Floats:
-        k = int(self.layout.capacity[search])
-        atoms = self._atoms(policy, search)
-        if atoms is not None:
+    def _in_search(self, counted: str, policy: int, search: int, first: Groups, second: Groups) -> Floats:
+        k, place = int(self.layout.capacity[search]), np.full(len(self.layout.groups), 2)
+        place[list(first)], place[list(second)] = 0, 1
+        of_candidate = place[self.layout.candidate_group]
+        atoms = self._atoms(policy, search) if counted == SELECTION else None
+        if counted == INSPECTION:
+            counts, chance = self.prepared[policy].inspection_law(search, of_candidate, 3)
+            table = np.zeros(counts.max(axis=0)[:2] + 1)
+            np.add.at(table, (counts[:, 0], counts[:, 1]), chance)
+        elif atoms is not None:
             counts, chance = atoms
-            place = counts[:, list(first)].sum(axis=1) * (k + 1) + counts[:, list(second)].sum(axis=1)
-            table = np.bincount(place, chance, minlength=(k + 1) ** 2).reshape(k + 1, k + 1)
+            a, b = (counts[:, list(dict.fromkeys(self.kind[list(some)]))].sum(axis=1) for some in (first, second))
+            table = np.zeros((k + 1, k + 1))
+            np.add.at(table, (a, b), chance)
         else:
-            merged = np.full(self.kinds, 2)
-            merged[list(first)], merged[list(second)] = 0, 1
-            law = self.prepared[policy].selection_law(search, merged[self.kind][self.layout.candidate_group], 3)
-            table = law.sum(axis=2)
+            table = self.prepared[policy].selection_law(search, of_candidate, 3).sum(axis=2)
         return table if second else table.sum(axis=1, keepdims=True)
 
     def _atoms(self, policy: int, search: int) -> tuple[Ints, Floats] | None:
-        """All joint counts by kind that can happen in a search, if they are few enough to be listed."""
+        """All joint counts by kind of group that can happen in a search, if they are few enough to be listed."""
         if (policy, search) not in self._joint:
             k = int(self.layout.capacity[search])
             found = None
@@ -174,16 +189,20 @@ class ExPost:
         return self._joint[policy, search]
 
 
-def _on_selections(layout: Layout, rows: int, parts: Parts | None) -> Floats:
-    """Coefficient of each row on the number selected of each group; NaN where a row counts something else."""
+def _by_group(layout: Layout, rows: int, parts: Parts | None) -> tuple[list[str | None], Floats]:
+    """What each row counts, if all of it is selections or all inspections, and its coefficient on each group."""
+    counted: list[str | None] = [None] * rows
     coefficient = np.zeros((rows, len(layout.groups)))
     if parts is None:
-        return np.full_like(coefficient, np.nan)
-    for j, f in zip(*np.nonzero(parts.matrix), strict=True):
-        part = parts.parts[f]
-        plain = part.counts == SELECTION
-        coefficient[j, layout.groups.index(part.group)] = parts.matrix[j, f] if plain else np.nan
-    return coefficient
+        return counted, coefficient
+    for j in range(rows):
+        used = np.flatnonzero(parts.matrix[j])
+        what = {parts.parts[f].counts for f in used}
+        if what in ({SELECTION}, {INSPECTION}):
+            counted[j] = what.pop()
+            for f in used:
+                coefficient[j, layout.groups.index(parts.parts[f].group)] = parts.matrix[j, f]
+    return counted, coefficient
 
 
 def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b: float) -> SlackLaw:
@@ -220,6 +239,6 @@ def histogram(values: Floats, chances: Floats) -> tuple[Floats, Floats]:
     high = float(values[order[min(len(order) - 1, int(np.searchsorted(upto, (1 - TAIL) * upto[-1])))]])
     width = (high - low) / BINS if high > low else max(abs(low), 1.0) / BINS
     first, last = int(np.floor(low / width + 1e-9)), int(np.floor(high / width + 1e-9)) + 1
-    edges = width * np.arange(first, last + 1)
+    edges = width * np.arange(first, last + 1, dtype=np.float64)
     bins = np.clip(np.floor(values / width + 1e-9).astype(np.int64) - first, 0, last - first - 1)
-    return edges, np.bincount(bins, chances, minlength=last - first)
+    return edges, np.bincount(bins, chances, minlength=last - first).astype(np.float64)

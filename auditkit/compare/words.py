@@ -53,18 +53,18 @@ def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
         if gain == 0.0:
             continue
         size = number(abs(gain) / value_scale if what == SELECTION else abs(gain))
-        act = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
+        acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
         thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
-        alike.setdefault((thing, act[gain < 0], size), []).append(group)
+        alike.setdefault((thing, acts[gain < 0], size), []).append(group)
     if not alike:
         return NOT_BINDING
     if len(alike) <= 2:
         clauses = [f"each {t} of {_groups(names)} {act.format(x)}" for (t, act, x), names in alike.items()]
         return "as if " + " and ".join(clauses)
-    acts: dict[tuple[str, str], list[str]] = {}
+    many: dict[tuple[str, str], list[str]] = {}
     for (thing, act, size), names in alike.items():
-        acts.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
-    return "as if " + "; ".join(f"each {thing} {act.format(_and(each))}" for (thing, act), each in acts.items())
+        many.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
+    return "as if " + "; ".join(f"each {thing} {act.format(_and(each))}" for (thing, act), each in many.items())
 
 
 def _and(texts: Sequence[str]) -> str:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 
 FORMAT = "auditkit-report/1"
 EPOCH = "SOURCE_DATE_EPOCH"
+KEYS = frozenset({"input", "config", "firm", "unconstrained", "constrained", "disparity"})
+"""Top-level keys without which a document cannot be checked."""
+
 PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
 
 
@@ -113,7 +116,7 @@ def _findings(parts: Parts) -> list[dict[str, Any]]:
         for f in findings.of_disparity(blank(table, parts.hidden))
     ]
     if parts.comparison is not None:
-        found += findings.of_comparison(parts.comparison)
+        found += findings.of_comparison(parts.comparison, parts.hidden)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.hidden, parts.summary)
@@ -177,7 +180,7 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
         else {"counts": entry.unfilled.counts.tolist(), "probabilities": entry.unfilled.probabilities.tolist()},
         "bound": optimum.bound,
         "gap": optimum.gap,
-        "duals": _duals(entry),
+        "duals": _duals(entry, hidden),
         "order_kept": entry.order_kept,
         "policies": _policies(entry),
     }
@@ -199,12 +202,14 @@ def _law(law: SlackLaw) -> dict[str, Any]:
     }
 
 
-def _duals(entry: Constrained) -> list[dict[str, Any]]:
-    found = [
-        {"label": dual.label, "sense": dual.sense, "value": dual.value, "slack": dual.slack, "words": dual.words}
-        for dual in entry.duals
-        if not dual.individual
-    ]
+def _duals(entry: Constrained, hidden: Hidden) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for dual in entry.duals:
+        if not dual.individual:
+            # a dual of a rate, divided by the shift that it makes, is the size of the group
+            words = None if _tells(dual.groups, hidden) else dual.words
+            numbers = {"value": dual.value, "slack": dual.slack, "words": words}
+            found.append({"label": dual.label, "sense": dual.sense, **numbers})
     single = [dual for dual in entry.duals if dual.individual]
     if single:
         tight = sum(dual.value != 0 for dual in single)

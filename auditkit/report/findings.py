@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.compare import NoInterval
+from auditkit.compare import Interval, NoInterval
 from auditkit.compare.words import number, say
 from auditkit.disparity import Disparity, Flag, Group, Status
 from auditkit.report.words import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
@@ -74,7 +74,8 @@ def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
     side = "below" if row.status is Status.BELOW_LINE else "not below"
     joined = "and" if row.status is Status.BELOW_LINE else "yet"
     text += f"That is {side} {fraction(line)}, {joined} a difference larger than chance usually makes "
-    text += f"(p = {p_value(comparison.p_holm, disparity.alpha)} after Holm's correction)."
+    p = p_value(comparison.p_holm, disparity.alpha)
+    text += f"({'p ' if p.startswith('<') else 'p = '}{p} after Holm's correction)."
     if Flag.NOT_ROBUST in row.flags:
         text += " It is not robust: one moved selection would change it."
     if Flag.POOLING_REVERSES in row.flags:
@@ -85,7 +86,7 @@ def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def of_comparison(comparison: Comparison) -> list[Finding]:
+def of_comparison(comparison: Comparison, hidden: Hidden) -> list[Finding]:
     """What the best policy would yield, what each constraint costs, and what was not computed."""
     firm, free = comparison.firm.utility, comparison.unconstrained.utility
     text = (
@@ -94,7 +95,7 @@ def of_comparison(comparison: Comparison) -> list[Finding]:
     text += f"be worth {amount(free)} on the same candidates, knowing only what was known before each inspection."
     found = [_finding("firm-and-optimum", text)]
     for entry in comparison.constrained:
-        found.append(_price(entry, comparison.value_scale))
+        found.append(_price(entry, comparison.value_scale, hidden))
     if comparison.defaults and comparison.constrained:
         text = "No constraint was named, so these were priced: "
         text += listing(entry.label for entry in comparison.constrained if len(entry.constraints) == 1)
@@ -109,25 +110,23 @@ def of_comparison(comparison: Comparison) -> list[Finding]:
     return found + _not_computed(comparison.constrained)
 
 
-def _price(entry: Constrained, value_scale: float) -> Finding:
+def _price(entry: Constrained, value_scale: float, hidden: Hidden) -> Finding:
     name = "all constraints together" if entry.label == "all together" else entry.label
     if entry.standing is None:
         return _finding("infeasible", f"No policy meets {name}: {listing(entry.conflict)} cannot hold together.")
-    price = entry.interval
     if entry.ratio is not None:
-        bounds = getattr(price, "ratio", None)
+        price, spread = entry.interval, ""
+        if isinstance(price, Interval) and price.ratio is not None:
+            spread = f"; {percent(price.level, 0)} interval {interval(price.ratio, _percent)}"
         text = f"The best policy under {name} keeps {percent(entry.ratio, 2)} of the utility of the best policy without"
-        spread = "" if bounds is None else f"; {percent(price.level, 0)} interval {interval(bounds, _percent)}"
         text += f" (a loss of {amount(entry.loss)}{spread})"
     else:
         text = f"The best policy under {name} costs {amount(entry.loss)}"
-    if entry.shifts and (moved := {k: x for k, x in entry.shifts.items() if _matters(x, entry.shifts.values())}):
-        text += f". It acts {say(moved, value_scale)}"
+    moved = {key: x for key, x in (entry.shifts or {}).items() if key[1] not in hidden.groups}
+    largest = max(map(abs, moved.values()), default=0.0)
+    if largest > 0:
+        text += f". It acts {say({key: x for key, x in moved.items() if abs(x) > 1e-6 * largest}, value_scale)}"
     return _finding("price-of-fairness", f"{text}.")
-
-
-def _matters(x: float, all_of_them: Iterable[float]) -> bool:
-    return abs(x) > 1e-6 * max(abs(y) for y in all_of_them)
 
 
 def _percent(x: float | None) -> str:
@@ -144,8 +143,8 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
         found.append(_notice("no-interval", f"No interval for the price of {listing(labels)}: {reason}."))
     without = [e.label for e in entries if e.standing is not None and not any(e.slack_laws)]
     if without:
-        text = f"No law of the ex-post slack of {listing(without)}: it is computed for numbers of selections by group."
-        found.append(_notice("ex-post-slack-not-computed", text))
+        text = f"No law of the ex-post slack of {listing(without)}: there is one for numbers by group of selections, or"
+        found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
         each = listing(f"{number(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from auditkit import local_law
 from auditkit.data import UNKNOWN
@@ -56,7 +56,8 @@ def hide(
             of = {tuple(row[f"group:{name}"] for name in order): str(group) for group, row in parts.iterrows()}
             out |= {of[row.parts] for row in law.rows if row.applicants is None and row.parts in of}
             blank = {parts_ for parts_, group in of.items() if group in out}
-            summary = replace(summary, **{twin: _blank_rows(law, blank, threshold)})
+            blanked: dict[str, Any] = {twin: _blank_rows(law, blank, threshold)}
+            summary = replace(summary, **blanked)
     text = {group: shown(applicants[group], threshold) for group in out}
     return Hidden(frozenset(out), text, threshold), summary
 

@@ -5,7 +5,7 @@
     NAME              complete; recorded, unless a file .pending-NAME says otherwise
     .removing-NAME    on its way out
 
-A run that is killed leaves at most one of the hidden ones, which the next run clears away (`recover`), holding the lock.
+A killed run leaves some of the hidden ones behind, which the next run clears away (`recover`) while it holds the lock.
 """
 
 from __future__ import annotations

@@ -7,18 +7,20 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from auditkit.alerts import Alert, AlertError, Channel, Crossed, redact
-from auditkit.errors import InputError
+from auditkit.errors import InputError, Problem
 from auditkit.report.words import plural
 from auditkit.scheduled.history import Delivery, Run
 from auditkit.scheduled.settings import Settings, value_of
 
-CLOSING = "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."
+CLOSING = (
+    "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."
+)
 
 
 def secrets_of(channels: Iterable[Channel], environ: Mapping[str, str]) -> dict[str, str]:
     """The values of all variables that the channels name; every missing one in one InputError."""
     found: dict[str, str] = {}
-    problems = []
+    problems: list[Problem] = []
     for i, channel in enumerate(channels):
         for variable in channel.variables():
             try:
@@ -61,7 +63,9 @@ def of_failure(error: Exception, settings: Settings, created: str) -> Alert:
         what = f"{plural(len(error.problems), 'problem')} with the data, the configuration or the machine"
     else:
         what = f"a defect of auditkit ({type(error).__name__})"
-    text = f"Audit {settings.name} of {created} was not completed: {what}. To see the reason: auditkit run {settings.path}"
+    text = (
+        f"Audit {settings.name} of {created} was not completed: {what}. To see the reason: auditkit run {settings.path}"
+    )
     title = f"auditkit: the audit {settings.name} was not completed"
     return Alert(_id(settings.name, created, "failed"), "failed", settings.name, created, title, text)
 

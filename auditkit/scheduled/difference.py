@@ -132,5 +132,6 @@ def _configuration(first: Run, second: Run, folder: Path) -> tuple[str, ...]:
         texts = [(folder / run.folder / CONFIGURATION).read_text(encoding="utf-8-sig") for run in (first, second)]
     except (OSError, UnicodeDecodeError):
         return ()
-    lines = difflib.unified_diff(*(text.splitlines() for text in texts), str(first.id), str(second.id), "", "", 1, "")
-    return tuple(lines)
+    old, new = (text.splitlines() for text in texts)
+    names = (f"run {first.id}", f"run {second.id}")
+    return tuple(difflib.unified_diff(old, new, *names, n=1, lineterm=""))

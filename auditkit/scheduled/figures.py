@@ -77,6 +77,7 @@ class Figures:
     data_path: str | None
     data_sha256: str | None
     rows: int | None
+    problems: int | None
     python: str | None
     platform: str | None
     capacity: float | None
@@ -107,6 +108,7 @@ def figures(document: Mapping[str, Any]) -> Figures:
         data_path=source.get("path"),
         data_sha256=source.get("sha256"),
         rows=source.get("rows"),
+        problems=(document.get("problems") or {}).get("total"),
         python=provenance.get("python"),
         platform=provenance.get("platform"),
         capacity=_capacity(document),
@@ -119,7 +121,7 @@ def _groups(outcome: str, part: Any) -> list[GroupFigure]:
     if not isinstance(part, Mapping) or "groups" not in part:  # the Local Law summary has other categories
         return []
     rows = list(part["groups"] or ())
-    reference = next((row for row in rows if row.get("group") == part.get("reference")), {})
+    reference: Mapping[str, Any] = next((row for row in rows if row.get("group") == part.get("reference")), {})
     return [
         GroupFigure(
             outcome=outcome,
@@ -167,7 +169,7 @@ def _capacity(document: Mapping[str, Any]) -> float | None:
     """Positions to be filled: those that the firm filled and those that it left open."""
     firm = document.get(FIRM) or {}
     unfilled = firm.get("unfilled_capacity")
-    selected = [row.get("selected") if row else None for row in (firm.get("by_group") or {}).values()]
+    selected: list[Any] = [row.get("selected") if row else None for row in (firm.get("by_group") or {}).values()]
     if unfilled is None or not selected:
         return None
     if None in selected:  # a group is not shown; the table of selections still has the sum of all

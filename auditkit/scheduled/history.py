@@ -97,20 +97,21 @@ class History:
             "data_sha256": data_sha256,
             "data_path": figures.data_path,
             "data_rows": figures.rows,
+            "problems": figures.problems,
             "python": figures.python,
             "platform": figures.platform,
             "capacity": figures.capacity,
         }
         with self._transaction(write=True) as connection:
             run = _insert_run(connection, values)
-            _insert(connection, schema.groups, ({"run": run, **_renamed(g, group="name")} for g in figures.groups))
+            _insert(connection, schema.groups, _numbered({"run": run, **_renamed(g)} for g in figures.groups))
+            inside: list[dict[str, Any]] = []
             for place, policy in enumerate(figures.policies):
                 row = {"run": run, "place": place, **_fields(policy)}
-                inside = row.pop("groups")
+                inside += ({"run": run, "place": place, **_renamed(g)} for g in row.pop("groups"))
                 _insert(connection, schema.policies, [row])
-                rows = ({"run": run, "place": place, **_renamed(g, group="name")} for g in inside)
-                _insert(connection, schema.policy_groups, rows)
-            _insert(connection, schema.crossings, ({"run": run, **_fields(c)} for c in crossings))
+            _insert(connection, schema.policy_groups, _numbered(inside))
+            _insert(connection, schema.crossings, _numbered({"run": run, **_fields(c)} for c in crossings))
             _insert(connection, schema.artefacts, ({"run": run, **_fields(a)} for a in artefacts))
         return run
 
@@ -161,7 +162,11 @@ class History:
     def delivered(self, run: int) -> set[int]:
         """Places of the channels that were told of a run, then or when it was found unchanged."""
         r, a = schema.runs.c, schema.alerts.c
-        told = sa.select(a.place).join(schema.runs, a.run == r.id).where((r.id == run) | (r.same_as == run), a.delivered == 1)
+        told = (
+            sa.select(a.place)
+            .join(schema.runs, a.run == r.id)
+            .where((r.id == run) | (r.same_as == run), a.delivered == 1)
+        )
         with self._transaction() as connection:
             return set(connection.scalars(told))
 
@@ -237,7 +242,9 @@ def _engine(url: str, create: bool) -> tuple[sa.Engine, str]:
     try:
         parsed = sa.make_url(url)
     except exc.ArgumentError:
-        raise InputError(Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")) from None
+        raise InputError(
+            Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")
+        ) from None
     shown = parsed.render_as_string(hide_password=True)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
@@ -292,8 +299,14 @@ def _fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _renamed(value: Any, **names: str) -> dict[str, Any]:
-    return {names.get(key, key): item for key, item in _fields(value).items()}
+def _renamed(value: GroupFigure | PolicyGroup) -> dict[str, Any]:
+    """`group` is a word of SQL."""
+    return {"name" if key == "group" else key: item for key, item in _fields(value).items()}
+
+
+def _numbered(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The order of the report, which a database does not keep by itself."""
+    return ({**row, "number": number} for number, row in enumerate(rows))
 
 
 def _insert_run(connection: sa.Connection, values: Mapping[str, Any]) -> int:
@@ -313,8 +326,8 @@ def _of_audit(table: sa.Table, audit: str) -> sa.Select[Any]:
     return sa.select(table).join(schema.runs, table.c.run == schema.runs.c.id).where(schema.runs.c.audit == audit)
 
 
-def _assembled(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> list[Run]:
-    rows = list(rows)
+def _assembled(connection: sa.Connection, found: Iterable[Any]) -> list[Run]:
+    rows: list[Mapping[str, Any]] = list(found)
     if not rows:
         return []
     audit = rows[0]["audit"]
@@ -322,14 +335,15 @@ def _assembled(connection: sa.Connection, rows: Iterable[Mapping[str, Any]]) -> 
 
     def parts(table: sa.Table, *order: str) -> dict[int, list[dict[str, Any]]]:
         chosen = _of_audit(table, audit) if only is None else sa.select(table).where(table.c.run == only)
-        found: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        by_run: dict[int, list[dict[str, Any]]] = defaultdict(list)
         for row in connection.execute(chosen.order_by(*(table.c[name] for name in order))).mappings():
             values = dict(row)
-            found[values.pop("run")].append(values)
-        return found
+            values.pop("number", None)
+            by_run[values.pop("run")].append(values)
+        return by_run
 
-    groups, policies = parts(schema.groups), parts(schema.policies, "place")
-    inside, crossings = parts(schema.policy_groups), parts(schema.crossings)
+    groups, policies = parts(schema.groups, "number"), parts(schema.policies, "place")
+    inside, crossings = parts(schema.policy_groups, "number"), parts(schema.crossings, "number")
     artefacts, alerts = parts(schema.artefacts, "name"), parts(schema.alerts, "place")
     made: dict[int, Run] = {}
     for row in rows:
@@ -373,6 +387,7 @@ def _figures(
         data_path=row["data_path"],
         data_sha256=row["data_sha256"],
         rows=row["data_rows"],
+        problems=row["problems"],
         python=row["python"],
         platform=row["platform"],
         capacity=row["capacity"],

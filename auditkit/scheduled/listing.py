@@ -84,6 +84,7 @@ def _run(run: Run) -> dict[str, Any]:
         "python": run.figures.python,
         "platform": run.figures.platform,
         "headline": headline(run.figures),
+        "problems": run.figures.problems,
         "capacity": run.figures.capacity,
         "groups": figures["groups"],
         "policies": figures["policies"],

@@ -13,9 +13,7 @@ from auditkit.scheduled import listing, trends
 from auditkit.scheduled.history import Run
 
 
-def render(
-    audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, line: float | None = None
-) -> str:
+def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, line: float | None = None) -> str:
     """The page that will stand at `page`; the artefacts are in `folder`."""
     here = page.absolute().parent
     names = {

@@ -173,10 +173,12 @@ def check(path: Path, text: bytes, document: Mapping[str, Any]) -> Settings:
     problems: list[Problem] = []
     lines: tuple[thresholds.Threshold, ...] = ()
     try:
-        lines = thresholds.parse(_table(document, "thresholds"))
+        short = document.get("fail_on", ())  # the settings of the report may hold some too
+        lines = thresholds.parse_options((short,) if isinstance(short, str) else short)
+        lines += thresholds.parse(_table(document, "thresholds"))
     except InputError as error:
         problems += error.problems
-    history = HistorySettings()
+    history = HistorySettings.model_validate({})
     try:
         history = HistorySettings.model_validate(_table(document, "history"))
     except InputError as error:

@@ -2,16 +2,18 @@
 
 A threshold is `MEASURE.BOUND = number`:
 
-    MEASURE   impact_ratio, impact_ratio.OUTCOME      every group against the reference (OUTCOME: selected, inspected)
+    MEASURE   impact_ratio, impact_ratio.inspected    every group against the reference; of being selected, inspected
               price_of_fairness.loss, .ratio          every constraint; utility lost, share of the utility kept
               unfilled_capacity, .share               every policy; expected open positions, and as a share of all
+              unfilled_capacity.firm, .constrained    the same of the firm only, of the best policies under constraints
               gap                                     every constraint; proven distance from the optimum
+              problems                                problems found in the data
     BOUND     min, max                                the figure itself
               max_drop, max_rise                      its change since the previous run, in the figure's own unit
 
-A figure *on* a line does not cross it. Numbers are compared as written, 0.8 is 4/5, and impact ratios are taken from the
-counts as fractions: 64/100 against 80/100 is not below 4/5. A threshold for which the report has no figure at all
-counts as crossed, because nobody watches that line.
+A figure *on* a line does not cross it. Numbers are compared as written, 0.8 is 4/5, and impact ratios are taken
+from the counts as fractions: 64/100 against 80/100 is not below 4/5. A threshold for which the report has no
+figure at all counts as crossed, because nobody watches that line.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.words import amount, percent, ratio, scientific
-from auditkit.scheduled.figures import FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
+from auditkit.scheduled.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
 
 BOUNDS = ("min", "max", "max_drop", "max_rise")
 ROUNDING = Fraction(1, 10**12)
@@ -224,7 +226,10 @@ def _changes(
 
 
 def _impact_ratios(now: Figures, outcome: str | None = None) -> list[Reading]:
-    rows = [row for row in now.groups if outcome in (None, row.outcome) and row.status != REFERENCE]
+    """Of one outcome; by default of being selected, or of being inspected where that is all there is."""
+    outcomes = [row.outcome for row in now.groups]
+    chosen = outcome or ("selected" if "selected" in outcomes else next(iter(outcomes), None))
+    rows = [row for row in now.groups if row.outcome == chosen and row.status != REFERENCE]
     return [_impact_ratio(row) for row in rows if row.group != row.reference]
 
 
@@ -260,9 +265,11 @@ def _gaps(now: Figures) -> list[Reading]:
     return [_of_policy(f"Gap of the optimum under {_under(p)}", p.gap, p) for p in now.constraints]
 
 
-def _unfilled(now: Figures, share: bool = False) -> list[Reading]:
+def _unfilled(now: Figures, *kinds: str, share: bool = False) -> list[Reading]:
     found = []
     for policy in now.policies:
+        if kinds and policy.kind not in kinds:
+            continue
         value = policy.unfilled
         if share and value is not None:
             value = value / now.capacity if now.capacity else None
@@ -270,6 +277,10 @@ def _unfilled(now: Figures, share: bool = False) -> list[Reading]:
         names = {FIRM: "by the firm", UNCONSTRAINED: "by the best policy without constraints"}
         found.append(_of_policy(f"{what} {names.get(policy.kind, f'under {_under(policy)}')}", value, policy))
     return found
+
+
+def _problems(now: Figures) -> list[Reading]:
+    return [] if now.problems is None else [Reading("Problems in the data", Fraction(now.problems), "")]
 
 
 def _under(policy: PolicyFigure) -> str:
@@ -290,8 +301,11 @@ MEASURES: dict[str, Callable[[Figures], list[Reading]]] = {
     "price_of_fairness.loss": lambda now: _prices(now, "loss"),
     "price_of_fairness.ratio": lambda now: _prices(now, "ratio"),
     "unfilled_capacity": _unfilled,
+    "unfilled_capacity.firm": lambda now: _unfilled(now, FIRM),
+    "unfilled_capacity.constrained": lambda now: _unfilled(now, CONSTRAINED),
     "unfilled_capacity.share": lambda now: _unfilled(now, share=True),
     "gap": _gaps,
+    "problems": _problems,
 }
 
 

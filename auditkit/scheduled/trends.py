@@ -29,23 +29,20 @@ def draw(runs: Sequence[Run], line: float | None = None) -> list[Chart]:
     if not runs:
         return []
     moments = [datetime.fromisoformat(run.created) for run in runs]
-    found = []
+    found: list[Chart | None] = []
+
+    def add(title: str, series: Series, form: Form, tick: Callable[[float], str], line: float | None = None) -> None:
+        found.append(_lines(f"trend-{len(found) + 1}", title, moments, series, form, tick, line))
+
     with drawing():
         for outcome in dict.fromkeys(g.outcome for run in runs for g in run.figures.groups):
-            for key, name, form, tick, mark in (
-                ("impact_ratio", f"Impact ratio of being {outcome}", ratio, plain_number, line),
-                ("rate", f"Share of applicants {outcome}", percent, whole_percent, None),
-            ):
-                series = _of_groups(runs, outcome, key)
-                found.append(_lines(f"trend-{len(found)}", name, moments, series, form, tick, mark))
-        for key, name, form, tick in (
-            ("ratio", "Utility kept under each constraint", percent, whole_percent),
-            ("loss", "Utility lost to each constraint", amount, plain_number),
-        ):
-            series = _of_policies(runs, key, lambda p: p.kind == CONSTRAINED)
-            found.append(_lines(f"trend-{len(found)}", name, moments, series, form, tick))
-        series = _of_policies(runs, "unfilled", lambda p: True)
-        found.append(_lines(f"trend-{len(found)}", "Positions left open", moments, series, expected, plain_number))
+            ratios, rates = _of_groups(runs, outcome, "impact_ratio"), _of_groups(runs, outcome, "rate")
+            add(f"Impact ratio of being {outcome}", ratios, ratio, plain_number, line)
+            add(f"Share of applicants {outcome}", rates, percent, whole_percent)
+        kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
+        add("Utility kept under each constraint", kept, percent, whole_percent)
+        add("Utility lost to each constraint", lost, amount, plain_number)
+        add("Positions left open", _of_policies(runs, "unfilled"), expected, plain_number)
     return [one for one in found if one is not None]
 
 
@@ -60,8 +57,8 @@ def _of_groups(runs: Sequence[Run], outcome: str, key: str) -> Series:
     return _first(names, values)
 
 
-def _of_policies(runs: Sequence[Run], key: str, wanted: Callable[[PolicyFigure], bool]) -> Series:
-    values = [{_name(p): getattr(p, key) for p in run.figures.policies if wanted(p)} for run in runs]
+def _of_policies(runs: Sequence[Run], key: str, kind: str | None = None) -> Series:
+    values = [{_name(p): getattr(p, key) for p in run.figures.policies if kind in (None, p.kind)} for run in runs]
     return _first(dict.fromkeys(name for row in reversed(values) for name in row), values)
 
 
@@ -105,7 +102,9 @@ def _lines(
     if line is not None:
         ax.axhline(line, color=INK, linewidth=1, dashes=(2.5, 1.5))
     _scales(ax, moments, tick)
-    last = [f"{name} {form(next((x for x in reversed(points) if x is not None), None))}" for name, points in series.items()]
+    last = [
+        f"{name} {form(next((x for x in reversed(points) if x is not None), None))}" for name, points in series.items()
+    ]
     first, end = moments[0], moments[-1]
     said = f"{len(moments)} runs from {first:%Y-%m-%d} to {end:%Y-%m-%d}. Last values: {listing(last)}."
     if line is not None:
@@ -125,7 +124,8 @@ def _scales(ax: Axes, moments: Sequence[datetime], tick: Callable[[float], str])
     if len(days) <= 4:
         ax.set_xticks(list({moment.date(): moment for moment in moments}.values()))  # type: ignore[arg-type]
     else:
-        ax.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=4))
-    ax.xaxis.set_major_formatter(DateFormatter("%Y-%m-%d" if len(days) <= 4 or (days[-1] - days[0]).days < 120 else "%Y-%m"))
+        ax.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=4))  # type: ignore[no-untyped-call]
+    form = "%Y-%m-%d" if len(days) <= 4 or (days[-1] - days[0]).days < 120 else "%Y-%m"
+    ax.xaxis.set_major_formatter(DateFormatter(form))  # type: ignore[no-untyped-call]
     ax.margins(x=0.06, y=0.12)
     ax.tick_params(axis="x", length=3)

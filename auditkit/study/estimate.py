@@ -1,8 +1,8 @@
 """Means over instances with their standard errors. An instance is one independent draw; points of it are not.
 
-    mean             x_bar,  se = s / sqrt(N)
-    ratio of means   a_bar / b_bar,  se by the delta method: sd(a_i - r b_i) / (b_bar sqrt(N))
-    crossing         where a mean curve crosses a level, linear between points; se from a bootstrap over instances
+mean             x_bar,  se = s / sqrt(N)
+ratio of means   a_bar / b_bar,  se by the delta method: sd(a_i - r b_i) / (b_bar sqrt(N))
+crossing         where a mean curve crosses a level, linear between points; se from a bootstrap over instances
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Seconds that the solver takes for one problem, from nothing: no columns known, kernels compiled before.
 
-    unconstrained   index policy and its exact evaluation
-    constrained     the certified optimum, the unconstrained one included
-    g_rdip          the paper's G-RDIP with as many rounds as its trajectories need
+unconstrained   index policy and its exact evaluation
+constrained     the certified optimum, the unconstrained one included
+g_rdip          the paper's G-RDIP with as many rounds as its trajectories need
 """
 
 from __future__ import annotations

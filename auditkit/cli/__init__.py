@@ -1,0 +1,81 @@
+"""The command line: parse, call one function, print. Exit codes live here and nowhere else.
+
+    0  done, nothing above a threshold
+    1  done, and there is a finding: a threshold crossed, constraints that conflict, a claim that does not stand
+    2  the user's input, configuration or plugin is wrong
+    3  a defect of auditkit
+
+Results go to stdout, progress and reasons to stderr. Heavy libraries load inside the commands that use them.
+
+| commands | file |
+| --- | --- |
+| report, check, init, fit | audits.py |
+| solve, verify | instances.py |
+| plugins | registered.py |
+| options and progress | shared.py |
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from auditkit import __version__
+from auditkit.cli import audits, instances, registered
+from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
+from auditkit.errors import InputError
+
+TRACEBACK = "AUDITKIT_TRACEBACK"
+
+
+class InOrder(click.Group):
+    """Lists its commands in the order in which people need them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="auditkit %(version)s")
+def commands() -> None:
+    """Measure disparity in hiring and price constraints on it, exactly."""
+
+
+for command in (*audits.COMMANDS, *instances.COMMANDS, *registered.COMMANDS):
+    commands.add_command(command)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the program and leave with its exit code."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the program; its exit code."""
+    try:
+        code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else DONE
+    except InputError as error:
+        complain(error)
+        return WRONG_INPUT
+    except click.ClickException as error:
+        error.show(sys.stderr)
+        return WRONG_INPUT
+    except click.Abort:
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:  # the reader went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
+        return DEFECT
+
+
+__all__ = ["DEFECT", "DONE", "FINDING", "WRONG_INPUT", "commands", "main", "run"]

@@ -1,0 +1,307 @@
+"""Commands that begin with a file of data: report, check, init, fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from auditkit.cli.shared import (
+    DONE,
+    FINDING,
+    MOST_PROBLEMS,
+    WRONG_INPUT,
+    constraint_option,
+    data_argument,
+    data_options,
+    fit_options,
+    json_option,
+    load_plugins,
+    quiet_option,
+    settings,
+    working,
+)
+from auditkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from auditkit.data import Checked, History
+    from auditkit.pipeline import Audit, Written
+
+MOST_FINDINGS = 8
+
+
+@click.command()
+@data_argument
+@data_options
+@fit_options
+@constraint_option
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="folder, or path without its ending, to write to")
+@click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)")
+@click.option("--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones")
+@click.option(
+    "--fail-on",
+    multiple=True,
+    metavar="MEASURE.min=X",
+    help="leave with 1 if a measure crosses this (repeatable), e.g. impact_ratio.min=0.8",
+)
+@json_option
+@quiet_option
+def report(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    value_scale: float | None,
+    fitter: str | None,
+    propensity: bool,
+    specs: tuple[str, ...],
+    output: Path | None,
+    formats: str | None,
+    template_dir: Path | None,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Audit an export: read, fit, solve, compare, and write the report beside it.
+
+    people.csv becomes people.audit.html and people.audit.json. With --json the document goes to stdout, and files are
+    written only if -o or --format asks for them. Where Pango is missing there is no PDF: the other formats are written
+    and stderr says what to install; the exit code is 2 only if PDF was all that was asked for.
+    """
+    from auditkit import spec
+
+    path, chosen = settings(
+        data,
+        config,
+        maps,
+        costs,
+        capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity or None,
+        constraints=[spec.parse(text) for text in specs] or None,
+        report__formats=None if formats is None else tuple(f.strip().lower() for f in formats.split(",")),
+        report__template_dir=template_dir,
+        fail_on=fail_on or None,
+    )
+    stem = output_stem(path, output)
+    from auditkit.report import thresholds
+
+    watched = [thresholds.parse(text) for text in chosen.fail_on]
+    with working("starting", quiet) as say:
+        from auditkit import pipeline
+
+        done = pipeline.audit(path, chosen, load_plugins(), say)
+        nothing = pipeline.Written(())
+        written = nothing if as_json and output is None and formats is None else pipeline.write(done, stem, say)
+    if as_json:
+        click.echo(pipeline.text_of(done), nl=False)
+    else:
+        _print_audit(done, written, path)
+    if written.no_pdf is not None:
+        click.echo(f"warning: {written.no_pdf}", err=True)
+    crossings = thresholds.crossed(done.document, watched)
+    for crossing in crossings:
+        click.echo(f"finding: {crossing}", err=True)
+    if written.no_pdf is not None and not written.files:
+        return WRONG_INPUT
+    return FINDING if crossings else DONE
+
+
+def output_stem(path: Path, output: Path | None) -> Path:
+    """Where a report goes, without its ending: beside the data, into a folder, or to a name that the user gives."""
+    name = f"{path.stem}.audit"
+    if output is None:
+        stem = path.with_name(name)
+    elif output.is_dir() or str(output).endswith(("/", "\\")):
+        stem = output / name
+    else:
+        stem = output.with_suffix("") if output.suffix.lower() in (".html", ".json", ".pdf") else output
+    if not stem.parent.is_dir():
+        raise InputError(Problem(str(stem.parent), "there is no such folder", "make it, or name another with -o"))
+    return stem
+
+
+def _print_audit(audit: Audit, written: Written, path: Path) -> None:
+    from auditkit.data import render_mapping
+    from auditkit.tables import print_table
+
+    counts = audit.history.counts
+    click.echo(f"{path.name}: {counts.rows_read:,} rows read, {counts.rows_used:,} used")
+    print_table(["role", "column", "reason"], [list(row) for row in render_mapping(audit.history)])
+    findings = [f["text"] for f in audit.document["findings"] if f["kind"] == "finding"]
+    notices = len(audit.document["findings"]) - len(findings)
+    for number, text in enumerate(findings[:MOST_FINDINGS], 1):
+        click.echo(f"{number}. {text}")
+    rest = f"{len(findings) - MOST_FINDINGS} more findings and " if len(findings) > MOST_FINDINGS else ""
+    click.echo(f"({rest}{notices} notices are in the report)\n")
+    for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
+        click.echo(reason)
+    for file in written.files:
+        click.echo(f"written: {file}")
+
+
+@click.command()
+@data_argument
+@data_options
+@click.option("--all", "everything", is_flag=True, help="show every problem, not only the first ten")
+@json_option
+def check(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Validate only: every problem of the data with row, column, value and fix.
+
+    Leaves with 2 if something must be mended before an audit.
+    """
+    path, chosen = settings(data, config, maps, costs, capacity)
+    from auditkit import data as reading
+
+    checked = reading.check(
+        path,
+        chosen.mapping or None,
+        cost=chosen.cost,
+        capacity=chosen.capacity,
+        words=chosen.words or None,
+        sheet=chosen.sheet,
+    )
+    if as_json:
+        click.echo(json.dumps(_checked(checked), indent=1, ensure_ascii=False))
+    else:
+        _print_checked(checked, path, everything)
+    return DONE if checked.ok else WRONG_INPUT
+
+
+def _checked(checked: Checked) -> dict[str, Any]:
+    return {
+        "ok": checked.ok,
+        "errors": [{"where": p.where, "what": p.what, "fix": p.fix} for p in checked.errors],
+        "total": len(checked.problems),
+        "problems": [
+            {"code": p.code, "treatment": p.treatment, "row": p.row, "column": p.column, "value": p.value}
+            | {"what": p.what, "fix": p.fix}
+            for p in checked.problems
+        ],
+    }
+
+
+def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
+    from auditkit.tables import print_table
+
+    for problem in checked.errors:
+        click.echo(f"error: {problem}", err=True)
+    if checked.history is None:
+        return
+    _print_mapping(checked.history, path)
+    problems = list(checked.problems)
+    shown = problems if everything else problems[:MOST_PROBLEMS]
+    if shown:
+        rows = [[p.code, p.treatment, "" if p.row is None else str(p.row), p.column, p.what, p.fix] for p in shown]
+        print_table(["code", "treatment", "row", "column", "what", "fix"], rows)
+    more = "" if len(shown) == len(problems) else f", of which the first {len(shown)} are shown (--all shows them all)"
+    refused = len(checked.problems.of("refuse"))
+    click.echo(f"{len(problems):,} problems{more}; {refused:,} must be mended before an audit")
+    for notice in checked.history.notices:
+        click.echo(f"note: {notice.text}")
+
+
+def _print_mapping(history: History, path: Path) -> None:
+    from auditkit.data import render_mapping
+    from auditkit.tables import print_table
+
+    click.echo(f"{path.name}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
+    print_table(["role", "column", "reason"], [list(row) for row in render_mapping(history)])
+
+
+@click.command()
+@data_argument
+@data_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("audit.toml"),
+    show_default=True,
+    help="the file to write",
+)
+@click.option("--force", is_flag=True, help="overwrite a file that is there")
+def init(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    output: Path,
+    force: bool,
+) -> int:
+    """Write audit.toml: the inferred mapping and every default, spelled out and explained."""
+    path, chosen = settings(data, config, maps, costs, capacity)
+    if output.exists() and not force:
+        raise InputError(Problem(str(output), "is there already", "name another with -o, or overwrite it with --force"))
+    from auditkit import config_file, pipeline
+    from auditkit.files import write_text
+
+    history = pipeline.read(path, chosen)
+    write_text(output, config_file.write(chosen, history, output.parent))
+    _print_mapping(history, path)
+    click.echo(f"written: {output}")
+    return DONE
+
+
+@click.command()
+@data_argument
+@data_options
+@fit_options
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="the instance file to write (default: stdout)")
+@quiet_option
+def fit(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    value_scale: float | None,
+    fitter: str | None,
+    propensity: bool,
+    output: Path | None,
+    quiet: bool,
+) -> int:
+    """Turn a history into an instance file: a prior for each candidate, named c0, c1, ... in place of their ids."""
+    path, chosen = settings(
+        data,
+        config,
+        maps,
+        costs,
+        capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity or None,
+    )
+    with working("fitting priors", quiet):
+        from auditkit import pipeline
+        from auditkit.files import write_text
+        from auditkit.fit.fitted import instance_document
+
+        fitted = pipeline.fit_history(pipeline.read(path, chosen), chosen, load_plugins())
+        text = json.dumps(instance_document(fitted), ensure_ascii=False, allow_nan=False) + "\n"
+    for notice in (*fitted.notices, *fitted.quality.warnings):
+        click.echo(f"note: {notice}", err=True)
+    if output is None:
+        click.echo(text, nl=False)
+        return DONE
+    write_text(output, text)
+    layout = fitted.instance.layout
+    click.echo(f"{len(layout.candidate_ids):,} candidates in {len(layout.search_ids):,} searches")
+    click.echo(f"written: {output}")
+    return DONE
+
+
+COMMANDS = (report, check, init, fit)

@@ -1,0 +1,113 @@
+"""A scheduled audit for the tests: a report document with counts of choice, and a job that needs no solver."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import report_example
+
+from auditkit import __version__
+from auditkit.scheduled import settings
+from auditkit.scheduled.run import Done, Job
+from auditkit.scheduled.run import run as run_once
+
+BEGIN = datetime(2026, 11, 16, 6, 0, tzinfo=UTC)
+COUNTS = {"Black": (305, 9), "White": (704, 64)}
+
+
+def document(counts: Mapping[str, tuple[int, int]] | None = None, **parts: Any) -> dict[str, Any]:
+    """The document of `report_example`, with these (applicants, selected) and with parts replaced."""
+    made = report_example.document()
+    made["version"] = __version__
+    if counts is not None:
+        reference = max(counts, key=lambda g: counts[g][1] / counts[g][0])
+        table = made["disparity"]["selected"]
+        rate = counts[reference][1] / counts[reference][0]
+        table["reference"] = reference
+        table["groups"] = [
+            {
+                **table["groups"][0],
+                "group": group,
+                "applicants": n,
+                "selected": x,
+                "rate": x / n,
+                "impact_ratio": x / n / rate,
+                "status": "reference" if group == reference else "below_line",
+            }
+            for group, (n, x) in counts.items()
+        ]
+    return {**made, **parts}
+
+
+class FakeJob:
+    """Reads `data.csv`, whose text is JSON with the counts; counts how often it computes."""
+
+    def __init__(self, data: Path) -> None:
+        self.data, self.computed = data, 0
+        self.write(COUNTS)
+
+    def write(self, counts: Mapping[str, tuple[int, int]]) -> None:
+        self.data.write_text(json.dumps(counts))
+
+    def fingerprint(self) -> str:
+        return hashlib.sha256(self.data.read_bytes()).hexdigest()
+
+    def produce(self) -> tuple[dict[str, Any], dict[str, bytes]]:
+        self.computed += 1
+        counts = {group: tuple(pair) for group, pair in json.loads(self.data.read_text()).items()}
+        source = {"path": self.data.name, "rows": 1009, "sha256": self.fingerprint()}
+        made = document(counts, input=source)
+        text = json.dumps(made).encode()
+        return made, {"report.html": b"<p>" + text[:2000], "report.pdf": b"%PDF" + text[:9000], "report.json": text}
+
+    @property
+    def job(self) -> Job:
+        return Job(self.fingerprint, self.produce)
+
+
+class Scheduled:
+    """An audit.toml in a folder, a clock that goes on by a week at each run, and what was said."""
+
+    def __init__(self, folder: Path, toml: str = "", **options: Any) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "audit.toml"
+        self.path.write_text(toml)
+        self.fake = FakeJob(folder / "data.csv")
+        self.now = BEGIN
+        self.said: list[str] = []
+        self.environ: dict[str, str] = {}
+        self.options = options
+
+    @property
+    def settings(self) -> settings.Settings:
+        return settings.read(self.path)
+
+    @property
+    def folder(self) -> Path:
+        return self.settings.folder
+
+    def run(self, channels: tuple[Any, ...] = (), **options: Any) -> Done:
+        try:
+            return run_once(
+                self.settings,
+                self.fake.job,
+                channels,
+                self.environ,
+                now=lambda: self.now,
+                say=self.said.append,
+                **{**self.options, **options},
+            )
+        finally:
+            self.now += timedelta(weeks=1)
+
+    def dated(self) -> list[str]:
+        """The folders of artefacts that are in place."""
+        return sorted(p.name for p in self.folder.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+Maker = Callable[..., Scheduled]

@@ -1,0 +1,102 @@
+"""Kills a run at every call of the system and of the database, one after the other, and looks at what is left.
+
+    python scheduled_killed.py FOLDER STRIDE
+
+One process that has loaded everything forks a child for each point; the child kills itself with SIGKILL just before or
+just after its n-th call of `open`, `write`, `fsync`, `rename`, `unlink`, `execute`, `commit` and the like. Then the
+history must open, every recorded run must have its artefacts, and the next run must succeed and leave nothing over.
+Prints the number of points.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from scheduled_example import Scheduled
+from test_scheduled_run import complete, consistent, runs
+
+CALLS = {
+    *("open", "write", "fsync", "flush", "rename", "replace", "mkdir", "rmdir", "unlink", "remove", "scandir", "pwrite"),
+    *("ftruncate", "flock", "connect", "execute", "executemany", "commit", "rollback", "close", "__exit__"),
+}
+MODULES = {"posix", "io", "_io", "fcntl", "sqlite3", "_sqlite3", None}
+KEEP = '[history]\nkeep = "20 days"\n'
+
+
+def tick(point: int) -> Any:
+    """A profiler that kills this process at its `point`-th event of interest; with -1 it only counts."""
+    count = [0]
+
+    def watch(_: Any, event: str, what: Any) -> None:
+        if event not in ("c_call", "c_return") or getattr(what, "__name__", "") not in CALLS:
+            return
+        if getattr(what, "__module__", None) not in MODULES:
+            return
+        count[0] += 1
+        if count[0] == point:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(watch)
+    return count
+
+
+def once(audit: Scheduled, point: int) -> tuple[int, int]:
+    """A run in a child that dies at the point, or ends; its wait status, and the events it saw if it ended."""
+    receive, send = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            count = tick(point)
+            audit.run()
+            sys.setprofile(None)
+            os.write(send, str(count[0]).encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(send)
+    _, status = os.waitpid(child, 0)
+    seen = int(os.read(receive, 20) or b"0")
+    os.close(receive)
+    return status, seen
+
+
+def main(folder: Path, stride: int) -> None:
+    audit = Scheduled(folder, KEEP)
+    week = [0]
+
+    def change() -> None:
+        """New data each time, and a clock that makes the oldest artefacts due for removal."""
+        week[0] += 1
+        audit.fake.write({"Black": (3000, week[0]), "White": (700, 64)})
+
+    for _ in range(4):
+        change()
+        audit.run()
+    change()
+    status, total = once(audit, -1)
+    assert status == 0 and total > 100, (status, total)
+    points = 0
+    for point in range(1, total + 1, stride):
+        change()
+        status, _ = once(audit, point)
+        if os.WIFSIGNALED(status):
+            points += 1
+        consistent(audit)
+        before = len(runs(audit))
+        audit.now = audit.now.replace()  # the child's clock went on in the child alone
+        done = audit.run()
+        assert done.run.status in ("complete", "unchanged"), point
+        assert len(runs(audit)) == before + 1
+        complete(audit)
+    print(points, total)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,233 @@
+"""The history on SQLite and on a real PostgreSQL server: what goes in comes out, and old schemas move forward."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import scheduled_postgres
+import sqlalchemy as sa
+from scheduled_example import Scheduled, document
+
+from auditkit.errors import InputError
+from auditkit.scheduled import history, schema
+from auditkit.scheduled.figures import figures
+from auditkit.scheduled.history import Artefact, Delivery, History, opened
+from auditkit.scheduled.listing import document as listed
+from auditkit.scheduled.thresholds import Crossing
+
+NEWEST = len(schema.STEPS)
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    if scheduled_postgres.binaries() is None:
+        pytest.skip("there is no PostgreSQL server here: apt-get install postgresql")
+    with scheduled_postgres.server() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_postgres(postgres: str) -> str:
+    engine, _ = history._engine(postgres, True)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+        connection.exec_driver_sql("CREATE SCHEMA public")
+    return postgres
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'new folder' / 'history.sqlite'}"
+    found: str = request.getfixturevalue("empty_postgres")
+    return found
+
+
+def record(store: History, audit: str = "hiring", created: str = "2026-11-16T06:00:00Z", **parts: Any) -> int:
+    found = dataclasses.replace(figures(document(**parts)), created=created)
+    crossing = Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words")
+    return store.record(
+        audit, created, created[:10], "c" * 64, "d" * 64, found, [crossing], [Artefact("a.html", "e" * 64, 7)]
+    )
+
+
+def test_what_goes_in_comes_out(url: str) -> None:
+    with opened(url) as store:
+        first = record(store)
+        store.record_alerts(first, [Delivery(0, "webhook", False, "no answer"), Delivery(1, "mail", True)])
+        (run,) = store.runs("hiring")
+        second = store.record_unchanged(run, "2026-11-23T06:00:00Z")
+        store.record_alerts(second, [Delivery(0, "webhook", True)])
+    with opened(url) as store:
+        runs = store.runs("hiring")
+        assert [run.id for run in runs] == [first, second]
+        wanted = dataclasses.replace(figures(document()), created="2026-11-16T06:00:00Z", data_sha256="d" * 64)
+        assert runs[0].figures == wanted
+        assert runs[0].crossings == (Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words"),)
+        assert runs[0].alerts == (Delivery(0, "webhook", False, "no answer"), Delivery(1, "mail", True))
+        assert runs[0].artefacts == (Artefact("a.html", "e" * 64, 7),)
+        assert (runs[1].status, runs[1].same_as, runs[1].figures) == ("unchanged", first, wanted)
+        assert store.latest("hiring") == runs[0]
+        assert store.latest("another") is None and store.runs("another") == []
+        assert store.delivered(first) == {0, 1}
+        assert store.has_folder("2026-11-16") and not store.has_folder("2026-11-17")
+        assert store.audits() == ["hiring"]
+
+
+def test_a_record_is_whole_or_not_there(url: str) -> None:
+    with opened(url) as store:
+        found = figures(document())
+        twice = [Artefact("a", "", 1), Artefact("a", "", 1)]  # breaks at the last insertion
+        with pytest.raises(sa.exc.IntegrityError):
+            store.record("hiring", "2026", "f", "c", "d", found, [], twice)
+        assert store.runs("hiring") == []
+        with store._transaction() as connection:
+            for table in schema.metadata.tables.values():
+                if table is not schema.schema:
+                    assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == 0
+
+
+def test_audits_share_a_database_without_meeting(url: str) -> None:
+    with opened(url) as store:
+        record(store, "hiring"), record(store, "promotion", constrained=None)
+        assert len(store.runs("hiring")) == len(store.runs("promotion")) == 1
+        assert not store.runs("promotion")[0].figures.constraints
+
+
+def test_the_schema_is_that_of_the_tables(url: str) -> None:
+    with opened(url) as store:
+        seen = sa.inspect(store._engine)
+        for table in schema.metadata.tables.values():
+            assert {column["name"] for column in seen.get_columns(table.name)} == set(table.columns.keys()), table.name
+        assert set(seen.get_table_names()) == set(schema.metadata.tables)
+
+
+@pytest.mark.parametrize("version", range(NEWEST + 1))
+def test_every_earlier_schema_moves_forward_with_its_runs(url: str, version: int) -> None:
+    engine, _ = history._engine(url, True)
+    with engine.connect() as connection:
+        connection = connection.execution_options(write=True)
+        with connection.begin():
+            history.migrate(connection, version)
+            if version:
+                connection.exec_driver_sql(
+                    "INSERT INTO auditkit_runs (audit, created, status, folder, version, config_sha256) "
+                    "VALUES ('hiring', '2025-01-06T06:00:00Z', 'complete', 'old', '0.0.1', 'c')"
+                )
+                connection.exec_driver_sql(
+                    "INSERT INTO auditkit_groups (run, number, outcome, name, applicants) "
+                    "VALUES (1, 0, 'selected', 'F', 9)"
+                )
+    with opened(url) as store:
+        record(store)
+        runs = store.runs("hiring")
+        with store._transaction() as connection:
+            assert history.version_of(connection) == NEWEST
+    old = runs[0]
+    if version:
+        assert (old.id, old.folder, old.figures.groups[0].applicants, old.crossings, old.removed) == (
+            1,
+            "old",
+            9,
+            (),
+            None,
+        )
+    assert runs[-1].figures.groups
+    json.dumps(listed("hiring", runs), allow_nan=False)
+
+
+def test_a_step_that_fails_leaves_the_old_schema(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, _ = history._engine(url, True)
+    with engine.connect() as connection:
+        connection = connection.execution_options(write=True)
+        with connection.begin():
+            history.migrate(connection, 1)
+    broken = (*schema.STEPS[:2], (schema.STEPS[2][0], "CREATE NONSENSE"))
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "STEPS", broken)
+        with pytest.raises((sa.exc.DBAPIError, InputError)), opened(url):
+            pass
+    with engine.begin() as connection:
+        assert history.version_of(connection) == 1
+        assert "auditkit_alerts" not in sa.inspect(connection).get_table_names()
+    with opened(url) as store:
+        record(store)
+
+
+def test_a_newer_history_is_refused(url: str) -> None:
+    with opened(url) as store, store._transaction(write=True) as connection:
+        connection.execute(sa.update(schema.schema).values(version=NEWEST + 1))
+    with pytest.raises(InputError, match="written by a newer auditkit"), opened(url):
+        pass
+
+
+def test_a_run_on_postgresql(empty_postgres: str, tmp_path: Path) -> None:
+    postgres = empty_postgres
+    audit = Scheduled(
+        tmp_path / "pg",
+        '[history]\nname = "on postgresql"\ndatabase_env = "AUDIT_DATABASE"\n[thresholds]\nimpact_ratio.min = 0.8\n',
+    )
+    audit.environ["AUDIT_DATABASE"] = postgres
+    assert audit.run().run.crossings
+    assert audit.run().run.status == "unchanged"
+    with opened(postgres, create=False) as store:
+        assert [run.status for run in store.runs("on postgresql")] == ["complete", "unchanged"]
+    for path in audit.path.parent.rglob("*"):
+        if path.is_file():
+            assert scheduled_postgres.PASSWORD.encode() not in path.read_bytes(), path
+    assert not (audit.folder / "history.sqlite").exists()
+
+
+def test_a_server_that_does_not_answer_is_named_without_its_password(postgres: str) -> None:
+    wrong = postgres.replace(scheduled_postgres.PASSWORD, "another-s3cret")
+    for url in (wrong, "postgresql://audit:another-s3cret@127.0.0.1:1/x"):
+        with pytest.raises(InputError, match="the history cannot be used") as caught, opened(url):
+            pass
+        assert "another-s3cret" not in str(caught.value) and "***" in str(caught.value)
+
+
+def test_what_is_no_history_is_refused_in_words(tmp_path: Path) -> None:
+    text = tmp_path / "notes.sqlite"
+    text.write_text("these are not the rows you are looking for" * 100)
+    with pytest.raises(InputError, match="not a database"), opened(f"sqlite:///{text}"):
+        pass
+    with (
+        pytest.raises(InputError, match="there is no history yet"),
+        opened(f"sqlite:///{tmp_path / 'none'}", create=False),
+    ):
+        pass
+    empty = tmp_path / "empty.sqlite"
+    sqlite3.connect(empty).close()
+    empty.touch()
+    with pytest.raises(InputError, match="holds no history yet"), opened(f"sqlite:///{empty}", create=False):
+        pass
+    with pytest.raises(InputError, match="SQLite and PostgreSQL are"), opened("mysql://localhost/x"):
+        pass
+    with pytest.raises(InputError, match="is no URL of a database"), opened("nonsense"):
+        pass
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with (
+        pytest.raises(InputError, match="its folder cannot be made"),
+        opened(f"sqlite:///{blocked / 'x' / 'h.sqlite'}"),
+    ):
+        pass
+
+
+def test_nothing_of_a_candidate_can_be_stored() -> None:
+    """Figures and where they come from; a new column is a decision to be made here."""
+    columns = {column.name for table in schema.metadata.tables.values() for column in table.columns}
+    of_runs = "id audit created status same_as folder version config_sha256 data_sha256 data_path data_rows problems "
+    of_runs += "python platform capacity removed removed_why"
+    of_groups = "run number outcome name applicants selected rate impact_ratio status reference reference_applicants "
+    of_groups += "reference_selected candidates inspected"
+    of_policies = "place kind label utility unfilled ratio loss ratio_low ratio_high loss_low loss_high gap"
+    others = "version history name sha256 bytes threshold subject value bound words channel delivered detail"
+    assert columns == set(f"{of_runs} {of_groups} {of_policies} {others}".split())

@@ -1,0 +1,367 @@
+"""One scheduled run: artefacts, record, thresholds, unchanged data, the lock, retention, a full disk."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+import tomllib
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scheduled_example import Scheduled
+
+from auditkit.errors import InputError
+from auditkit.scheduled import artefacts, settings
+from auditkit.scheduled.history import History, Run, opened
+from auditkit.scheduled.lock import only_one
+
+LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
+LEVEL = {"Black": (300, 27), "White": (700, 64)}
+
+
+def runs(audit: Scheduled) -> list[Run]:
+    with opened(audit.settings.database({}), create=False) as store:
+        return store.runs(audit.settings.name)
+
+
+def consistent(audit: Scheduled) -> None:
+    """At any moment: the history opens, and every recorded run that was not removed has all of its artefacts."""
+    for run in runs(audit):
+        if run.removed is None:
+            assert artefacts.intact(audit.folder, run.folder, run.artefacts), run
+
+
+def complete(audit: Scheduled) -> None:
+    """After a run: nothing is left over either."""
+    consistent(audit)
+    assert not [p.name for p in audit.folder.iterdir() if p.name.startswith((".writing", ".pending", ".removing"))]
+    assert set(audit.dated()) == {run.folder for run in runs(audit) if run.removed is None}
+
+
+def test_a_run_writes_a_dated_folder_and_records_it(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path / "hiring", LINES)
+    done = audit.run()
+    folder = audit.folder / "2026-11-16T060000Z"
+    assert done.run.folder == folder.name
+    assert {path.name for path in folder.iterdir()} == {
+        *("report.html", "report.pdf", "report.json", "audit.toml", "SHA256SUMS")
+    }
+    assert (folder / "audit.toml").read_bytes() == audit.path.read_bytes()
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, check=True, capture_output=True)
+    assert done.finding and "Black against White: 0.325" in done.run.crossings[0].words
+    (recorded,) = runs(audit)
+    assert recorded.audit == "hiring"
+    assert recorded.config_sha256 == hashlib.sha256(audit.path.read_bytes()).hexdigest()
+    assert recorded.data_sha256 == hashlib.sha256(audit.fake.data.read_bytes()).hexdigest()
+    assert recorded.crossings == done.run.crossings
+    complete(audit)
+
+
+def test_nothing_crossed_is_no_finding(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, LINES)
+    audit.fake.write(LEVEL)
+    assert not audit.run().finding
+
+
+def test_the_same_data_and_configuration_are_not_computed_again(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, LINES)
+    first, second = audit.run(), audit.run()
+    assert audit.fake.computed == 1
+    assert (second.run.status, second.run.same_as) == ("unchanged", first.run.id)
+    assert second.finding  # the line is still crossed
+    assert len(audit.dated()) == 1
+    assert audit.run(force=True).run.status == "complete"
+    audit.fake.write(LEVEL)
+    assert audit.run().run.status == "complete"
+    audit.path.write_text(LINES + "# a remark\n")
+    assert audit.run().run.status == "complete"
+    assert [run.status for run in runs(audit)] == ["complete", "unchanged", "complete", "complete", "complete"]
+    complete(audit)
+
+
+def test_damaged_or_missing_artefacts_are_made_again(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    (audit.folder / audit.run().run.folder / "report.html").write_text("touched")
+    assert audit.run().run.status == "complete"
+    assert audit.run().run.status == "unchanged"
+
+
+def test_another_version_of_auditkit_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit = Scheduled(tmp_path)
+    audit.run()
+    monkeypatch.setattr("auditkit.scheduled.run.__version__", "99.0")
+    assert audit.run().run.status == "complete"
+
+
+def test_a_change_against_the_previous_run(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, "[thresholds]\nimpact_ratio.max_drop = 0.05\n")
+    audit.fake.write(LEVEL)
+    first = audit.run()
+    assert not first.finding and "no earlier run" in first.notes[0]
+    audit.run()
+    audit.fake.write({"Black": (300, 20), "White": (700, 64)})
+    (crossing,) = audit.run().run.crossings
+    assert re.search(r"fell from 0\.984 to 0\.729", crossing.words)
+
+
+def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    audit.run()
+    audit.now = datetime(2026, 11, 16, 6, tzinfo=UTC)
+    assert audit.run(force=True).run.folder == "2026-11-16T060000Z-2"
+    complete(audit)
+
+
+# Settings -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("toml", "message"),
+    [
+        ("[threshold]\nx = 1\n[thresholds]\nimpact_ratio.mim = 0.8", "did you mean 'impact_ratio.min'?"),
+        ("thresholds = 3", "thresholds: is no table"),
+        ('[history]\nkep = "4 years"', "did you mean 'keep'?"),
+        ('[history]\nkeep = "four years"', 'is not a period; write for example "4 years"'),
+        ('[history]\nkeep = "0 days"', "is not a period"),
+        ('[history]\ndatabase = "postgresql://me:hunter2@host/db"', "holds a password"),
+        ('[history]\ndatabase_env = "postgresql://me:hunter2@host/db"', "is no name of an environment variable"),
+        ('[history]\ndatabase = "a"\ndatabase_env = "B"', "exclude each other"),
+        ("[alerts]\nx = 1", "write [[alerts]], with two brackets"),
+        ("this is = not = toml", "is not TOML"),
+        ("fail_on = 'gab.max=1'", "did you mean 'gap.max'?"),
+    ],
+)
+def test_wrong_settings_are_named_and_nothing_is_touched(tmp_path: Path, toml: str, message: str) -> None:
+    audit = Scheduled(tmp_path, toml)
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        audit.run()
+    assert "hunter2" not in str(caught.value)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audit.toml", "data.csv"]
+
+
+def test_a_missing_file_or_variable(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        settings.read(tmp_path / "none.toml")
+    audit = Scheduled(tmp_path, '[history]\ndatabase_env = "AUDIT_DATABASE"')
+    with pytest.raises(InputError, match="the environment variable AUDIT_DATABASE is not set"):
+        audit.run()
+
+
+def test_places_are_relative_to_the_file_and_not_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit = Scheduled(tmp_path / "a b", '[history]\nfolder = "../kept"\ndatabase = "past.sqlite"')
+    monkeypatch.chdir("/")
+    audit.run()
+    assert (tmp_path / "kept" / "2026-11-16T060000Z").is_dir()
+    assert (tmp_path / "a b" / "past.sqlite").is_file()
+
+
+# One at a time --------------------------------------------------------------------------------------------------------
+
+
+def test_the_second_of_two_runs_leaves_with_a_message(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    message = rf"another run of this audit is under way \(process {os.getpid()}, since .* UTC\).*--wait SECONDS"
+    with only_one(audit.folder, 0), pytest.raises(InputError, match=message):
+        audit.run()
+    assert audit.fake.computed == 0
+    audit.run()
+
+
+def test_the_second_of_two_runs_waits(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    entered = threading.Event()
+
+    def hold() -> None:
+        with only_one(audit.folder, 0):
+            entered.set()
+            time.sleep(0.4)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    entered.wait()
+    assert audit.run(wait=30).run.id == 1
+    thread.join()
+    assert "another run of this audit is under way: waiting up to 30 s" in audit.said
+
+
+def test_a_killed_holder_does_not_lock_forever(tmp_path: Path) -> None:
+    script = (
+        "import sys, time; from pathlib import Path; from auditkit.scheduled.lock import only_one\n"
+        "with only_one(Path(sys.argv[1]), 0): print('held', flush=True); time.sleep(60)"
+    )
+    audit = Scheduled(tmp_path)
+    child = subprocess.Popen([sys.executable, "-c", script, str(audit.folder)], stdout=subprocess.PIPE)
+    assert child.stdout is not None and child.stdout.readline() == b"held\n"
+    with pytest.raises(InputError, match=f"process {child.pid}"):
+        audit.run()
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    audit.run()
+
+
+# Retention ------------------------------------------------------------------------------------------------------------
+
+
+def test_artefacts_older_than_keep_are_removed_and_it_says_so(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, LINES + '[history]\nkeep = "4 years"\n')
+    audit.run()
+    audit.fake.write(LEVEL)
+    audit.run()  # 2026-11-23
+    audit.run()  # 2026-11-30, unchanged: the artefacts of the second run are in use until then
+    audit.fake.write({"Black": (300, 26), "White": (700, 64)})
+    audit.now = datetime(2030, 11, 29, 6, tzinfo=UTC)
+    done = audit.run()
+    assert done.removed == (
+        "artefacts of run 1 (2026-11-16T060000Z) removed: older than 4 years, see keep in [history]",
+    )
+    assert audit.dated() == ["2026-11-23T060000Z", "2030-11-29T060000Z"]
+    first = runs(audit)[0]
+    assert (first.removed, first.removed_why) == ("2030-11-29T06:00:00Z", "older than 4 years")
+    assert first.figures.groups and first.crossings  # what is known of it stays
+    complete(audit)
+    audit.now = datetime(2030, 12, 1, 6, tzinfo=UTC)
+    assert len(audit.run().removed) == 1
+    assert audit.dated() == ["2030-11-29T060000Z"]
+    complete(audit)
+
+
+def test_without_keep_nothing_is_removed(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    audit.run()
+    audit.now = datetime(2126, 11, 16, tzinfo=UTC)
+    audit.fake.write(LEVEL)
+    assert audit.run().removed == () and len(audit.dated()) == 2
+
+
+def test_a_folder_that_was_taken_away_by_hand(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, '[history]\nkeep = "10 days"\n')
+    first = audit.run()
+    (audit.folder / first.run.folder).rename(tmp_path / "elsewhere")
+    audit.fake.write(LEVEL)
+    audit.now = datetime(2027, 1, 1, tzinfo=UTC)
+    assert "were gone already" in audit.run().removed[0]
+
+
+@pytest.mark.parametrize(
+    ("period", "before"),
+    [
+        ("4 years", "2026-02-28"),
+        ("1 year", "2029-02-28"),
+        ("18 months", "2028-08-28"),
+        ("2 weeks", "2030-02-14"),
+        ("90 days", "2029-11-30"),
+        ("9999 years", "0001-01-01"),
+        ("999999 days", "0001-01-01"),
+    ],
+)
+def test_periods_are_those_of_the_calendar(period: str, before: str) -> None:
+    moment = datetime(2030, 2, 28, 6, tzinfo=UTC)
+    assert f"{settings.parse_period(period).before(moment):%Y-%m-%d}".zfill(10) == before
+    leap = settings.parse_period("1 year").before(datetime(2028, 2, 29, tzinfo=UTC))
+    assert (leap.year, leap.month, leap.day) == (2027, 2, 28)
+
+
+# A full disk ----------------------------------------------------------------------------------------------------------
+
+
+class FullDisk:
+    """Lets so many of these calls through, then there is no space left."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, left: int) -> None:
+        self.left = left
+        for place, name in ((artefacts, "_write"), (artefacts, "_sync"), (Path, "mkdir"), (Path, "rename")):
+            original = getattr(place, name)
+
+            def limited(*args: Any, original: Any = original, **kwargs: Any) -> Any:
+                self.left -= 1
+                if self.left < 0:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(args[0]))
+                return original(*args, **kwargs)
+
+            monkeypatch.setattr(place, name, limited)
+
+
+def test_a_full_disk_at_every_write(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, LINES)
+    audit.run()
+    failures = 0
+    for left in range(30):
+        audit.fake.write({"Black": (300, left), "White": (700, 64)})
+        with pytest.MonkeyPatch.context() as patch:
+            disk = FullDisk(patch, left)
+            try:
+                audit.run()
+                break
+            except InputError as error:
+                assert "No space left on device" in str(error)
+                failures += 1
+        assert disk.left < 0
+        consistent(audit)  # clearing away may need space too; the next run does it
+        assert len(runs(audit)) == 1
+    assert failures >= 8
+    assert len(runs(audit)) == 2
+    complete(audit)
+
+
+def test_a_database_that_fails_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    audit = Scheduled(tmp_path)
+    audit.run()
+    audit.fake.write(LEVEL)
+    with monkeypatch.context() as patch:
+
+        def full(*_: Any, **__: Any) -> int:
+            raise InputError("history.sqlite: the history cannot be used: database or disk is full")
+
+        patch.setattr(History, "record", full)
+        with pytest.raises(InputError, match="disk is full"):
+            audit.run()
+    complete(audit)
+    audit.run()
+    complete(audit)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_disk_that_is_really_full(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "none", small], capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        audit = Scheduled(tmp_path / "audit", f'[history]\nfolder = "{small}"\n')
+        audit.run()
+        said = set()
+        for filler in range(0, 200, 8):  # the disk gets fuller: it fails in another place each time
+            audit.fake.write({"Black": (300, filler), "White": (700, 640)})
+            blocks = small / "filler"
+            with suppress(OSError):
+                blocks.write_bytes(b"x" * 1024 * filler)
+            try:
+                audit.run()
+            except InputError as error:
+                said.add(str(error).rpartition(": ")[2])
+            blocks.unlink()
+            complete(audit)
+        assert any("No space left" in line for line in said), said
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_the_history_keeps_every_configuration_as_it_was(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, LINES)
+    audit.run()
+    audit.path.write_text("[thresholds]\nimpact_ratio.min = 0.1\n")
+    assert not audit.run().finding
+    kept = [tomllib.loads((audit.folder / name / "audit.toml").read_text()) for name in audit.dated()]
+    assert [one["thresholds"]["impact_ratio"]["min"] for one in kept] == [0.8, 0.1]
