@@ -274,6 +274,16 @@ def _keys(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     return list(kind.model_fields)
 
 
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except FileNotFoundError:
+        raise InputError(Problem(str(path), "there is no such file")) from None
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
     write_bytes(path, text.encode())

@@ -27,6 +27,7 @@ from auditkit.data import History, load
 from auditkit.data.match import by_name
 from auditkit.disparity import Disparity
 from auditkit.errors import InputError, Problem
+from auditkit.files import sha256_of, write_bytes
 from auditkit.fit.fit import fit
 from auditkit.fit.fitted import CannotFit, Fitted
 from auditkit.report import document as documents
@@ -236,8 +237,6 @@ def write(audit: Audit, stem: Path, progress: Progress = silent) -> Written:
                 no_pdf = str(error)
     if "json" in formats:
         made["json"] = text.encode()
-    from auditkit.files import write_bytes
-
     files = []
     for name, content in made.items():
         path = stem.with_name(f"{stem.name}.{name}")
@@ -255,11 +254,11 @@ def verify_report(
     config = check({**report["config"], "source": None})
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")
-    history = read(path, config)
-    same = history.source.sha256 == report["input"]["sha256"]
-    checks = [Check("the report is of this data", same, f"the SHA-256 of the file is {history.source.sha256}")]
+    same = sha256_of(path) == report["input"]["sha256"]
+    checks = [Check("the report is of this data", same, "the SHA-256 of the file is another one")]
     if not same:
         return checks, []
+    history = read(path, config)
     for outcome, table in measure(history, config).items():
         claimed = report["disparity"][outcome]
         counted = None if table is None else (table.applicants, table.selected, table.unknown)

@@ -29,6 +29,14 @@ class Level:
                 reward[row.states] -= dual * row.coefficients
         return reward
 
+    def size(self, layout: Layout, rows: Rows) -> float:
+        """The largest sum of the terms of an adjusted reward, before they cancel: what rounding is relative to."""
+        terms = abs(self.objective) * np.abs(layout.reward)
+        for dual, row in zip(self.duals, rows.rows, strict=False):
+            if dual != 0.0:
+                terms[row.states] += abs(dual) * np.abs(row.coefficients)
+        return float(terms.max(initial=0.0))
+
 
 @dataclass(frozen=True)
 class Policy:

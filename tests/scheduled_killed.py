@@ -22,7 +22,20 @@ from scheduled_example import Scheduled
 from test_scheduled_run import complete, consistent, runs
 
 CALLS = {
-    *("open", "write", "fsync", "flush", "rename", "replace", "mkdir", "rmdir", "unlink", "remove", "scandir", "pwrite"),
+    *(
+        "open",
+        "write",
+        "fsync",
+        "flush",
+        "rename",
+        "replace",
+        "mkdir",
+        "rmdir",
+        "unlink",
+        "remove",
+        "scandir",
+        "pwrite",
+    ),
     *("ftruncate", "flock", "connect", "execute", "executemany", "commit", "rollback", "close", "__exit__"),
 }
 MODULES = {"posix", "io", "_io", "fcntl", "sqlite3", "_sqlite3", None}

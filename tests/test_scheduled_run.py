@@ -237,6 +237,18 @@ def test_artefacts_older_than_keep_are_removed_and_it_says_so(tmp_path: Path) ->
     complete(audit)
 
 
+def test_a_clock_that_is_set_back_does_not_meet_removed_runs(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, '[history]\nkeep = "10 days"\n')
+    audit.run()
+    audit.fake.write(LEVEL)
+    audit.now = datetime(2027, 1, 1, tzinfo=UTC)
+    assert audit.run().removed
+    audit.now = datetime(2026, 11, 16, 6, tzinfo=UTC)
+    audit.run(force=True)
+    assert audit.run().run.folder == "2026-11-16T060000Z-2"
+    complete(audit)
+
+
 def test_without_keep_nothing_is_removed(tmp_path: Path) -> None:
     audit = Scheduled(tmp_path)
     audit.run()

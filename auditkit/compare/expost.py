@@ -107,7 +107,7 @@ class ExPost:
         selections = self.coefficient[[counted == SELECTION for counted in self.counted]]
         self.kind = np.unique(selections, axis=1, return_inverse=True)[1].ravel() if len(selections) else self._alike
         self.kinds = int(self.kind.max()) + 1
-        self.prepared = [Prepared.of(layout, policy.rewards(layout, rows)) for policy in mixture.policies]
+        self.prepared = [Prepared.of_policy(layout, rows, policy) for policy in mixture.policies]
         self._joint: dict[tuple[int, int], tuple[Ints, Floats] | None] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
 

@@ -21,7 +21,7 @@ from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standi
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparity
 from auditkit.report import findings, people
-from auditkit.report.privacy import Hidden, blank
+from auditkit.report.privacy import Hidden, blank, laws_shown, tells
 
 if TYPE_CHECKING:
     from auditkit.config import Config
@@ -165,11 +165,7 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
     if isinstance(price, Interval):
         kept = None if price.ratio is None else list(price.ratio)
         bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss)}
-    laws = [
-        _law(law)
-        for law, dual in zip(entry.slack_laws, entry.duals, strict=True)
-        if law is not None and not dual.individual and not _tells(dual.groups, hidden)
-    ]
+    laws = [_law(law) for law in laws_shown(entry, hidden)]
     return {
         **document,
         **_standing(entry.standing, hidden),
@@ -184,11 +180,6 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
         "order_kept": entry.order_kept,
         "policies": _policies(entry),
     }
-
-
-def _tells(groups: frozenset[str], hidden: Hidden) -> bool:
-    """Whether numbers of a row would tell the size of a hidden group: it is about few, and one of them is hidden."""
-    return bool(groups & hidden.groups) and len(groups) <= 2
 
 
 def _law(law: SlackLaw) -> dict[str, Any]:
@@ -207,7 +198,7 @@ def _duals(entry: Constrained, hidden: Hidden) -> list[dict[str, Any]]:
     for dual in entry.duals:
         if not dual.individual:
             # a dual of a rate, divided by the shift that it makes, is the size of the group
-            words = None if _tells(dual.groups, hidden) else dual.words
+            words = None if tells(dual.groups, hidden) else dual.words
             numbers = {"value": dual.value, "slack": dual.slack, "words": words}
             found.append({"label": dual.label, "sense": dual.sense, **numbers})
     single = [dual for dual in entry.duals if dual.individual]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from auditkit.compare import Interval, NoInterval
 from auditkit.compare.words import number, say
 from auditkit.disparity import Disparity, Flag, Group, Status
+from auditkit.report.privacy import laws_shown
 from auditkit.report.words import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def of_comparison(comparison: Comparison, hidden: Hidden) -> list[Finding]:
     if not comparison.constrained:
         text = "There are no two known groups large enough to compare, so no constraint was priced: --constraint SPEC."
         found.append(_notice("no-constrained", text))
-    return found + _not_computed(comparison.constrained)
+    return found + _not_computed(comparison.constrained, hidden)
 
 
 def _price(entry: Constrained, value_scale: float, hidden: Hidden) -> Finding:
@@ -133,7 +134,7 @@ def _percent(x: float | None) -> str:
     return percent(x, 2)
 
 
-def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
+def _not_computed(entries: Sequence[Constrained], hidden: Hidden) -> list[Finding]:
     found = []
     missing: dict[str, list[str]] = defaultdict(list)
     for entry in entries:
@@ -141,7 +142,7 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
             missing[entry.interval.reason].append(entry.label)
     for reason, labels in missing.items():
         found.append(_notice("no-interval", f"No interval for the price of {listing(labels)}: {reason}."))
-    without = [e.label for e in entries if e.standing is not None and not any(e.slack_laws)]
+    without = [e.label for e in entries if e.standing is not None and not laws_shown(e, hidden)]
     if without:
         text = f"No law of the ex-post slack of {listing(without)}: there is one for numbers by group of selections, or"
         found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))

@@ -18,6 +18,7 @@ from auditkit.disparity import Disparity, Status, hidden, shown
 from auditkit.local_law import Summary, Table
 
 if TYPE_CHECKING:
+    from auditkit.compare import Constrained, SlackLaw
     from auditkit.data import History
 
 
@@ -90,3 +91,17 @@ def blank(disparity: Disparity, out: Hidden) -> Disparity:
             row = replace(row, impact_ratio=None, comparison=None, flags=(), reason=reason)
         rows.append(row)
     return replace(disparity, groups=tuple(rows))
+
+
+def tells(groups: frozenset[str], hidden: Hidden) -> bool:
+    """Whether numbers of a row would tell the size of a hidden group: it is about few, and one of them is hidden."""
+    return bool(groups & hidden.groups) and len(groups) <= 2
+
+
+def laws_shown(entry: Constrained, hidden: Hidden) -> list[SlackLaw]:
+    """Ex-post laws of rows that are neither about one candidate nor about a hidden group."""
+    return [
+        law
+        for law, dual in zip(entry.slack_laws, entry.duals, strict=True)
+        if law is not None and not dual.individual and not tells(dual.groups, hidden)
+    ]

@@ -25,11 +25,11 @@ WRITING, PENDING, REMOVING = ".writing-", ".pending-", ".removing-"
 SUMS = "SHA256SUMS"
 
 
-def free_name(folder: Path, moment: datetime) -> str:
-    """A name for a run at a moment (UTC) that sorts by date."""
+def free_name(folder: Path, moment: datetime, recorded: Callable[[str], bool]) -> str:
+    """A name for a run at a moment (UTC) that sorts by date, and that no run ever had: clocks are set back."""
     name = first = f"{moment:%Y-%m-%dT%H%M%SZ}"
     number = 1
-    while (folder / name).exists() or (folder / f"{PENDING}{name}").exists():
+    while (folder / name).exists() or (folder / f"{PENDING}{name}").exists() or recorded(name):
         number += 1
         name = f"{first}-{number}"
     return name

@@ -124,7 +124,7 @@ def _complete(
     document, files = job.produce()
     found = figures(document)
     evaluation = evaluate(settings.thresholds, found, None if last is None else last.figures)
-    name = artefacts.free_name(settings.folder, moment)
+    name = artefacts.free_name(settings.folder, moment, history.has_folder)
     try:
         made = artefacts.write(settings.folder, name, {**files, CONFIGURATION: settings.text}, history.id)
         id = history.record(

@@ -8,18 +8,20 @@ it was cut.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from auditkit.constraints import Rows
 from auditkit.layout import Floats, Ints, Layout
+from auditkit.policy import Policy
 from auditkit.solve import kernels
 
 TIE_TOLERANCE = 1e-9
-"""Of the largest reward of a level: closer indices are tied when a policy has further levels to break ties."""
+"""Of the size of a level's rewards: closer indices are tied when a policy has further levels to break ties."""
 
 STATES_PER_PIECE = 20_000
 """Fewer states than this are not worth a thread."""
@@ -75,11 +77,18 @@ class Prepared:
     mass: Floats
 
     @staticmethod
-    def of(layout: Layout, rewards: Floats) -> Prepared:
-        """`rewards` has one row per state and one column per level."""
+    def of_policy(layout: Layout, rows: Rows, policy: Policy) -> Prepared:
+        sizes = [level.size(layout, rows) for level in policy.levels] if len(policy.levels) > 1 else None
+        return Prepared.of(layout, policy.rewards(layout, rows), sizes)
+
+    @staticmethod
+    def of(layout: Layout, rewards: Floats, sizes: Sequence[float] | None = None) -> Prepared:
+        """`rewards` has one row per state and one column per level; `sizes` are those of their terms, if known."""
         rewards = np.ascontiguousarray(rewards.reshape(layout.states, -1))
-        levels = rewards.shape[1]
-        tol = TIE_TOLERANCE * np.abs(rewards).max(axis=0, initial=0.0) if levels > 1 else np.zeros(1)
+        if rewards.shape[1] == 1:
+            tol = np.zeros(1)  # with nothing left to break ties, none is made
+        else:
+            tol = TIE_TOLERANCE * np.array(np.abs(rewards).max(axis=0, initial=0.0) if sizes is None else sizes)
         index, mass = np.empty_like(rewards), np.empty(len(layout.mass.items))
         chains = _chains(layout)
         _over_searches(layout, lambda a, b: kernels.prepare(a, b, chains, rewards, tol, index, mass))

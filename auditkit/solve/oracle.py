@@ -63,7 +63,7 @@ class Oracle:
         return len(self.columns)
 
     def column(self, policy: Policy) -> Column:
-        visits = evaluate.visits(self.layout, policy.rewards(self.layout, self.rows))
+        visits = evaluate.Prepared.of_policy(self.layout, self.rows, policy).visits()
         self.columns.append(Column(policy, visits, float(self.layout.reward @ visits), self.rows.values(visits)))
         return self.columns[-1]
 

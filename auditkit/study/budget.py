@@ -109,7 +109,7 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
     means, means_se = of_means(best)
     near = np.abs(value - PRINTED) <= 0.01
     within = np.abs(value - PRINTED) <= 0.01 + 2 * se
-    far = [f"({k}, {b})" for k, b in np.argwhere(~within) + [1, 0]]
+    far = [f"({k}, {b})" for k, b in np.argwhere(~within) + np.array([1, 0])]
     stated = [
         Claim(
             "EC table",
@@ -165,8 +165,8 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
     )
     sd = float(se[0, 0] * np.sqrt(data.instances))
     notes = (
-        f"One instance's entry (1, 0) has a standard deviation of {sd:.2f}: whoever averages n instances is off by about "
-        f"{sd:.2f} / √n there, {sd / 10:.2f} with 100 instances. The paper does not say how many it used.",
+        f"One instance's entry (1, 0) has a standard deviation of {sd:.2f}: whoever averages n instances is off by "
+        f"about {sd:.2f} / √n there, {sd / 10:.2f} with 100 instances. The paper does not say how many it used.",
     )
     return Findings(tuple(stated), panels, table, shown, notes)
 

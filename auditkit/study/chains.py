@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from auditkit.layout import Floats
+from auditkit.layout import Bools
 from auditkit.study import claims, timing, two_stage
 from auditkit.study.claims import Claim, Findings, Panel, Study, curve, summary, with_ratios
 from auditkit.study.estimate import Estimate, mean
@@ -69,7 +69,7 @@ def two_stages(found: Mapping[str, Data]) -> Findings:
 
 def settled(data: Data, delta: float, rho: float) -> Estimate:
     """Rounds after which a trajectory stays near its goals; those that never do count as ROUNDS + 1."""
-    off: Floats = np.abs(data.line("mean_lagrangian", "step", delta=delta, rho=rho)[1] - 1) > ON_VALUE
+    off: Bools = np.abs(data.line("mean_lagrangian", "step", delta=delta, rho=rho)[1] - 1) > ON_VALUE
     for stage in STAGES:
         off = off | (np.abs(data.line(f"mean_slack_{stage}", "step", delta=delta, rho=rho)[1]) > ON_SLACK)
     last = np.where(off.any(axis=1), ROUNDS - np.argmax(off[:, ::-1], axis=1), 0)
@@ -112,8 +112,8 @@ def trajectories(found: Mapping[str, Data]) -> Findings:
             for rho in STEP_RHOS
         ]
     notes = (
-        f"Settled: the mean Lagrangian stays within {ON_VALUE:.0%} of the certified optimum and every mean slack within "
-        f"{ON_SLACK} per position. δ bounds the duals (U / δ) and with them the step; the paper does not state its own. "
+        f"Settled: the mean Lagrangian stays within {ON_VALUE:.0%} of the certified optimum and every mean slack "
+        f"within {ON_SLACK} per position. δ bounds the duals (U / δ) and with them the step; the paper states neither. "
         "The duals of phone and onsite interviews are not unique: whoever passes the phone interview is nearly always "
         "asked onsite at once, so that the two constraints nearly coincide.",
     )

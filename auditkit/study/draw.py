@@ -12,11 +12,11 @@ The firm sees v; short-term utility is measured with v, long-term utility with v
 (U[2, 4]) that shows the value, and an offer (cost 3, accepted with chance 0.9).
 
 What the paper leaves open, and what is done here:
-- Values are continuous there. Here a value takes ATOMS equally likely levels, the means of as many slices of its law, so
-  that its mean is right and E(v - s)+ is right at the edges of the slices. With 40 levels utilities are within
-  3e-4 and price-of-fairness ratios within 3e-5 of those with 400 (measured; a test repeats it).
-- Means and costs are drawn anew for every instance; the same draws serve all rho, k and constraints, so that points of a
-  curve share their noise. Draw i depends on the seed and on i only.
+- Values are continuous there. Here a value takes ATOMS equally likely levels, the means of as many slices of its law:
+  its mean is right, and E(v - s)+ is right at the edges of the slices. With 40 levels utilities are within 3e-4 and
+  short-term price-of-fairness ratios within 3e-5 of those with 400, relative (measured; a test repeats it).
+- Means and costs are drawn anew for every instance; the same draws serve all rho, k and constraints, so that points of
+  a curve share their noise. Draw i depends on the seed and on i only.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 mean             x_bar,  se = s / sqrt(N)
 ratio of means   a_bar / b_bar,  se by the delta method: sd(a_i - r b_i) / (b_bar sqrt(N))
-crossing         where a mean curve crosses a level, linear between points; se from a bootstrap over instances
+start            where a mean curve becomes positive, linear between points; se from a bootstrap over instances
 """
 
 from __future__ import annotations
@@ -48,15 +48,16 @@ def ratio_of_means(a: Floats, b: Floats) -> Estimate:
     return Estimate(r, float(standard_error(a - r * b)) / abs(float(b.mean())))
 
 
-def crossing(x: Floats, y: Floats, level: float = 0.0) -> float:
-    """The last x at which the curve comes from below `level` to it or above; -inf if it never is below, NaN at no end."""
-    below = np.flatnonzero(y < level)
+def starts(x: Floats, y: Floats) -> float:
+    """Where a curve that is positive at its peak becomes so, seen from the left; -inf if it always is, NaN if never."""
+    peak = int(np.argmax(y))
+    below = np.flatnonzero(y[:peak] < 0)
+    if y[peak] <= 0:
+        return np.nan
     if not len(below):
         return -np.inf
     i = int(below[-1])
-    if i + 1 == len(x):
-        return np.nan
-    return float(x[i] + (x[i + 1] - x[i]) * (level - y[i]) / (y[i + 1] - y[i]))
+    return float(x[i] - (x[i + 1] - x[i]) * y[i] / (y[i + 1] - y[i]))
 
 
 def bootstrapped(curves: Floats, statistic: Callable[[Floats], float], seed: int = 0) -> Estimate:

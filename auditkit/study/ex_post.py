@@ -63,7 +63,7 @@ def law(optimum: Optimum) -> Floats:
     k = int(layout.capacity[0])
     total = np.zeros((k + 1, k + 1))
     for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True):
-        prepared = Prepared.of(layout, policy.rewards(layout, optimum.rows))
+        prepared = Prepared.of_policy(layout, optimum.rows, policy)
         total += weight * prepared.selection_law(0, layout.candidate_group, 2)
     return total
 
@@ -73,8 +73,9 @@ def rows(seed: int, number: int) -> list[tuple[float, ...]]:
     found = []
     for question in QUESTIONS:
         chance = law(measure(population.instance(question.rho, CAPACITY), question.constraint).optimum)
-        x, y = np.indices(chance.shape, dtype=np.float64)
-        slack, chance = question.slack(x, y).ravel(), chance.ravel() / chance.sum()
+        counts = np.arange(CAPACITY + 1, dtype=np.float64)
+        slack = question.slack(counts[:, None], counts[None, :]).ravel()
+        chance = chance.ravel() / chance.sum()
         mean = float(slack @ chance)
         sd = float(np.sqrt((slack - mean) ** 2 @ chance))
         within = float(chance[np.abs(slack) <= 0.2 + 1e-12].sum())

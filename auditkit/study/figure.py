@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,12 @@ def draw(panels: Sequence[Panel]) -> str:
             axes.axis("off")
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    return re.sub(r'="[^"]*"', _short, buffer.getvalue())
+
+
+def _short(attribute: re.Match[str]) -> str:
+    """Coordinates to a hundredth of a point; what is written in the figure stays as it is."""
+    return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
 
 
 def _panel(axes: Axes, panel: Panel) -> None:

@@ -1,4 +1,4 @@
-"""Findings as files: NAME.csv, NAME.svg, NAME.md, and one page of several studies. Each is written whole or not at all."""
+"""Findings as files: NAME.csv, NAME.svg, NAME.md, and one page of several studies, each written whole or not at all."""
 
 from __future__ import annotations
 

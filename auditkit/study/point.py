@@ -21,7 +21,6 @@ import numpy as np
 
 from auditkit.constraints import Constraint, bind
 from auditkit.instance import Instance
-from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.plugins.budget import Budget
 from auditkit.plugins.parity import Parity
@@ -30,15 +29,20 @@ from auditkit.solve import Optimum, solve
 from auditkit.solve.oracle import Column, Oracle
 from auditkit.study.draw import MAJORITY, MINORITY
 
-PARITY = Parity(basis="count", groups=(MAJORITY, MINORITY))
+
+def parity(on: str = "selection") -> Parity:
+    return Parity.model_validate({"basis": "count", "groups": (MAJORITY, MINORITY), "on": on})
 
 
 def quota(share: float) -> Quota:
-    return Quota(group=MINORITY, share=share)
+    return Quota.model_validate({"group": MINORITY, "share": share})
 
 
 def budget(limit: float) -> Budget:
-    return Budget(group=MINORITY, limit=limit)
+    return Budget.model_validate({"group": MINORITY, "limit": limit})
+
+
+PARITY = parity()
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def columns_near(instance: Instance, constraint: Constraint, duals: Sequence[flo
     return tuple(oracle.at(oracle.proper(np.array([dual]))) for dual in duals)
 
 
-def around(optimum: Optimum, spread: float = 0.05) -> Floats:
+def around(optimum: Optimum, spread: float = 0.05) -> tuple[float, float]:
     """Two duals on either side of a neighbour's."""
     dual = float(optimum.duals[0])
-    return np.array([dual * (1 - spread), dual * (1 + spread)])
+    return dual * (1 - spread), dual * (1 + spread)

@@ -15,16 +15,16 @@ from auditkit.study.store import Data
 FINISHED = "instances"
 """Folder of finished instances inside the output folder."""
 
-INTRO = """The paper's simulations, repeated with auditkit: instances drawn from a seed as the paper describes, every policy
-evaluated exactly, every optimum certified. Made by `auditkit study all`; `auditkit/study/draw.py` says how instances are
-drawn and what the paper leaves open. ± is one standard error over instances; bands in charts are two. Verdicts are
-computed: **agrees** if the statement is true of the measured mean, **within error** if it is within two standard errors
-of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the reading that is judged stands in
-brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
+INTRO = """The paper's simulations, repeated with auditkit: instances drawn from a seed as the paper describes, every
+policy evaluated exactly, every optimum certified. Made by `auditkit study all`; `auditkit/study/draw.py` says how
+instances are drawn and what the paper leaves open. ± is one standard error over instances; bands in charts are two.
+Verdicts are computed: **agrees** if the statement is true of the measured mean, **within error** if it is within two
+standard errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the reading that is
+judged stands in brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
 
 
 def make(
-    studies: Sequence[Study], folder: Path, seed: int, instances: int | None, jobs: int | None, quiet: bool
+    studies: Sequence[Study], folder: Path, seed: int, instances: int, jobs: int | None, quiet: bool
 ) -> Iterator[tuple[Study, list[str]]]:
     """Run studies one after another; yields each with the verdicts on the paper's statements."""
     sections = []

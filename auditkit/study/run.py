@@ -25,7 +25,7 @@ def compute(task: tuple[str, int, int]) -> Rows:
 class Runner:
     """Holds the processes; they start with the first sweep that has something to do."""
 
-    def __init__(self, folder: Path, seed: int, instances: int | None, jobs: int, quiet: bool = False) -> None:
+    def __init__(self, folder: Path, seed: int, instances: int, jobs: int, quiet: bool = False) -> None:
         self.folder = folder
         self.seed = seed
         self.instances = instances
@@ -43,7 +43,7 @@ class Runner:
     def data(self, name: str) -> Data:
         """The numbers of a sweep: those on disk, and those that are still missing, computed now."""
         sweep = SWEEPS[name]
-        count = self.instances or sweep.instances
+        count = sweep.count(self.instances)
         store = Store(self.folder, sweep, self.seed)
         todo = list(store.missing(count))
         with progress(name, count, count - len(todo), self.quiet) as tick:

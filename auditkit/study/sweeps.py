@@ -25,7 +25,7 @@ Rows = list[tuple[float, ...]]
 
 TENTHS = tuple(i / 10 for i in range(1, 11))
 RHOS = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 1.0)
-"""The paper's tenths; smaller ones to see where the constrained policy starts to win; 0.75, of which the text speaks."""
+"""The paper's tenths, smaller ones to see where the constrained policy starts to win, and 0.75, named in the text."""
 
 ALL_K = tuple(range(1, 21))
 SHARES = tuple(i / 20 for i in range(21))
@@ -44,10 +44,14 @@ class Sweep:
     numbers: tuple[str, ...]
     rows: Callable[[int, int], Rows]
     points: int
-    instances: int = 100
+    factor: float = 1.0
+    """How many instances it takes for every one that is asked for."""
     atoms: int = BASIC.atoms
     timed: bool = False
     """Measures seconds: run alone, and not reproducible to the digit."""
+
+    def count(self, instances: int) -> int:
+        return max(1, round(self.factor * instances))
 
 
 def _in_line(problems: Iterable[tuple[Instance, Constraint]]) -> Iterable[Solved]:
@@ -148,14 +152,13 @@ VALUE_EDGES = np.arange(-20.0, 125.0, 5.0)
 _K = ("rho", "k")
 _uniform_quota = {20: TENTHS}
 _tenths_of_share = tuple(i / 10 for i in range(11))
-_high_k = (1, 2, 4, 6, 8, 10, 12, 15, 18, 20)
 
 SWEEPS = {
     sweep.name: sweep
     for sweep in (
         Sweep("values", ("uniform", "rho", "group", "low"), ("share",), _values, 12 * (len(VALUE_EDGES) - 1)),
         Sweep("parity", _K, NUMBERS, _parity(BASIC, RHOS, ALL_K), len(RHOS) * len(ALL_K)),
-        Sweep("high-cost", _K, NUMBERS, _parity(HIGH_COST, TENTHS, _high_k), len(TENTHS) * len(_high_k)),
+        Sweep("high-cost", _K, NUMBERS, _parity(HIGH_COST, RHOS, ALL_K), len(RHOS) * len(ALL_K)),
         Sweep("uniform", _K, NUMBERS, _parity(UNIFORM, TENTHS, (8, 15, 20)), len(TENTHS) * 3),
         Sweep(
             "quota",
@@ -172,9 +175,7 @@ SWEEPS = {
             len(TENTHS) * len(_tenths_of_share),
         ),
         Sweep("budget", (*_K, "b"), NUMBERS, _budget, len(BUDGET_RHOS) * sum(k + 1 for k in BUDGET_K)),
-        Sweep(
-            "budget-table", ("k", "b"), ("best", "gap"), _table, len(TABLE_K) * len(TABLE_B), 2000, atoms=TABLE.atoms
-        ),
+        Sweep("budget-table", ("k", "b"), ("best", "gap"), _table, len(TABLE_K) * len(TABLE_B), 20, atoms=TABLE.atoms),
         Sweep(
             "randomisation",
             ("atoms", *_K),
@@ -184,16 +185,16 @@ SWEEPS = {
             atoms=max(RANDOM_ATOMS),
         ),
         Sweep("ex-post", ex_post.KEYS, ex_post.NUMBERS, ex_post.rows, len(ex_post.QUESTIONS)),
-        Sweep("times", timing.KEYS, timing.NUMBERS, timing.rows, timing.POINTS, 10, timed=True),
+        Sweep("times", timing.KEYS, timing.NUMBERS, timing.rows, timing.POINTS, 0.1, timed=True),
         Sweep("two-stage", two_stage.KEYS, two_stage.NUMBERS, two_stage.rows, two_stage.POINTS),
-        Sweep("trajectories", two_stage.STEP_KEYS, two_stage.STEPS, two_stage.trajectories, two_stage.STEP_POINTS, 20),
+        Sweep("trajectories", two_stage.STEP_KEYS, two_stage.STEPS, two_stage.trajectories, two_stage.STEP_POINTS, 0.2),
         Sweep(
             "two-stage-times",
             timing.KEYS,
             timing.CHAIN_NUMBERS,
             timing.two_stage_rows,
             timing.CHAIN_POINTS,
-            10,
+            0.1,
             timed=True,
         ),
     )

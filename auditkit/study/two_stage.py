@@ -15,15 +15,14 @@ import numpy as np
 from auditkit.constraints import bind
 from auditkit.layout import Floats
 from auditkit.outcome import Outcome
-from auditkit.plugins.parity import Parity
 from auditkit.solve import Optimum, Solution, solve
 from auditkit.solve.g_rdip import Settings, run
 from auditkit.solve.oracle import Oracle
-from auditkit.study.draw import MAJORITY, MINORITY, OFFER, ONSITE, PHONE, TWO_STAGE, resized
-from auditkit.study.point import long_term
+from auditkit.study.draw import OFFER, ONSITE, PHONE, TWO_STAGE, resized
+from auditkit.study.point import long_term, parity
 
 STAGES = (PHONE, ONSITE, OFFER)
-PARITIES = tuple(Parity(basis="count", groups=(MAJORITY, MINORITY), on=stage) for stage in STAGES)
+PARITIES = tuple(parity(stage) for stage in STAGES)
 RHOS, CAPACITIES = tuple(i / 10 for i in range(1, 11)), (8, 15, 20)
 
 KEYS = ("rho", "k")
@@ -87,10 +86,8 @@ def trajectories(seed: int, number: int) -> list[tuple[float, ...]]:
         sizes = oracle.scale(oracle.free) / STEP_CAPACITY
         for delta in DELTAS:
             done = run(oracle, Settings(delta=delta, outer=ROUNDS))
-            numbers = np.column_stack(
-                [done.lagrangian / best, _so_far(done.lagrangian) / best, _so_far(done.utility) / best]
-                + [_so_far(done.slacks) * sizes, done.duals]
-            )
+            totals = np.column_stack([done.lagrangian, _so_far(done.lagrangian), _so_far(done.utility)]) / best
+            numbers = np.column_stack([totals, _so_far(done.slacks) * sizes, done.duals])
             found += [(delta, rho, step, *map(float, row)) for step, row in enumerate(numbers, 1)]
     return found
 

@@ -21,27 +21,31 @@ from auditkit.constraints import Rows
 from auditkit.layout import Floats, Layout
 
 TIE_TOLERANCE = 1e-9
-"""Part of what a policy with ties means: of the largest reward of a level, closer indices are tied."""
+"""Part of what a policy with ties means: of the size of a level's rewards, closer indices are tied."""
 
 Vector = tuple[float, ...]
 
 
-def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> list[Floats]:
-    """Rewards of each level: objective * R - sum_j dual_j * theta_j."""
-    rewards = []
+def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[list[Floats], Vector]:
+    """Rewards of each level, objective * R - sum_j dual_j * theta_j, and the size of their terms."""
+    rewards, sizes = [], []
     for level in levels:
         reward = level.get("objective", 1.0) * layout.reward
+        terms = np.abs(reward)
         for dual, row in zip(level["duals"], rows.rows, strict=False):
             if dual != 0.0:
                 reward[row.states] -= dual * row.coefficients
+                terms[row.states] += np.abs(dual * row.coefficients)
         rewards.append(reward)
-    return rewards
+        sizes.append(float(terms.max(initial=0.0)))
+    return rewards, tuple(sizes)
 
 
-def evaluate(layout: Layout, rewards: list[Floats]) -> Floats:
-    """Expected visits of every state under the index policy of `rewards`, one array a level."""
-    tol = tuple(TIE_TOLERANCE * float(np.abs(r).max(initial=0.0)) if len(rewards) > 1 else 0.0 for r in rewards)
-    reward = [tuple(map(float, levels)) for levels in np.column_stack(rewards)]
+def evaluate(layout: Layout, levels: tuple[list[Floats], Vector]) -> Floats:
+    """Expected visits of every state under the index policy of some rewards, one array and one size a level."""
+    rewards, sizes = levels
+    tol = tuple(TIE_TOLERANCE * size if len(rewards) > 1 else 0.0 for size in sizes)
+    reward = [tuple(map(float, level)) for level in np.column_stack(rewards)]
     visits = np.zeros(layout.states)
     for search in range(len(layout.search_ids)):
         candidates = range(layout.search_ptr[search], layout.search_ptr[search + 1])

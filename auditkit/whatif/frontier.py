@@ -1,0 +1,226 @@
+"""What a constraint costs for every value of its parameter: the price-of-fairness frontier.
+
+    U(t) = max { R.p : p meets the constraint with parameter t, and all other constraints }
+
+for a quota's share, an impact ratio's minimum, a budget's limit, or any other number that a constraint has. Beside it:
+how many positions stay unfilled, who is selected, and the value of t from which the constraint costs anything. That
+value is where the best policy without the constraint stops meeting it; if other best policies go on meeting it (ties),
+the last t without a loss is found by halving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import ValidationError
+from scipy.optimize import brentq
+
+from auditkit.constraints import Constraint, bind
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.instance import Instance
+from auditkit.outcome import Outcome
+from auditkit.solve import Solution, solve
+from auditkit.whatif.neighbours import Neighbours
+
+FREE = 1e-9
+"""Of the utility: a loss below this is none."""
+
+STEPS = 10
+HALVINGS = 20
+
+TIGHTENS = {"share": 1, "minimum": 1, "limit": -1, "tolerance": -1, "maximum": -1}
+"""Parameters of the shipped constraints: +1 if larger ones demand more, -1 if smaller ones do."""
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The optimum at one value; without numbers if the constraints cannot hold together there."""
+
+    value: float
+    utility: float | None
+    loss: float | None
+    ratio: float | None
+    gap: float | None
+    long_term_utility: float | None
+    unfilled_capacity: float | None
+    selected: dict[str, float] | None
+    """Expected selections of each group."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """`starts` is the value from which the constraint costs something, None if no value tried does."""
+
+    label: str
+    parameter: str
+    tightens: int
+    """+1 if larger values demand more, -1 if smaller ones do."""
+    present: float | None
+    """The parameter as the constraint has it."""
+    unconstrained: float
+    """Utility without this constraint."""
+    positions: int
+    points: tuple[FrontierPoint, ...]
+    starts: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"points": [asdict(point) for point in self.points], "sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        solved = [p for p in self.points if p.loss is not None]
+        if not solved:
+            return f"No value of {self.parameter} that was tried can be met."
+        strict = max(solved, key=lambda p: self.tightens * p.value)
+        if self.starts is None:
+            return f"{self.label}: no {self.parameter} from {solved[0].value:g} to {solved[-1].value:g} costs anything."
+        side = "up to" if self.tightens > 0 else "down to"
+        told = f"{self.label}: a {self.parameter} {side} {self.starts:.3g} is free; {strict.value:g} costs "
+        told += f"{strict.loss:.3g}" if strict.ratio is None else f"{1 - strict.ratio:.1%} of the utility"
+        if strict.unfilled_capacity is not None and strict.unfilled_capacity > 0.005 * self.positions:
+            told += f" and leaves {strict.unfilled_capacity:.3g} of {self.positions:,} positions unfilled"
+        lost = [p for p in self.points if p.loss is None]
+        return told + (f"; {len(lost)} of the values tried cannot be met." if lost else ".")
+
+
+def frontier(
+    instance: Instance,
+    constraint: Constraint,
+    others: Sequence[Constraint] = (),
+    *,
+    parameter: str | None = None,
+    values: Sequence[float] | None = None,
+    tightens: int | None = None,
+) -> Frontier:
+    """Solve the instance for each of `values` (default: eleven, from nothing to the most that makes sense)."""
+    parameter = parameter or main_parameter(constraint)
+    tightens = tightens or TIGHTENS.get(parameter, 1)
+    base = solve(instance, others)
+    if base.constrained is None:
+        raise InputError(f"without {constraint.describe()} already, {', '.join(base.conflict)} cannot hold")
+    free = base.constrained.outcome
+    grid = sorted(set(values if values is not None else default_values(constraint, parameter, free)))
+    line = Neighbours()
+
+    def at(value: float) -> Solution:
+        return line.solve(instance, [changed(constraint, parameter, value), *others])
+
+    order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
+    found = {value: _point(value, at(value), free.utility) for value in order}
+    starts = _starts(constraint, parameter, free, [found[value] for value in order], at)
+    present = getattr(constraint, parameter, None)
+    return Frontier(
+        label=_label(constraint, parameter),
+        parameter=parameter,
+        tightens=tightens,
+        present=float(present) if isinstance(present, int | float) else None,
+        unconstrained=free.utility,
+        positions=int(instance.layout.capacity.sum()),
+        points=tuple(found[value] for value in grid),
+        starts=starts,
+    )
+
+
+def main_parameter(constraint: Constraint) -> str:
+    """The number of a constraint that one would turn."""
+    numbers = [name for name in TIGHTENS if name in type(constraint).model_fields]
+    if not numbers:
+        raise InputError(Problem("parameter", f"{constraint.type!r} has no parameter that is known: name one"))
+    return numbers[0]
+
+
+def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
+    """The constraint with another value, checked as if a user had written it."""
+    if parameter not in type(constraint).model_fields:
+        fix = nearest(parameter, type(constraint).model_fields)
+        raise InputError(Problem("parameter", f"{constraint.type!r} has no key {parameter!r}", fix))
+    try:
+        return type(constraint).model_validate({**constraint.model_dump(exclude_unset=True), parameter: value})
+    except ValidationError as error:
+        raise InputError(Problem(parameter, f"{value:g}: {error.errors()[0]['msg']}")) from None
+
+
+def default_values(constraint: Constraint, parameter: str, free: Outcome) -> list[float]:
+    """Eleven values: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances."""
+    if parameter in ("limit", "tolerance"):
+        rows = bind([changed(constraint, parameter, 1e-9 if parameter == "tolerance" else 0.0)], free.layout).rows
+        top = max((abs(row.value(free.visits)) for row in rows), default=1.0)
+    elif constraint.type == "floor":
+        top = float(free.layout.capacity.sum()) / len(free.layout.candidate_ids)
+    else:
+        top = 1.0
+    return [float(x) for x in np.linspace(0.0, top, STEPS + 1)]
+
+
+def _label(constraint: Constraint, parameter: str) -> str:
+    keys = constraint.model_dump(exclude_defaults=True, mode="json")
+    told = [f"{name} {value}" for name, value in keys.items() if name != parameter]
+    return constraint.type + (f" ({', '.join(told)})" if told else "")
+
+
+def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
+    optimum = solution.constrained
+    if optimum is None:
+        return FrontierPoint(value, *[None] * 7)
+    outcome = optimum.outcome
+    selected = outcome.by_group(outcome.selected)
+    return FrontierPoint(
+        value=value,
+        utility=optimum.utility,
+        loss=max(0.0, free - optimum.utility),
+        ratio=optimum.utility / free if free > 0 else None,
+        gap=optimum.gap,
+        long_term_utility=outcome.long_term_utility,
+        unfilled_capacity=max(0.0, outcome.unfilled_capacity),
+        selected={name: float(x) for name, x in zip(outcome.layout.groups, selected, strict=True)},
+    )
+
+
+def _slack(constraint: Constraint, parameter: str, value: float, free: Outcome) -> float:
+    """By how much the free optimum meets the constraint at this value, below 0 where it does not."""
+    rows = bind([changed(constraint, parameter, value)], free.layout)
+    slacks = [measure.slack(free.visits) for measure in rows.measures]
+    for row in rows.rows:
+        room = row.bound - row.value(free.visits)
+        slacks.append(-abs(room) if row.sense == "==" else room if row.sense == "<=" else -room)
+    return min(slacks, default=0.0)
+
+
+def _starts(
+    constraint: Constraint,
+    parameter: str,
+    free: Outcome,
+    points: Sequence[FrontierPoint],
+    at: Callable[[float], Solution],
+) -> float | None:
+    """The last value without a loss; `points` go from the mildest to the strictest. None if none has a loss."""
+
+    much = FREE * max(1.0, abs(free.utility))
+
+    def costs(solution: Solution) -> bool:
+        """By the duals: near the start a loss may be too small to be told from rounding, its slope is not."""
+        best = solution.constrained
+        if best is None or best.rows.measures:
+            return best is None or free.utility - best.utility > much
+        own = [j for j, owner in enumerate(best.rows.owner) if owner == 0]
+        sizes = [float(np.abs(best.rows.rows[j].coefficients).max(initial=0.0)) for j in own]
+        return bool((np.abs(best.duals[own]) * sizes > much).any())
+
+    lossy = [i for i, p in enumerate(points) if p.loss is None or p.loss > much]
+    if not lossy:
+        return None
+    if lossy[0] == 0:
+        return points[0].value
+    low, high = points[lossy[0] - 1].value, points[lossy[0]].value
+    mild = low
+    if _slack(constraint, parameter, low, free) > 0 > _slack(constraint, parameter, high, free):
+        mild = brentq(lambda value: _slack(constraint, parameter, value, free), low, high, xtol=1e-12, rtol=1e-12)
+    if costs(at(mild + 1e-3 * (high - mild))):
+        return mild
+    for _ in range(HALVINGS):  # the free optimum fails, and yet there is no loss: another best policy meets it
+        middle = (mild + high) / 2
+        mild, high = (mild, middle) if costs(at(middle)) else (middle, high)
+    return mild

@@ -1,0 +1,202 @@
+"""Ex-post laws against the enumeration of everything that can happen in tiny instances."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_helpers import plugins, random_instance
+
+from auditkit.compare.expost import ExPost, Grid, histogram
+from auditkit.compare.parts import Parts
+from auditkit.constraints import Row, Rows, make
+from auditkit.instance import Instance
+from auditkit.layout import Floats, Layout
+from auditkit.policy import Policy
+from auditkit.solve import solve
+
+KINDS = plugins().constraints
+
+
+def index(cost: float, values: Floats, chances: Floats) -> float:
+    """sigma with E(v - sigma)+ = cost, by bisection; infinite for who pays to be inspected."""
+    if cost < 0:
+        return np.inf
+    low, high = float(values.min()) - cost - 1, float(values.max())
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if float(np.maximum(values - middle, 0) @ chances) > cost else (low, middle)
+    return low
+
+
+def play(layout: Layout, rewards: Floats, search: int, drawn: tuple[int, ...]) -> tuple[list[int], list[int]]:
+    """Who is selected and who is inspected in one search when candidate i shows its value number drawn[i]."""
+    who = range(layout.search_ptr[search], layout.search_ptr[search + 1])
+    sigma, kappa = {}, {}
+    for c, number in zip(who, drawn, strict=True):
+        first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
+        values = rewards[first + 1 : last]
+        sigma[c] = index(
+            -rewards[first], values, layout.edge_prob[layout.edges.ptr[first] : layout.edges.ptr[first + 1]]
+        )
+        sigma[c] = round(sigma[c], 9)  # what is tied in exact numbers is tied here
+        kappa[c] = min(sigma[c], round(float(values[number]), 9))
+    k = int(layout.capacity[search])
+    selected = sorted((c for c in who if kappa[c] > 0), key=lambda c: (-kappa[c], c))[:k]
+    inspected = []
+    for c in who:
+        ahead = sum((kappa[d], -d) > (sigma[c], -c) for d in who if d != c)
+        if sigma[c] > 0 and ahead < k:
+            inspected.append(c)
+    return selected, inspected
+
+
+def everything(instance: Instance, rows: Rows, policies: Any, weights: Any) -> list[tuple[float, Floats, int]]:
+    """(chance, number of visits of each state, positions left open) for every course of events in all searches."""
+    layout = instance.layout
+    found = []
+    for weight, policy in zip(weights, policies, strict=True):
+        rewards = policy.rewards(layout, rows)[:, 0]
+        searches = []
+        for s in range(len(layout.search_ids)):
+            who = range(layout.search_ptr[s], layout.search_ptr[s + 1])
+            sizes = [range(layout.candidate_ptr[c + 1] - layout.candidate_ptr[c] - 1) for c in who]
+            courses = []
+            for drawn in product(*sizes):
+                chance, visits = 1.0, np.zeros(layout.states)
+                for c, number in zip(who, drawn, strict=True):
+                    chance *= layout.edge_prob[layout.edges.ptr[layout.candidate_ptr[c]] + number]
+                selected, inspected = play(layout, rewards, s, drawn)
+                for c, number in zip(who, drawn, strict=True):
+                    visits[layout.candidate_ptr[c]] = c in inspected
+                    visits[layout.candidate_ptr[c] + 1 + number] = c in selected
+                courses.append((chance, visits, int(layout.capacity[s]) - len(selected)))
+            searches.append(courses)
+        for together in product(*searches):
+            chances, visits, unfilled = zip(*together, strict=True)
+            found.append((weight * float(np.prod(chances)), np.sum(visits, axis=0), sum(unfilled)))
+    return found
+
+
+def slack_of(row: Row, visits: Floats) -> float:
+    value = row.value(visits)
+    return value - row.bound if row.sense == ">=" else row.bound - value
+
+
+CASES: list[tuple[list[dict[str, Any]], str]] = [
+    ([{"type": "parity"}], "XY"),
+    ([{"type": "parity"}], "XYZ"),
+    ([{"type": "parity", "basis": "count", "on": "inspection"}], "XY"),
+    ([{"type": "impact-ratio", "minimum": 0.9}, {"type": "quota", "group": "Y", "share": 0.45}], "XY"),
+    ([{"type": "budget", "limit": 1.2, "group": "X"}, {"type": "budget", "limit": 3, "on": "inspection"}], "XYZ"),
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("keys", "groups"), CASES)
+def test_laws_are_those_of_everything_that_can_happen(keys: list[dict[str, Any]], groups: str, seed: int) -> None:
+    instance = random_instance(seed, searches=2, candidates=3, capacity=1 + seed % 2, groups=groups)
+    optimum = solve(instance, [make(KINDS, k) for k in keys]).constrained
+    assert optimum is not None
+    layout = instance.layout
+    if any(len(policy.levels) > 1 for policy in optimum.mixture.policies):
+        pytest.skip("a policy with tie-breaking levels, which `play` does not know")
+    chance = ExPost(layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, layout))
+    courses = everything(instance, optimum.rows, optimum.mixture.policies, optimum.mixture.weights)
+    assert sum(p for p, _, _ in courses) == pytest.approx(1)
+    for j, row in enumerate(optimum.rows.rows):
+        law = chance.slack(j)
+        assert law is not None
+        slack = np.array([slack_of(row, visits) for _, visits, _ in courses])
+        p = np.array([p for p, _, _ in courses])
+        mean = float(slack @ p)
+        assert law.label == row.label
+        assert law.mean == pytest.approx(mean, abs=1e-10)
+        assert law.mean == pytest.approx(float(optimum.slacks[j]), abs=1e-9)
+        assert law.sd == pytest.approx(float(np.sqrt((slack - mean) ** 2 @ p)), abs=1e-8)
+        missed = np.abs(slack) > 1e-9 if row.sense == "==" else slack < -1e-9
+        assert law.outside == pytest.approx(float(p[missed].sum()), abs=1e-10)
+        assert law.probabilities.sum() == pytest.approx(1)
+        assert len(law.probabilities) == len(law.edges) - 1 <= 43
+        inner = law.edges[1:-1]  # the outer bins hold the tails too
+        below = np.array([p[slack < edge - 1e-9].sum() for edge in inner])
+        np.testing.assert_allclose(np.cumsum(law.probabilities)[:-1], below, atol=1e-10)
+    unfilled = chance.unfilled()
+    for n, q in zip(unfilled.counts, unfilled.probabilities, strict=True):
+        assert q == pytest.approx(sum(p for p, _, u in courses if u == n), abs=1e-10)
+    assert unfilled.mean == pytest.approx(optimum.outcome.unfilled_capacity, abs=1e-9)
+
+
+def test_laws_do_not_depend_on_how_groups_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random_instance(3, searches=4, candidates=5, capacity=2, groups="XYZ")
+    optimum = solve(instance, [make(KINDS, {"type": "parity"})]).constrained
+    assert optimum is not None
+    parts = Parts.of(optimum.rows, instance.layout)
+
+    def laws() -> list[Any]:
+        chance = ExPost(instance.layout, optimum.rows, optimum.mixture, parts)
+        return [chance.slack(j) for j in range(len(optimum.rows))]
+
+    joint = laws()
+    monkeypatch.setattr("auditkit.compare.expost.MOST_JOINT", 0)
+    for one, other in zip(joint, laws(), strict=True):
+        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-14)
+        assert (one.mean, one.sd, one.outside) == pytest.approx((other.mean, other.sd, other.outside), abs=1e-13)
+    monkeypatch.setattr("auditkit.compare.expost.MOST_CELLS", 0)
+    assert laws() == [None, None]
+
+
+def test_rows_on_values_or_several_outcomes_have_no_law() -> None:
+    instance = random_instance(1, searches=2, candidates=4)
+    keys: list[dict[str, Any]] = [
+        {"type": "parity", "min_value": 5.0},
+        {
+            "type": "affine",
+            "sense": "<=",
+            "bound": 1,
+            "terms": [{"search": "s0", "candidate": "c0", "state": "selected"}],
+        },
+    ]
+    optimum = solve(instance, [make(KINDS, k) for k in keys]).constrained
+    assert optimum is not None
+    parts = Parts.of(optimum.rows, instance.layout)
+    chance = ExPost(instance.layout, optimum.rows, optimum.mixture, parts)
+    assert [chance.slack(j) for j in range(2)] == [None, None]
+    assert chance.unfilled().probabilities.sum() == pytest.approx(1)
+    alone = ExPost(instance.layout, optimum.rows, optimum.mixture, None)
+    np.testing.assert_allclose(alone.unfilled().probabilities, chance.unfilled().probabilities, atol=1e-14)
+
+
+def test_a_grid_is_a_convolution() -> None:
+    rng = np.random.default_rng(0)
+    one, two = rng.dirichlet(np.ones(6)).reshape(2, 3), rng.dirichlet(np.ones(4)).reshape(2, 2)
+    grid = Grid(0, 0, one).then(two)
+    expected = np.zeros((3, 4))
+    for (i, j), (a, b) in product(np.ndindex(2, 3), np.ndindex(2, 2)):
+        expected[i + a, j + b] += one[i, j] * two[a, b]
+    np.testing.assert_allclose(grid.chance, expected, atol=1e-15)
+    sure = Grid(0, 0, np.ones((1, 1))).then(np.array([[0.0, 0.0], [0.0, 1.0]]))
+    assert (sure.first, sure.second, sure.chance.shape) == (1, 1, (1, 1))
+
+
+def test_no_bin_mixes_a_miss_with_a_hit() -> None:
+    values, chances = np.array([-0.3, -1e-3, 0.0, 0.2, 0.7]), np.array([0.1, 0.2, 0.3, 0.3, 0.1])
+    edges, heights = histogram(values, chances)
+    zero = int(np.flatnonzero(np.abs(edges) < 1e-12)[0])
+    assert heights[:zero].sum() == pytest.approx(0.3)
+    assert heights[zero] == pytest.approx(0.3)
+    edges, heights = histogram(np.array([2.0]), np.ones(1))
+    assert heights.sum() == 1
+    assert edges[0] <= 2.0 < edges[-1]
+
+
+def test_the_unconstrained_policy_has_laws_too() -> None:
+    instance = random_instance(2, searches=2, candidates=3)
+    nothing = Rows((), (), ())
+    free = solve(instance).constrained
+    assert free is not None
+    assert free.mixture.policies == (Policy.at(np.zeros(0)),)
+    chance = ExPost(instance.layout, nothing, free.mixture, None)
+    assert chance.unfilled().mean == pytest.approx(free.outcome.unfilled_capacity, abs=1e-12)
