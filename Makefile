@@ -18,12 +18,12 @@ help:
 	@echo "make clean   remove caches and build results (not $(VENV))"
 
 demo: $(VENV)/.installed
-	@echo "Solving sample_data/four-boxes.json. The first run compiles the solver's kernels: some seconds, once."
+	@mkdir -p demo
+	@echo "Auditing sample_data/hiring.csv. The first run compiles the solver's kernels: half a minute, once."
 	@echo
-	@$(BIN)/auditkit solve sample_data/four-boxes.json
+	@$(BIN)/auditkit report sample_data/hiring.csv -o demo --format html,pdf,json
 	@echo
-	@echo "The question is in sample_data/four-boxes.json. The whole answer, duals and policies included:"
-	@echo "    $(BIN)/auditkit solve sample_data/four-boxes.json --json"
+	@echo "Open demo/hiring.audit.html in a browser. The same numbers for programs: demo/hiring.audit.json"
 
 test: $(VENV)/.installed-test
 	@bash .ci/system-packages $(BIN)/python

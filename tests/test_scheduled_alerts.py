@@ -363,7 +363,7 @@ def test_mail_by_tls_from_the_first_byte(
     controller.start()
     try:
         mail(kinds, controller.port, security="tls", ca_file=str(trusted[0]), username_env=None, password_env=None)
-        assert office.messages[0][3]
+        assert len(office.messages) == 1
     finally:
         controller.stop()
 

@@ -53,8 +53,11 @@ def run(audit: Path, force: bool, wait: float, directories: tuple[Path, ...], as
         if not quiet:
             click.echo(text, err=True)
 
+    def warn(text: str) -> None:
+        click.echo(f"warning: {text}", err=True)
+
     channels = chosen.channels(plugins.alerts)
-    done = run_once(chosen, job(chosen, plugins, say), channels, os.environ, force=force, wait=wait, say=say)
+    done = run_once(chosen, job(chosen, plugins, say, warn), channels, os.environ, force=force, wait=wait, say=say)
     if as_json:
         from auditkit.scheduled.listing import document
 
@@ -63,7 +66,7 @@ def run(audit: Path, force: bool, wait: float, directories: tuple[Path, ...], as
         _print_done(done, chosen, quiet)
     for alert in done.alerts:
         if not alert.delivered:
-            click.echo(f"warning: the alert by {alert.channel} was not delivered: {alert.detail}", err=True)
+            warn(f"the alert by {alert.channel} was not delivered: {alert.detail}")
     return FINDING if done.finding else DONE
 
 

@@ -125,6 +125,8 @@ def _call(command: list[str], environ: Mapping[str, str], text: str | None = Non
         )
     except subprocess.TimeoutExpired:
         raise InputError(Problem(" ".join(command), f"did not end within {TIMEOUT} s")) from None
+    except OSError as error:
+        raise InputError(Problem(program, f"cannot be started: {error.strerror or error}")) from None
 
 
 def _failed(command: list[str], answer: subprocess.CompletedProcess[str]) -> InputError:

@@ -4,53 +4,70 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from auditkit.errors import InputError, Problem
 from auditkit.scheduled.run import Job
-from auditkit.scheduled.settings import Settings
+from auditkit.scheduled.settings import SECTIONS, Settings
 
 if TYPE_CHECKING:
+    from auditkit.config import Config
+    from auditkit.pipeline import Audit
     from auditkit.plugin_manager import Plugins
 
-STEM = "report"
-FORMATS = ("html", "json", "pdf")
+Say = Callable[[str], None]
 
 
-def job(settings: Settings, plugins: Plugins, progress: Callable[[str], None]) -> Job:
+def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
     """The job of an audit.toml; every wrong setting is reported before anything runs."""
-    from auditkit import config
-
-    chosen = config.read(settings.path)
-    source = chosen.source
+    config = report_settings(settings)
+    source = config.source
     if source is None:
         raise InputError(Problem(str(settings.path), "names no data", 'write source = "people.csv" at its top'))
 
     def produce() -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
         from auditkit import pipeline
 
-        audit = pipeline.audit(source, chosen.over(report__formats=FORMATS), plugins, progress)
-        with TemporaryDirectory() as folder:
-            written = pipeline.write(replace(audit), Path(folder) / STEM, progress)
-            if written.no_pdf:
-                progress(written.no_pdf)
-            return audit.document, {path.name: path.read_bytes() for path in written.files}
+        audit = pipeline.audit(source, config, plugins, progress)
+        return audit.document, _files(audit, progress, warn)
 
     return Job(lambda: sha256(source), produce)
 
 
+def report_settings(settings: Settings) -> Config:
+    """The settings of the report in the same file; places are relative to it."""
+    from auditkit import config
+
+    known = {k: v for k, v in settings.document.items() if k in config.Config.model_fields or k not in SECTIONS}
+    chosen = config.check(known, str(settings.path))
+    here = settings.path.parent
+    places = {"source": chosen.source, "report__template_dir": chosen.report.template_dir}
+    return chosen.over(**{key: None if place is None else here / place for key, place in places.items()})
+
+
+def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
+    from auditkit import pipeline
+    from auditkit.report import html, pdf
+
+    progress("drawing the report")
+    text = pipeline.text_of(audit).encode()
+    page = html.render(audit.document, template_dir=audit.config.report.template_dir)
+    files = {"report.html": page.encode(), "report.json": text}
+    progress("setting the PDF")
+    try:
+        files["report.pdf"] = pdf.render(page, text, audit.document["created"])
+    except pdf.PdfUnavailable as error:
+        warn(str(error))
+    return files
+
+
 def sha256(path: Path) -> str:
     """Of a file, as the report has it."""
-    digest = hashlib.sha256()
     try:
         with path.open("rb") as file:
-            while block := file.read(1 << 20):
-                digest.update(block)
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file", "see source in audit.toml")) from None
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
-    return digest.hexdigest()

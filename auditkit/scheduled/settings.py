@@ -25,6 +25,7 @@ from auditkit.alerts import Channel, Variable, make
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.scheduled import thresholds
 
+SECTIONS = ("thresholds", "history", "alerts")
 UNITS = ("day", "week", "month", "year")
 
 
@@ -100,10 +101,11 @@ class HistorySettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """One audit.toml, as a run uses it. `text` is the file, byte by byte."""
+    """One audit.toml, as a run uses it. `text` is the file, byte by byte, and `document` what it holds."""
 
     path: Path
     text: bytes
+    document: Mapping[str, Any]
     thresholds: tuple[thresholds.Threshold, ...]
     history: HistorySettings
     alerts: tuple[Mapping[str, Any], ...]
@@ -191,7 +193,7 @@ def check(path: Path, text: bytes, document: Mapping[str, Any]) -> Settings:
         alerts = []
     if problems:
         raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in problems])
-    return Settings(path, text, lines, history, tuple(alerts))
+    return Settings(path, text, document, lines, history, tuple(alerts))
 
 
 def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -144,7 +144,10 @@ def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
 
 
 def default_values(constraint: Constraint, parameter: str, free: Outcome) -> list[float]:
-    """Eleven values: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances."""
+    """Eleven values: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances.
+
+    Those that the constraint does not allow are left out, such as a geometric mean of at least 0.
+    """
     if parameter in ("limit", "tolerance"):
         rows = bind([changed(constraint, parameter, 1e-9 if parameter == "tolerance" else 0.0)], free.layout).rows
         top = max((abs(row.value(free.visits)) for row in rows), default=1.0)
@@ -152,7 +155,15 @@ def default_values(constraint: Constraint, parameter: str, free: Outcome) -> lis
         top = float(free.layout.capacity.sum()) / len(free.layout.candidate_ids)
     else:
         top = 1.0
-    return [float(x) for x in np.linspace(0.0, top, STEPS + 1)]
+    return [float(x) for x in np.linspace(0.0, top, STEPS + 1) if _allowed(constraint, parameter, float(x))]
+
+
+def _allowed(constraint: Constraint, parameter: str, value: float) -> bool:
+    try:
+        changed(constraint, parameter, value)
+    except InputError:
+        return False
+    return True
 
 
 def _label(constraint: Constraint, parameter: str) -> str:
