@@ -11,6 +11,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +108,7 @@ def _files(directories: Sequence[Path]) -> Iterator[tuple[Origin, Callable[[], A
             raise InputError(Problem(str(directory), "is not a directory of plugins"))
         for path in sorted(directory.glob("*.py")):
             if not path.name.startswith("_"):
-                yield Origin(path.stem, str(path), "--plugins-dir", str(directory)), lambda path=path: _module(path)
+                yield Origin(path.stem, str(path), "--plugins-dir", str(directory)), partial(_module, path)
 
 
 def _module(path: Path) -> Any:

@@ -135,7 +135,7 @@ class Prepared:
         chance = np.maximum(kappa * (fewer[0] - fewer[1]), 0.0)
         everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
         found, which = np.unique(np.vstack([counts, counts[-1:]]), axis=0, return_inverse=True)
-        return found, np.bincount(which.ravel(), everyone)
+        return found, np.bincount(which.ravel(), everyone).astype(np.float64)
 
 
 def visits(layout: Layout, rewards: Floats) -> Floats:
