@@ -148,6 +148,27 @@ def test_laws_do_not_depend_on_how_groups_are_merged(monkeypatch: pytest.MonkeyP
     assert laws() == [None, None]
 
 
+def test_a_large_capacity_is_no_obstacle() -> None:
+    instance = random_instance(5, searches=1, candidates=150, values=4, capacity=70, groups="XYZ")
+    optimum = solve(
+        instance, [make(KINDS, {"type": "parity"}), make(KINDS, {"type": "quota", "group": "X", "share": 0.3})]
+    )
+    found = optimum.constrained
+    assert found is not None
+    chance = ExPost(instance.layout, found.rows, found.mixture, Parts.of(found.rows, instance.layout))
+    for j, slack in enumerate(found.slacks):
+        law = chance.slack(j)
+        assert law is None or law.mean == pytest.approx(float(slack), abs=1e-9)
+    assert chance.slack(2) is not None
+    assert chance.unfilled().mean == pytest.approx(found.outcome.unfilled_capacity, abs=1e-9)
+    huge = random_instance(6, searches=1, candidates=700, values=2, capacity=600, groups="XYZ")
+    answer = solve(huge, [make(KINDS, {"type": "parity", "groups": ["X", "Y"]})]).constrained
+    assert answer is not None
+    chance = ExPost(huge.layout, answer.rows, answer.mixture, Parts.of(answer.rows, huge.layout))
+    assert chance.slack(0) is None  # said to be too much, not attempted
+    assert chance.unfilled().mean == pytest.approx(answer.outcome.unfilled_capacity, abs=1e-8)
+
+
 def test_rows_on_values_or_several_outcomes_have_no_law() -> None:
     instance = random_instance(1, searches=2, candidates=4)
     keys: list[dict[str, Any]] = [

@@ -122,6 +122,16 @@ def test_what_is_hidden_or_cannot_be_met_is_noted_and_no_pass() -> None:
     assert any("Utility lost to parity: the constraint cannot be met" in note for note in found.notes)
 
 
+def test_a_group_that_is_left_out_of_the_ratio_crosses_nothing() -> None:
+    made = document({"A": (100, 75), "B": (100, 80), "C": (9, 1)})
+    made["disparity"]["selected"]["groups"][2] |= {"impact_ratio": None, "status": "excluded"}
+    found = check({"impact_ratio": {"min": 0.8}}, made)
+    assert not found.crossings
+    assert found.notes == (
+        "impact_ratio.min: Impact ratio of being selected, C against B: left out of the ratio for its small share.",
+    )
+
+
 def test_positions_as_a_number_and_as_a_share() -> None:
     found = figures(document())
     assert found.capacity == pytest.approx(20 + 9 + 13 + 64 + 2 + 9, abs=3)

@@ -26,7 +26,7 @@ from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints import Row, Rows
 from auditkit.layout import Floats, Ints, Layout
 from auditkit.policy import Mixture
-from auditkit.solve.evaluate import Prepared
+from auditkit.solve.evaluate import MOST_OUTCOMES, Prepared
 
 BINS = 40
 TAIL = 5e-5
@@ -130,15 +130,25 @@ class ExPost:
         """The law of the realised slack of row j; None where it is no function of two numbers."""
         counted, coefficient = self.counted[j], self.coefficient[j]
         levels = [float(level) for level in np.unique(coefficient) if level != 0.0]
-        if counted is None or not 1 <= len(levels) <= 2 or not self._affordable(counted):
+        if counted is None or not 1 <= len(levels) <= 2 or not self._affordable(counted, coefficient):
             return None
         sets = [tuple(map(int, np.flatnonzero(coefficient == level))) for level in levels]
         grids = self._counts(counted, sets[0], sets[1] if len(sets) == 2 else ())
         return _law(self.rows.rows[j], grids, self.weights, levels[0], levels[1] if len(levels) == 2 else 0.0)
 
-    def _affordable(self, counted: str) -> bool:
-        """Grids are about twenty standard deviations wide; each search shifts one once for each of its outcomes."""
+    def _affordable(self, counted: str, coefficient: Floats) -> bool:
+        """Grids are about twenty standard deviations wide; each search shifts one once for each of its outcomes.
+
+        A search whose joint counts are too many to be listed is gone through once for each row.
+        """
         layout = self.layout
+        classes = len(np.unique(coefficient))
+        wide = (layout.capacity + 1.0) ** self.kinds > MOST_JOINT
+        if counted == SELECTION and wide.any():
+            k = layout.capacity[wide] + 1.0
+            events = np.diff(layout.candidate_ptr[layout.search_ptr])[wide]
+            if (k**classes).max() > MOST_OUTCOMES or float((events * k ** (classes - 1)).sum()) > MOST_CELLS:
+                return False
         most = (layout.capacity if counted == SELECTION else np.diff(layout.search_ptr)).astype(np.float64)
         outcomes = (most + 1) ** 2 if counted == SELECTION else most + 1
         width = min(float(most.sum()), 20 * float(np.sqrt((most**2).sum()))) + 1
@@ -161,10 +171,13 @@ class ExPost:
     def _in_search(self, counted: str, policy: int, search: int, first: Groups, second: Groups) -> Floats:
         k, place = int(self.layout.capacity[search]), np.full(len(self.layout.groups), 2)
         place[list(first)], place[list(second)] = 0, 1
+        if not second:
+            place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
         of_candidate = place[self.layout.candidate_group]
+        classes = int(place.max()) + 1
         atoms = self._atoms(policy, search) if counted == SELECTION else None
         if counted == INSPECTION:
-            counts, chance = self.prepared[policy].inspection_law(search, of_candidate, 3)
+            counts, chance = self.prepared[policy].inspection_law(search, of_candidate, max(classes, 2))
             table = np.zeros(counts.max(axis=0)[:2] + 1)
             np.add.at(table, (counts[:, 0], counts[:, 1]), chance)
         elif atoms is not None:
@@ -173,7 +186,8 @@ class ExPost:
             table = np.zeros((k + 1, k + 1))
             np.add.at(table, (a, b), chance)
         else:
-            table = self.prepared[policy].selection_law(search, of_candidate, 3).sum(axis=2)
+            law = self.prepared[policy].selection_law(search, of_candidate, classes)
+            table = law.reshape(k + 1, -1) if classes < 3 else law.sum(axis=2)
         return table if second else table.sum(axis=1, keepdims=True)
 
     def _atoms(self, policy: int, search: int) -> tuple[Ints, Floats] | None:

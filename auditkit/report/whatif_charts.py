@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Part = Mapping[str, Any]
 Dots = list[tuple[float, float]]
 
+NOTICED = 0.005
+"""Share of the positions: fewer left empty than this are not drawn."""
+
 
 def frontier(part: Part, number: int = 1) -> Chart | None:
     """One frontier; `number` tells several apart."""
@@ -30,17 +33,15 @@ def frontier(part: Part, number: int = 1) -> Chart | None:
     if len(points) < 2:
         return None
     kept = [(p["value"], p["ratio"]) for p in points]
-    lines = {"utility kept": kept}
-    if part["positions"]:
-        filled = [(p["value"], 1 - p["unfilled_capacity"] / part["positions"]) for p in points]
-        lines["positions filled"] = filled
+    empty = [(p["value"], p["unfilled_capacity"]) for p in points]
+    lines = {"utility kept": kept, **_filled(empty, part["positions"])}
     fig = figure(222)
     ax = _area(fig, lines, f"{part['parameter']} of {label(part['label'], 40)}")
-    for x, text in ((part["starts"], "free up to here"), (part["present"], "as it is")):
+    free = "free up to here" if part["tightens"] > 0 else "free from here"
+    for height, x, text in ((0.03, part["starts"], free), (0.13, part["present"], "as it is")):
         if x is not None and kept[0][0] <= x <= kept[-1][0]:
-            right = x > (kept[0][0] + kept[-1][0]) / 2
-            _mark(ax, x, text if part["tightens"] > 0 or text != "free up to here" else "free from here", right)
-    said = listing(f"{percent(y)} at {plain_number(x)}" for x, y in kept)
+            _mark(ax, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
+    said = listing(f"{percent(y)} at {x:.3g}" for x, y in kept)
     return chart(
         fig, f"chart-frontier-{number}", f"Utility kept by {label(part['label'], 80)}", f"Utility kept: {said}."
     )
@@ -55,16 +56,13 @@ def sensitivity(part: Part, number: int = 1) -> Chart | None:
         "short term": [(p["factor"], p["ratio"]) for p in points],
         "long term": [(p["factor"], p["long_term_ratio"]) for p in points],
     }
-    if part["positions"]:
-        lines["positions filled"] = [
-            (p["factor"], 1 - p["constrained"]["unfilled_capacity"] / part["positions"]) for p in points
-        ]
+    lines |= _filled([(p["factor"], p["constrained"]["unfilled_capacity"]) for p in points], part["positions"])
     fig = figure(222)
     ax = _area(fig, lines, f"scores of {label(part['group'], 26)}, as a share of what they should be")
     if part["wins_at"] is not None:
-        _mark(ax, part["wins_at"], "wins to the left", part["wins_at"] > 0.55)
+        _mark(ax, part["wins_at"], "wins to the left", part["wins_at"] > 0.55, 0.03)
     said = listing(
-        f"{percent(short)} and {percent(long)} at {plain_number(x)}"
+        f"{percent(short)} and {percent(long)} at {x:.3g}"
         for (x, short), (_, long) in zip(lines["short term"], lines["long term"])
     )
     title = f"Biased scores of {label(part['group'], 60)}"
@@ -158,9 +156,16 @@ def _name(ax: Axes, names: Sequence[str]) -> None:
         x += 0.1 + 0.0215 * len(name)
 
 
-def _mark(ax: Axes, x: float, text: str, right: bool) -> None:
+def _filled(empty: Dots, positions: float) -> dict[str, Dots]:
+    """Positions filled, where it is worth a curve: some stay empty."""
+    if not positions or max(n for _, n in empty) < NOTICED * positions:
+        return {}
+    return {"positions filled": [(x, 1 - n / positions) for x, n in empty]}
+
+
+def _mark(ax: Axes, x: float, text: str, right: bool, height: float) -> None:
     ax.axvline(x, color=INK, linewidth=1, dashes=(2.5, 1.5), zorder=2)
     side = "right" if right else "left"
     ax.annotate(
-        text, (x, 0.03), (-4 if right else 4, 0), ("data", "axes fraction"), "offset points", ha=side, color=MUTED
+        text, (x, height), (-4 if right else 4, 0), ("data", "axes fraction"), "offset points", ha=side, color=MUTED
     )

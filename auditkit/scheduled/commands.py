@@ -224,9 +224,10 @@ def _write_page(settings: Settings, runs: list[Run], path: Path) -> None:
     from auditkit.files import write_text
     from auditkit.scheduled.page import render
 
-    line = next((float(t.bound) for t in settings.thresholds if t.name == "impact_ratio.min"), None)
+    names = {"impact_ratio.min": "selected", "impact_ratio.inspected.min": "inspected"}
+    lines = {names[line.name]: float(line.bound) for line in settings.thresholds if line.name in names}
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    text = render(settings.name, runs, settings.folder, path, created, line)
+    text = render(settings.name, runs, settings.folder, path, created, lines)
     try:
         write_text(path, text)
     except OSError as error:

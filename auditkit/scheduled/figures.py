@@ -32,9 +32,9 @@ class GroupFigure:
 
     @property
     def exact(self) -> Fraction | None:
-        """The impact ratio from the counts, without rounding."""
+        """The impact ratio from the counts, without rounding; None where the report gives none."""
         n, x, m, y = self.applicants, self.selected, self.reference_applicants, self.reference_selected
-        if n is None or x is None or m is None or y is None or not n or not y:
+        if self.impact_ratio is None or n is None or x is None or m is None or y is None or not n or not y:
             return None
         return Fraction(x * m, n * y)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -24,8 +24,8 @@ Series = dict[str, list[float | None]]
 Form = Callable[[float | None], str]
 
 
-def draw(runs: Sequence[Run], line: float | None = None) -> list[Chart]:
-    """Every chart that has something to show; `line` is the threshold of the impact ratio."""
+def draw(runs: Sequence[Run], lines: Mapping[str, float]) -> list[Chart]:
+    """Every chart that has something to show; `lines` are the thresholds of the impact ratio, by outcome."""
     if not runs:
         return []
     moments = [datetime.fromisoformat(run.created) for run in runs]
@@ -37,7 +37,7 @@ def draw(runs: Sequence[Run], line: float | None = None) -> list[Chart]:
     with drawing():
         for outcome in dict.fromkeys(g.outcome for run in runs for g in run.figures.groups):
             ratios, rates = _of_groups(runs, outcome, "impact_ratio"), _of_groups(runs, outcome, "rate")
-            add(f"Impact ratio of being {outcome}", ratios, ratio, plain_number, line)
+            add(f"Impact ratio of being {outcome}", ratios, ratio, plain_number, lines.get(outcome))
             add(f"Share of applicants {outcome}", rates, percent, whole_percent)
         kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
         add("Utility kept under each constraint", kept, percent, whole_percent)

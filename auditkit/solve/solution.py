@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from auditkit.solve.oracle import Column
 
 
+ROUNDING = 1e-11
+"""Of the utility: differences smaller than this are not told apart from rounding."""
+
+
 @dataclass(frozen=True, eq=False)
 class Optimum:
     """The constrained optimum: `utility` is attained by `mixture`, `bound` is proved by `duals`."""
@@ -105,15 +109,19 @@ class Solution:
 
     @property
     def loss(self) -> float | None:
-        """What the constraints cost, in the instance's unit."""
-        return None if self.constrained is None else self.unconstrained.utility - self.constrained.utility
+        """What the constraints cost, in the instance's unit; a gain that is mere rounding is none."""
+        if self.constrained is None:
+            return None
+        free = self.unconstrained.utility
+        loss = free - self.constrained.utility
+        return 0.0 if -ROUNDING * (1.0 + abs(free)) <= loss < 0 else loss
 
     @property
     def ratio(self) -> float | None:
         """Utility kept; None where a ratio means nothing because the unconstrained utility is not positive."""
-        if self.constrained is None or not self.unconstrained.utility > 0:
+        if self.loss is None or not self.unconstrained.utility > 0:
             return None
-        return self.constrained.utility / self.unconstrained.utility
+        return 1.0 - self.loss / self.unconstrained.utility
 
 
 def mix(weights: Floats, visits: list[Floats]) -> Floats:
