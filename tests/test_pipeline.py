@@ -79,8 +79,9 @@ def numbers_apart(one: Any, other: Any, place: str = "") -> list[str]:
     return [] if one == other else [f"{place}: {one!r} and {other!r}"]
 
 
-def test_golden(whole: Doc) -> None:
-    kept = json.loads(dump(whole))
+def test_golden(people: Path) -> None:
+    # without intervals, whose last digits are the LP solver's
+    kept = json.loads(dump(audited(people, report__replicates=0).document))
     for volatile in ("version", "provenance"):
         kept.pop(volatile)
     for entry in kept["constrained"]:

@@ -210,7 +210,7 @@ def test_what_is_no_history_is_refused_in_words(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match="SQLite and PostgreSQL are"), opened("mysql://localhost/x"):
         pass
-    with pytest.raises(InputError, match="is no URL of a database"), opened("nonsense"):
+    with pytest.raises(InputError, match="is no URL of a database"), opened("non sense://"):
         pass
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -154,6 +154,20 @@ def test_a_missing_file_or_variable(tmp_path: Path) -> None:
     audit = Scheduled(tmp_path, '[history]\ndatabase_env = "AUDIT_DATABASE"')
     with pytest.raises(InputError, match="the environment variable AUDIT_DATABASE is not set"):
         audit.run()
+    audit.environ["AUDIT_DATABASE"] = "hunter2"
+    with pytest.raises(InputError, match="AUDIT_DATABASE holds no URL"):
+        audit.run()
+
+
+def test_any_place_will_do_for_the_history(tmp_path: Path) -> None:
+    folder = tmp_path / "50 % ? #1 & ü"
+    for toml in ("", '[history]\ndatabase = "sqlite:///a?b%20.db"\n', '[history]\ndatabase = "past.sqlite"\n'):
+        audit = Scheduled(folder, toml)
+        audit.run()
+        complete(audit)
+    assert {p.name for p in folder.rglob("*.*") if p.suffix in (".sqlite", ".db")} == {
+        *("history.sqlite", "a?b%20.db", "past.sqlite")
+    }
 
 
 def test_places_are_relative_to_the_file_and_not_to_the_working_folder(

@@ -12,6 +12,8 @@ Results go to stdout, progress and reasons to stderr. Heavy libraries load insid
 | report, check, init, fit | audits.py |
 | solve, verify | instances.py |
 | plugins | registered.py |
+| run, history, schedule | auditkit/scheduled/commands.py |
+| study | auditkit/study/command.py |
 | options and progress | shared.py |
 """
 
@@ -26,6 +28,8 @@ from auditkit import __version__
 from auditkit.cli import audits, instances, registered
 from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
+from auditkit.scheduled import commands as scheduled
+from auditkit.study.command import study
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
 
@@ -43,7 +47,8 @@ def commands() -> None:
     """Measure disparity in hiring and price constraints on it, exactly."""
 
 
-for command in (*audits.COMMANDS, *instances.COMMANDS, *registered.COMMANDS):
+SCHEDULED = (scheduled.run, scheduled.history, scheduled.schedule)
+for command in (*audits.COMMANDS, *instances.COMMANDS, *SCHEDULED, study, *registered.COMMANDS):
     commands.add_command(command)
 
 

@@ -199,6 +199,9 @@ def schedule(audit: Path, every: str, way: str | None, do: str | None, arguments
     return DONE
 
 
+COMMANDS = (run, history, schedule)
+
+
 def _plugins(directories: tuple[Path, ...]) -> Plugins:
     from auditkit import plugin_manager
 

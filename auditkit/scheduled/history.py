@@ -186,7 +186,7 @@ class History:
 
 @contextmanager
 def opened(url: str, *, create: bool = True) -> Iterator[History]:
-    """The history at a URL, brought to the newest schema; without `create` it must exist already."""
+    """The history in a SQLite file or at a URL, brought to the newest schema; without `create` it must exist already."""
     engine, shown = _engine(url, create)
     try:
         with _speaking(shown):
@@ -240,7 +240,7 @@ def _prepared(engine: sa.Engine, shown: str, create: bool) -> str:
 
 def _engine(url: str, create: bool) -> tuple[sa.Engine, str]:
     try:
-        parsed = sa.make_url(url)
+        parsed = sa.make_url(url) if "://" in url else sa.URL.create("sqlite", database=url)
     except exc.ArgumentError:
         raise InputError(
             Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")

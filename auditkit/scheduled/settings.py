@@ -123,13 +123,17 @@ class Settings:
         return self.path.parent / self.history.folder
 
     def database(self, environ: Mapping[str, str]) -> str:
-        """The URL of the history; it may hold a password."""
-        if self.history.database_env is not None:
-            return value_of(self.history.database_env, environ, "history.database_env")
-        given = self.history.database
-        if given is not None and "://" in given:
-            return given
-        return f"sqlite:///{self.path.parent / given if given else self.folder / 'history.sqlite'}"
+        """The file of the history, or its URL; that may hold a password."""
+        variable, given = self.history.database_env, self.history.database
+        if variable is not None:
+            url = value_of(variable, environ, "history.database_env")
+            if "://" not in url:
+                raise InputError(Problem("history.database_env", f"{variable} holds no URL", "postgresql://..."))
+            return url
+        if given is None:
+            return str(self.folder / "history.sqlite")
+        file = given.removeprefix("sqlite:///")
+        return given if "://" in file else str(self.path.parent / file)
 
     def channels(self, kinds: Mapping[str, type[Channel]]) -> tuple[Channel, ...]:
         """The alert channels; every problem with any of them at once."""

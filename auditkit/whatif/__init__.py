@@ -6,8 +6,10 @@
 | what if the scores of a group are biased? | sensitivity |
 | how many more positions make up for a constraint? | more_positions |
 | what is one more unit of a budget worth, against one more position? | budget_or_position |
+| all of these, about a user's data | ask |
 """
 
+from auditkit.whatif.answers import Answers, ask
 from auditkit.whatif.frontier import Frontier, FrontierPoint, frontier
 from auditkit.whatif.positions import (
     BudgetOrPosition,
@@ -19,6 +21,7 @@ from auditkit.whatif.positions import (
 from auditkit.whatif.sensitivity import Sensitivity, SensitivityPoint, sensitivity
 
 __all__ = [
+    "Answers",
     "BudgetOrPosition",
     "Extra",
     "Frontier",
@@ -26,6 +29,7 @@ __all__ = [
     "MorePositions",
     "Sensitivity",
     "SensitivityPoint",
+    "ask",
     "budget_or_position",
     "frontier",
     "more_positions",
