@@ -10,7 +10,7 @@ import pytest
 from audit_helpers import fitted, plugins, random_instance
 
 from auditkit.compare import Interval, NoInterval, Options, compare
-from auditkit.compare.bootstrap import Bootstrap, Problem
+from auditkit.compare.bootstrap import PILOTS, Bootstrap, Problem
 from auditkit.compare.parts import Parts
 from auditkit.constraints import Constraint, bind, make
 from auditkit.instance import Instance
@@ -47,14 +47,14 @@ def bootstrap_of(constraint: Constraint, replicates: int) -> tuple[Bootstrap, An
 @pytest.mark.parametrize("keys", CASES, ids=lambda keys: f"{keys['type']}-{keys.get('on', 'selection')}")
 def test_replicates_are_near_the_optimum_of_the_resampled_instance(keys: dict[str, Any]) -> None:
     constraint = make(KINDS, keys)
-    boot, optimum = bootstrap_of(constraint, 8)
+    boot, optimum = bootstrap_of(constraint, 16)
     problem = Problem(boot, range(len(optimum.rows)), 1e-6)
     problem.near(optimum.duals)
     # the sample itself is no replicate, but the LP must find its optimum
     assert problem.solve(np.ones(10)).value == pytest.approx(optimum.utility, abs=1e-6)
-    boot.evaluate([problem.solve(omega).shifts for omega in boot.drawn])
+    boot.evaluate([problem.solve(omega).shifts for omega in boot.drawn[:PILOTS]])
     off, losses = [], []
-    for omega in boot.drawn:
+    for omega in boot.drawn[PILOTS:]:  # not the pilots, whose own best policies are among the columns
         fresh = solve(resampled(INSTANCE, omega), [constraint])
         value = problem.solve(omega).value
         assert fresh.constrained is not None
@@ -63,7 +63,7 @@ def test_replicates_are_near_the_optimum_of_the_resampled_instance(keys: dict[st
         assert value <= fresh.constrained.utility + 1e-6  # what is attained cannot beat the optimum
         off.append(fresh.constrained.utility - value)
         losses.append(fresh.unconstrained.utility - fresh.constrained.utility)
-    assert np.mean(off) <= 0.1 * np.mean(losses) + 1e-6
+    assert np.mean(off) <= 0.25 * np.mean(losses) + 1e-6
 
 
 def test_rows_on_rates_are_weighed_with_the_sizes_that_were_drawn() -> None:

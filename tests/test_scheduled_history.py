@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from scheduled_example import Scheduled, document
 
 from auditkit.errors import InputError
-from auditkit.scheduled import history, schema
+from auditkit.scheduled import database, schema
 from auditkit.scheduled.figures import figures
 from auditkit.scheduled.history import Artefact, Delivery, History, opened
 from auditkit.scheduled.listing import document as listed
@@ -34,7 +34,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def empty_postgres(postgres: str) -> str:
-    engine, _ = history._engine(postgres, True)
+    engine, _ = database.connect(postgres, True)
     with engine.begin() as connection:
         connection.exec_driver_sql("DROP SCHEMA public CASCADE")
         connection.exec_driver_sql("CREATE SCHEMA public")
@@ -111,11 +111,11 @@ def test_the_schema_is_that_of_the_tables(url: str) -> None:
 
 @pytest.mark.parametrize("version", range(NEWEST + 1))
 def test_every_earlier_schema_moves_forward_with_its_runs(url: str, version: int) -> None:
-    engine, _ = history._engine(url, True)
+    engine, _ = database.connect(url, True)
     with engine.connect() as connection:
         connection = connection.execution_options(write=True)
         with connection.begin():
-            history.migrate(connection, version)
+            database.migrate(connection, version)
             if version:
                 connection.exec_driver_sql(
                     "INSERT INTO auditkit_runs (audit, created, status, folder, version, config_sha256) "
@@ -129,7 +129,7 @@ def test_every_earlier_schema_moves_forward_with_its_runs(url: str, version: int
         record(store)
         runs = store.runs("hiring")
         with store._transaction() as connection:
-            assert history.version_of(connection) == NEWEST
+            assert database.version_of(connection) == NEWEST
     old = runs[0]
     if version:
         assert (old.id, old.folder, old.figures.groups[0].applicants, old.crossings, old.removed) == (
@@ -144,18 +144,18 @@ def test_every_earlier_schema_moves_forward_with_its_runs(url: str, version: int
 
 
 def test_a_step_that_fails_leaves_the_old_schema(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine, _ = history._engine(url, True)
+    engine, _ = database.connect(url, True)
     with engine.connect() as connection:
         connection = connection.execution_options(write=True)
         with connection.begin():
-            history.migrate(connection, 1)
+            database.migrate(connection, 1)
     broken = (*schema.STEPS[:2], (schema.STEPS[2][0], "CREATE NONSENSE"))
     with monkeypatch.context() as patch:
         patch.setattr(schema, "STEPS", broken)
         with pytest.raises((sa.exc.DBAPIError, InputError)), opened(url):
             pass
     with engine.begin() as connection:
-        assert history.version_of(connection) == 1
+        assert database.version_of(connection) == 1
         assert "auditkit_alerts" not in sa.inspect(connection).get_table_names()
     with opened(url) as store:
         record(store)

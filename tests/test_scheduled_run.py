@@ -164,7 +164,7 @@ def test_any_place_will_do_for_the_history(tmp_path: Path) -> None:
     for toml in ("", '[history]\ndatabase = "sqlite:///a?b%20.db"\n', '[history]\ndatabase = "past.sqlite"\n'):
         audit = Scheduled(folder, toml)
         audit.run()
-        complete(audit)
+        consistent(audit)
     assert {p.name for p in folder.rglob("*.*") if p.suffix in (".sqlite", ".db")} == {
         *("history.sqlite", "a?b%20.db", "past.sqlite")
     }
@@ -297,6 +297,46 @@ def test_periods_are_those_of_the_calendar(period: str, before: str) -> None:
     assert f"{settings.parse_period(period).before(moment):%Y-%m-%d}".zfill(10) == before
     leap = settings.parse_period("1 year").before(datetime(2028, 2, 29, tzinfo=UTC))
     assert (leap.year, leap.month, leap.day) == (2027, 2, 28)
+
+
+# Leftovers ------------------------------------------------------------------------------------------------------------
+
+
+def test_leftovers_of_killed_runs_are_cleared_away(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    done = audit.run()
+    with opened(audit.settings.database({})) as store:
+        history = store.id
+    for name in (".writing-2026-01-05T060000Z", ".removing-2025-01-06T060000Z", "2026-01-12T060000Z", "my notes"):
+        (audit.folder / name).mkdir()
+        (audit.folder / name / "report.html").write_text("x")
+    (audit.folder / ".pending-2026-01-12T060000Z").write_text(history)  # killed before it was recorded
+    (audit.folder / f".pending-{done.run.folder}").write_text(history)  # killed just after
+    (audit.folder / ".pending-2026-01-19T060000Z").write_text("")  # killed while it was written
+    audit.run()
+    assert audit.dated() == [done.run.folder, "my notes"]  # what is not ours is not touched
+    assert not list(audit.folder.glob(".[wpr]*"))
+    said = "\n".join(audit.said)
+    assert "what an interrupted run had written (.writing-2026-01-05T060000Z)" in said
+    assert "cleared away 2026-01-12T060000Z: its run was interrupted before it was recorded" in said
+
+
+def test_artefacts_of_another_history_are_left_alone(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path)
+    done = audit.run()
+    (audit.folder / f".pending-{done.run.folder}").write_text("the id of another history")
+    (audit.folder / "history.sqlite").unlink()  # and with it what is known of the folder
+    audit.run()
+    assert done.run.folder in audit.dated()
+    assert any("belongs to another history" in line for line in audit.said)
+
+
+def test_names_of_artefacts_stay_within_their_folder(tmp_path: Path) -> None:
+    for name in ("../x", "a/b", ".hidden"):
+        with pytest.raises(ValueError, match="no name"):
+            artefacts.write(tmp_path, "x", {name: b""}, "")
+        with pytest.raises(ValueError, match="no name"):
+            artefacts.remove(tmp_path, name)
 
 
 # A full disk ----------------------------------------------------------------------------------------------------------

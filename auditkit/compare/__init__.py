@@ -31,7 +31,7 @@ from auditkit.policy import Level, Policy
 from auditkit.solve import Optimum, Solution, solve
 from auditkit.solve.oracle import Column
 
-MOST_LAWS = 60
+MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
 
 MOST_KEPT = 150_000_000

@@ -14,9 +14,10 @@ max_c u[c, s] - tau.phi[c, ., s]. The policies that are best at the duals of the
 and join the columns, so that these lie where replicates need them.
 
 The unconstrained optimum is optimal in each search by itself, so its re-weighted utility is exact. That of the
-constrained one is attained, and short of the replicate's own optimum only by what further policies could add: losses
-err on the high side, by about a tenth in the replicates that were solved anew. With more than `MOST_BLOCKS` searches,
-blocks of them are drawn in place of single ones.
+constrained one is attained, and short of the replicate's own optimum by what further policies could add: losses err on
+the high side. On the sample data, 12 replicates that were no pilots were solved anew for each of parity and impact
+ratio: losses were 9 % too high on average, in the worst replicate 17 % (parity) and 36 % (impact ratio, a loss of 0.6).
+With more than `MOST_BLOCKS` searches, blocks of them are drawn in place of single ones.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded: the
 same data give the same intervals. Everything else in auditkit is computed exactly.

@@ -1,33 +1,25 @@
 """Past runs in a database: SQLite in a file, or PostgreSQL by URL.
 
 A run is recorded in one transaction, after its artefacts are in place: what is recorded is complete. Only figures of
-groups, constraints and policies are stored (`schema`), never a candidate's row. Whatever keeps the database from being
-used is said without its password.
+groups, constraints and policies are stored (`schema`), never a candidate's row.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import exc
 
-from auditkit.errors import InputError, Problem
-from auditkit.scheduled import schema
+from auditkit.scheduled import database, schema
 from auditkit.scheduled.figures import Figures, GroupFigure, PolicyFigure, PolicyGroup
 from auditkit.scheduled.thresholds import Crossing
 
 COMPLETE, UNCHANGED = "complete", "unchanged"
-ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
-PATIENCE = 30
-"""Seconds to wait for another program that writes to the database."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +170,7 @@ class History:
 
     @contextmanager
     def _transaction(self, write: bool = False) -> Iterator[sa.Connection]:
-        with _speaking(self._shown), self._engine.connect() as connection:
+        with database.speaking(self._shown), self._engine.connect() as connection:
             connection = connection.execution_options(write=write)
             with connection.begin():
                 yield connection
@@ -186,110 +178,14 @@ class History:
 
 @contextmanager
 def opened(url: str, *, create: bool = True) -> Iterator[History]:
-    """The history in a SQLite file or at a URL, brought to the newest schema; without `create` it must exist already."""
-    engine, shown = _engine(url, create)
+    """The history in a SQLite file or at a URL, brought to the newest schema; without `create` it must exist."""
+    engine, shown = database.connect(url, create)
     try:
-        with _speaking(shown):
-            id = _prepared(engine, shown, create)
+        with database.speaking(shown):
+            id = database.prepare(engine, shown, create)
         yield History(engine, shown, id)
     finally:
         engine.dispose()
-
-
-def version_of(connection: sa.Connection) -> int | None:
-    """The version of the schema, None where there is no history at all."""
-    if not sa.inspect(connection).has_table(schema.schema.name):
-        return None
-    return connection.scalar(sa.select(schema.schema.c.version))
-
-
-def migrate(connection: sa.Connection, upto: int = len(schema.STEPS)) -> None:
-    """Take the steps that are missing, within the transaction of the caller."""
-    dialect = connection.dialect.name
-    if dialect == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
-    version = version_of(connection)
-    if version is None:
-        schema.schema.create(connection)
-        connection.execute(sa.insert(schema.schema).values(version=0, history=uuid.uuid4().hex))
-        version = 0
-    for step in schema.STEPS[version:upto]:
-        for statement in step:
-            connection.exec_driver_sql(statement.format(id=schema.IDS[dialect]))
-    if version < upto:
-        connection.execute(sa.update(schema.schema).values(version=upto))
-
-
-def _prepared(engine: sa.Engine, shown: str, create: bool) -> str:
-    newest = len(schema.STEPS)
-    with engine.connect() as connection, connection.begin():
-        version = version_of(connection)
-    if version is None and not create:
-        raise InputError(Problem(shown, "holds no history yet", "auditkit run AUDIT.toml begins one"))
-    if version is not None and version > newest:
-        what = f"was written by a newer auditkit (its schema is {version}, this one knows {newest})"
-        raise InputError(Problem(shown, what, "update auditkit"))
-    if version != newest:
-        with engine.connect() as connection:
-            connection = connection.execution_options(write=True)
-            with connection.begin():
-                migrate(connection)
-    with engine.connect() as connection, connection.begin():
-        return str(connection.scalar(sa.select(schema.schema.c.history)))
-
-
-def _engine(url: str, create: bool) -> tuple[sa.Engine, str]:
-    try:
-        parsed = sa.make_url(url) if "://" in url else sa.URL.create("sqlite", database=url)
-    except exc.ArgumentError:
-        raise InputError(
-            Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")
-        ) from None
-    shown = parsed.render_as_string(hide_password=True)
-    if parsed.drivername in ("postgres", "postgresql"):
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    backend = parsed.get_backend_name()
-    if backend not in schema.IDS:
-        raise InputError(Problem(shown, f"{backend!r} is no database known here", "SQLite and PostgreSQL are"))
-    if backend == "postgresql":
-        try:
-            return sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"connect_timeout": PATIENCE}), shown
-        except ImportError:
-            raise InputError(Problem(shown, "the driver is missing", "pip install 'auditkit[postgres]'")) from None
-    shown = parsed.database or ""
-    if not create and not Path(shown).is_file():
-        raise InputError(Problem(shown, "there is no history yet", "auditkit run AUDIT.toml begins one"))
-    if create:
-        try:
-            Path(shown).parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(Problem(shown, f"its folder cannot be made: {error.strerror or error}")) from None
-    engine = sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"timeout": PATIENCE})
-
-    # The driver's own idea of transactions leaves CREATE TABLE outside of them: ours begin where we say.
-    @sa.event.listens_for(engine, "connect")
-    def _plain(connection: Any, _: Any) -> None:
-        connection.isolation_level = None
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")
-
-    @sa.event.listens_for(engine, "begin")
-    def _begin(connection: sa.Connection) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("write") else "BEGIN")
-
-    return engine, shown
-
-
-@contextmanager
-def _speaking(shown: str) -> Iterator[None]:
-    try:
-        yield
-    except exc.DBAPIError as error:
-        denied = getattr(error.orig, "sqlstate", None) == "42501"
-        if not (isinstance(error, exc.OperationalError) or type(error) is exc.DatabaseError or denied):
-            raise
-        reason = next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
-        raise InputError(Problem(shown, f"the history cannot be used: {reason}")) from None
 
 
 # Rows -----------------------------------------------------------------------------------------------------------------
