@@ -5,6 +5,7 @@
     fit       from past scores to a prior for each candidate: an instance             auditkit.fit
     solve     the best policy, without and under constraints, each with a proof       auditkit.solve
     compare   the firm and the best policies side by side                             auditkit.compare
+    ask       frontiers, biased scores, more positions, more budget                   auditkit.whatif
     report    all of it as a document, and the document as HTML, PDF and JSON         auditkit.report
 
 Where the data cannot support a stage, the later ones are left out and the report says why: without scores there is
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import disparity, local_law, spec
-from auditkit.compare import Comparison, Options, compare
+from auditkit.compare import Comparison, Options, Standing, compare, standing_of
 from auditkit.config import Config, check
 from auditkit.constraints import Constraint, bind, make
 from auditkit.data import History, load
@@ -34,6 +35,7 @@ from auditkit.report import document as documents
 from auditkit.report import privacy
 from auditkit.verify import Check
 from auditkit.verify import report as verify
+from auditkit.whatif import Answers, ask
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
@@ -77,9 +79,27 @@ def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = sil
         comparison = compare(
             fitted, constraints, plugins.constraints, hidden=hidden.groups, options=options, progress=progress
         )
+    answers = None
+    if fitted is not None and comparison is not None and config.report.what_if:
+        answers = questions(fitted, comparison.firm, constraints, plugins, hidden.groups, progress=progress)
     progress("writing down the findings")
-    parts = documents.Parts(history, tables, summary, hidden, fitted, comparison, missing)
+    parts = documents.Parts(history, tables, summary, hidden, fitted, comparison, missing, answers)
     return Audit(documents.build(parts, config, when), config, history, fitted, comparison)
+
+
+def questions(
+    fitted: Fitted,
+    firm: Standing,
+    constraints: Sequence[Constraint] | None,
+    plugins: Plugins,
+    hidden: frozenset[str] = frozenset(),
+    group: str | None = None,
+    progress: Progress = silent,
+) -> Answers:
+    """The what-if questions, about `group` or the one that the firm selected least."""
+    rates = {name: row.selected / row.candidates for name, row in firm.by_group.items() if row.candidates}
+    kinds = plugins.constraints
+    return ask(fitted.instance, constraints, kinds, group=group, rates=rates, hidden=hidden, progress=progress)
 
 
 def make_constraints(keys: Sequence[dict[str, Any]] | None, plugins: Plugins) -> list[Constraint] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from auditkit.report import whatif_charts
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
 from auditkit.report.marks import bare, legend, legend_rows, plain_number, stretch, ticks, upright, whole_percent, write
 from auditkit.report.reading import Document, PolicyView, at, constrained, disparities, group_names, policies, total
@@ -46,6 +47,7 @@ def draw(document: Document) -> dict[str, list[Chart]]:
             "price": _present(utility_kept(document), utility_lost(document)),
             "slack": _present(*(slack(i, *panel) for i, panel in enumerate(slack_panels(document)[:MOST_PANELS], 1))),
             "unfilled": _present(unfilled(document)),
+            "whatif": whatif_charts.draw(document),
             "fit": _present(pit(document), coverage(document)),
         }
 

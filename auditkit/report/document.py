@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from auditkit.fit.fitted import Fitted
     from auditkit.local_law import Summary
     from auditkit.policy import Level, Policy
+    from auditkit.whatif import Answers
 
 FORMAT = "auditkit-report/1"
 EPOCH = "SOURCE_DATE_EPOCH"
@@ -52,6 +53,8 @@ class Parts:
     comparison: Comparison | None
     missing: tuple[str, ...]
     """Why there is no model."""
+    answers: Answers | None = None
+    """To the what-if questions."""
 
 
 def created() -> str:
@@ -95,8 +98,7 @@ def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
             "local_law_144": None if parts.summary is None else parts.summary.to_json(),
         },
         "funnel": people.funnel(history, hidden),
-        "frontier": None,
-        "sensitivity": None,
+        **({"frontier": None, "sensitivity": None} if parts.answers is None else parts.answers.to_json(hidden.groups)),
         "fit": None if parts.fitted is None else _fit(parts.fitted, hidden),
         "findings": _findings(parts),
         "provenance": _provenance(),

@@ -27,6 +27,20 @@ NOTICED = 0.005
 """Share of the positions: fewer left empty than this are not drawn."""
 
 
+def draw(document: Part) -> list[Chart]:
+    """All charts that the document has the numbers for."""
+    answers, biased = document["frontier"], document["sensitivity"]
+    found: list[Chart | None] = []
+    if answers is not None:
+        found += [frontier(curve, i) for i, curve in enumerate(answers["curves"], 1)]
+    if biased is not None:
+        found.append(sensitivity(biased))
+    if answers is not None:
+        found += [] if answers["positions"] is None else [positions(answers["positions"])]
+        found += [budget(part, i) for i, part in enumerate(answers["budgets"], 1)]
+    return [one for one in found if one is not None]
+
+
 def frontier(part: Part, number: int = 1) -> Chart | None:
     """One frontier; `number` tells several apart."""
     points = [p for p in part["points"] if p["ratio"] is not None]
@@ -58,7 +72,7 @@ def sensitivity(part: Part, number: int = 1) -> Chart | None:
     }
     lines |= _filled([(p["factor"], p["constrained"]["unfilled_capacity"]) for p in points], part["positions"])
     fig = figure(222)
-    ax = _area(fig, lines, f"scores of {label(part['group'], 26)}, as a share of what they should be")
+    ax = _area(fig, lines, f"scores of {label(part['group'], 26)}, as a share of their worth")
     if part["wins_at"] is not None:
         _mark(ax, part["wins_at"], "wins to the left", part["wins_at"] > 0.55, 0.03)
     said = listing(
@@ -106,7 +120,7 @@ def _positions_in_words(number: int | None) -> str:
     return "none needed" if number == 0 else f"{number:,} more position{'' if number == 1 else 's'}"
 
 
-def budget(part: Part) -> Chart | None:
+def budget(part: Part, number: int = 1) -> Chart | None:
     rows = [
         (f"{plain_number(part['unit'])} more of the budget", part["budget"]),
         ("one more position", part["position"]),
@@ -124,7 +138,7 @@ def budget(part: Part) -> Chart | None:
         write(ax, 30 * i + 12, amount(x), "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[i], zorder=2)
     said = listing(f"{name} {amount(x)}" for name, x in worth)
-    return chart(fig, "chart-budget", f"Worth of {label(part['label'], 80)}", f"Gained by {said}.")
+    return chart(fig, f"chart-budget-{number}", f"Worth of {label(part['label'], 80)}", f"Gained by {said}.")
 
 
 def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:

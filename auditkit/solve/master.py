@@ -140,7 +140,7 @@ def generate(oracle: Oracle) -> Meeting:
         master.add(column)
     phase_one(oracle, master)
     master.begin_phase_two()
-    proof = _best_proof(oracle)  # the lowest bound so far, and the duals that prove it
+    proof = (free.utility, np.zeros(len(oracle.rows)))  # the lowest bound so far, and the duals that prove it
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         duals = oracle.proper(duals)
@@ -156,18 +156,6 @@ def generate(oracle: Oracle) -> Meeting:
     columns, weights, duals = master.mixture()
     _, (bound, duals) = price(oracle, duals, proof)
     return Meeting(columns, weights, duals, bound, oracle.calls)
-
-
-def _best_proof(oracle: Oracle) -> tuple[float, Floats]:
-    """The lowest bound that the known columns prove: a policy is optimal at its own duals."""
-    proof = (oracle.free.utility, np.zeros(len(oracle.rows)))
-    for column in oracle.known:
-        level = column.policy.levels[0]
-        if level.objective == 1.0 and len(level.duals) == len(oracle.rows):
-            duals = np.array(level.duals)
-            if np.array_equal(duals, oracle.proper(duals)) and (bound := oracle.plane(column, duals)) < proof[0]:
-                proof = bound, duals
-    return proof
 
 
 def price(oracle: Oracle, duals: Floats, proof: tuple[float, Floats]) -> tuple[Column, tuple[float, Floats]]:

@@ -3,7 +3,7 @@
     frontiers      the least loss for each impact ratio from 0 to 1; each quota for the group that is asked about; every
                    constraint of the user's that has a number to turn and is affine
     sensitivity    scores of the group that is asked about, under all constraints together
-    positions      how many more make up for all constraints together
+    positions      how many more make up for all constraints together (without any: see `ask`)
     budgets        one more unit of every budget among the constraints, against one more position
 
 The group that is asked about is the one with the lowest rate of selection, unless it is named. Groups that a report
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from auditkit.compare.defaults import large_enough
+from auditkit.compare.defaults import large_enough, of_known_groups
 from auditkit.constraints import Constraint, bind, group_code, make
 from auditkit.instance import Instance
 from auditkit.solve import solve
@@ -26,8 +26,8 @@ from auditkit.whatif.sensitivity import FACTORS, Sensitivity, sensitivity
 
 Progress = Callable[[str], None]
 
-LARGE = 400_000
-"""States from which on half as many points are asked."""
+LARGE = 20_000
+"""States times rows from which on half as many points are asked: a report should not wait minutes for them."""
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,20 @@ class Answers:
         return [part.sentence for part in (*self.frontiers, *single, *self.budgets) if part is not None]
 
     def to_json(self, hidden: frozenset[str] = frozenset()) -> dict[str, Any]:
-        """All answers; expected selections of `hidden` groups are left out."""
+        """`frontier` and `sensitivity` of a report; expected selections of `hidden` groups are left out."""
         curves = [part.to_json() for part in self.frontiers]
         for point in (point for curve in curves for point in curve["points"] if point["selected"] is not None):
             point["selected"] = {name: n for name, n in point["selected"].items() if name not in hidden}
         return {
-            "group": self.group,
-            "constraints": list(self.constraints),
-            "frontiers": curves,
+            "frontier": {
+                "group": self.group,
+                "constraints": list(self.constraints),
+                "curves": curves,
+                "positions": None if self.positions is None else self.positions.to_json(),
+                "budgets": [part.to_json() for part in self.budgets],
+                "notices": list(self.notices),
+            },
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_json(),
-            "positions": None if self.positions is None else self.positions.to_json(),
-            "budgets": [part.to_json() for part in self.budgets],
-            "notices": list(self.notices),
         }
 
 
@@ -74,8 +76,10 @@ def ask(
     hidden: frozenset[str] = frozenset(),
     progress: Progress = lambda _: None,
 ) -> Answers:
-    """Ask all questions that make sense. Without `constraints` parity holds; `rates` (default: of the unconstrained
-    optimum) say which group is selected least."""
+    """Ask all questions that make sense. `rates` (default: those of the unconstrained optimum) say which group is
+    selected least. Without `constraints` the group is to be selected as others are: parity if there are two groups,
+    else a quota at its share of the candidates, which is one row and quick to solve many times.
+    """
     layout = instance.layout
     sizes = dict(zip(layout.groups, map(int, layout.group_sizes), strict=True))
     groups = large_enough(sizes, hidden)
@@ -86,20 +90,22 @@ def ask(
         lowest = _rates(instance) if rates is None else rates
         group = min(groups, key=lambda name: (lowest[name], name))
     some: dict[str, Any] = {} if len(groups) == len(sizes) else {"groups": list(groups)}
-    chosen = list(constraints) if constraints is not None else []
-    if constraints is None and len(groups) > 1 and "parity" in kinds:
-        chosen = [make(dict(kinds), {"type": "parity", **some})]
+    chosen = of_known_groups(constraints or (), layout.groups)
+    if constraints is None and group is not None:
+        share = int(1000 * sizes[group] / sum(sizes.values())) / 1000
+        two = {"type": "parity", **some}
+        chosen = [make(dict(kinds), two if len(groups) == 2 else {"type": "quota", "group": group, "share": share})]
     wanted = _curves(chosen, kinds, group, some if len(groups) > 1 else None)
     if not chosen and not wanted:
         notices.append("There are no two groups to compare and no constraints: nothing can be asked.")
-    few = layout.states > LARGE
     frontiers: list[Frontier] = []
     for constraint in wanted:
-        if bind([constraint], layout).measures:
+        rows = bind([constraint], layout)
+        if rows.measures:
             continue  # the range of a welfare measure is nobody's guess
         progress(f"frontier of {constraint.type}")
-        values = [0.0, 0.25, 0.5, 0.75, 1.0] if few and constraint.type in ("quota", "impact-ratio") else None
-        frontiers.append(frontier(instance, constraint, values=values))
+        few = layout.states * len(rows) > LARGE and constraint.type in ("quota", "impact-ratio")
+        frontiers.append(frontier(instance, constraint, values=[i / 5 for i in range(6)] if few else None))
     biased = positions = None
     if chosen:
         conflict = solve(instance, chosen).conflict
@@ -110,7 +116,8 @@ def ask(
             positions = more_positions(instance, chosen)
             if group is not None:
                 progress(f"biased scores of {group}")
-                biased = sensitivity(instance, chosen, group, FACTORS[::3] if few else FACTORS)
+                few = layout.states * len(bind(chosen, layout)) > LARGE
+                biased = sensitivity(instance, chosen, group, (1.0, 0.9, 0.7, 0.5, 0.3, 0.1) if few else FACTORS)
     budgets = []
     for constraint in chosen:
         if constraint.type == "budget":

@@ -106,11 +106,13 @@ def frontier(
     line = Neighbours()
 
     def at(value: float) -> Solution:
+        if _slack(constraint, parameter, value, free) >= 0:
+            return base  # the optimum without the constraint meets it
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
     found = {value: _point(value, at(value), free.utility) for value in order}
-    starts = _starts(constraint, parameter, free, [found[value] for value in order], at)
+    starts = _starts(constraint, parameter, base, [found[value] for value in order], at)
     present = getattr(constraint, parameter, None)
     return Frontier(
         label=_label(constraint, parameter),
@@ -168,7 +170,8 @@ def _allowed(constraint: Constraint, parameter: str, value: float) -> bool:
 
 def _label(constraint: Constraint, parameter: str) -> str:
     keys = constraint.model_dump(exclude_defaults=True, mode="json")
-    told = [f"{name} {value}" for name, value in keys.items() if name != parameter]
+    told = [f"{name} {', '.join(value) if isinstance(value, list) else value}" for name, value in keys.items()]
+    told = [text for name, text in zip(keys, told, strict=True) if name != parameter]
     return constraint.type + (f" ({', '.join(told)})" if told else "")
 
 
@@ -203,17 +206,19 @@ def _slack(constraint: Constraint, parameter: str, value: float, free: Outcome) 
 def _starts(
     constraint: Constraint,
     parameter: str,
-    free: Outcome,
+    base: Solution,
     points: Sequence[FrontierPoint],
     at: Callable[[float], Solution],
 ) -> float | None:
     """The last value without a loss; `points` go from the mildest to the strictest. None if none has a loss."""
-
+    free = base.unconstrained if base.constrained is None else base.constrained.outcome
     much = FREE * max(1.0, abs(free.utility))
 
     def costs(solution: Solution) -> bool:
         """By the duals: near the start a loss may be too small to be told from rounding, its slope is not."""
         best = solution.constrained
+        if solution is base:
+            return False
         if best is None or best.rows.measures:
             return best is None or free.utility - best.utility > much
         own = [j for j, owner in enumerate(best.rows.owner) if owner == 0]

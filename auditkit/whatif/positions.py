@@ -175,7 +175,10 @@ class BudgetOrPosition:
     """Where the position went."""
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"sentence": self.sentence}
+        """Without the search, whose name is a cell of somebody's data."""
+        parts = asdict(self)
+        del parts["search"]
+        return parts | {"sentence": self.sentence}
 
     @property
     def sentence(self) -> str:

@@ -1,4 +1,4 @@
-"""What if the scores of a group are biased: what is seen as rho * v is really worth v.
+"""What if the scores of a group were biased: what is worth v is seen as rho * v.
 
 For each factor rho the firm searches by what it would see (`variants.with_scores`), without and under the constraints;
 short-term utility is measured with what it sees, long-term utility with what candidates are worth. Asked here:
@@ -73,15 +73,17 @@ class Sensitivity:
     def sentence(self) -> str:
         least = min(p.factor for p in self.points)
         if self.wins_at is None:
-            told = f"However biased the scores of {self.group} are (down to {least:g} of what they should be), the "
+            told = f"However low the scores of {self.group} are seen (down to {least:.0%} of what they are worth), the "
             told += "constraints do not pay in the long term"
         else:
-            told = f"If the scores of {self.group} are {self.wins_at:.2g} of what they should be, or less, the "
+            told = f"If the scores of {self.group} are seen at {self.wins_at:.0%} of what they are worth or less, the "
+            if self.wins_at >= max(p.factor for p in self.points):
+                told = f"With the scores of {self.group} as they are, and with lower ones, the "
             told += "constrained policy is worth more in the long term"
             stays = [p.factor for p in self.points if p.factor < self.wins_at and (p.long_term_ratio or 0.0) < 1]
-            told += f" (not at {', '.join(f'{f:g}' for f in stays)})" if stays else ""
+            told += f" (but not at {', '.join(f'{f:.0%}' for f in stays)})" if stays else ""
         if self.unfilled_at is not None:
-            told += f"; below {self.unfilled_at:.2g} it leaves positions unfilled"
+            told += f"; below {self.unfilled_at:.0%} it leaves positions unfilled"
         return told + "."
 
 
