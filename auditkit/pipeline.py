@@ -20,8 +20,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from auditkit import disparity, local_law, spec
-from auditkit.compare import Comparison, Options, Standing, compare, standing_of
+from auditkit.compare import Comparison, Options, compare
 from auditkit.config import Config, check
 from auditkit.constraints import Constraint, bind, make
 from auditkit.data import History, load
@@ -80,8 +82,8 @@ def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = sil
             fitted, constraints, plugins.constraints, hidden=hidden.groups, options=options, progress=progress
         )
     answers = None
-    if fitted is not None and comparison is not None and config.report.what_if:
-        answers = questions(fitted, comparison.firm, constraints, plugins, hidden.groups, progress=progress)
+    if fitted is not None and config.report.what_if:
+        answers = questions(fitted, constraints, plugins, hidden.groups, progress=progress)
     progress("writing down the findings")
     parts = documents.Parts(history, tables, summary, hidden, fitted, comparison, missing, answers)
     return Audit(documents.build(parts, config, when), config, history, fitted, comparison)
@@ -89,7 +91,6 @@ def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = sil
 
 def questions(
     fitted: Fitted,
-    firm: Standing,
     constraints: Sequence[Constraint] | None,
     plugins: Plugins,
     hidden: frozenset[str] = frozenset(),
@@ -97,9 +98,24 @@ def questions(
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least."""
-    rates = {name: row.selected / row.candidates for name, row in firm.by_group.items() if row.candidates}
-    kinds = plugins.constraints
+    layout, kinds = fitted.instance.layout, plugins.constraints
+    selected = np.bincount(layout.candidate_group, fitted.realised.selected, minlength=len(layout.groups))
+    rates = dict(zip(layout.groups, map(float, selected / layout.group_sizes), strict=True))
     return ask(fitted.instance, constraints, kinds, group=group, rates=rates, hidden=hidden, progress=progress)
+
+
+def ask_about(
+    path: Path, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
+) -> Answers:
+    """The what-if questions about a file; raises InputError if the data cannot support a model."""
+    constraints = make_constraints(config.constraints, plugins)
+    progress("reading the data")
+    history = read(path, config)
+    progress("fitting priors")
+    fitted, missing = try_to_fit(history, config, plugins)
+    if fitted is None:
+        raise InputError([Problem("", reason) for reason in missing])
+    return questions(fitted, constraints, plugins, group=group, progress=progress)
 
 
 def make_constraints(keys: Sequence[dict[str, Any]] | None, plugins: Plugins) -> list[Constraint] | None:

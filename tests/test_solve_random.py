@@ -84,6 +84,9 @@ def compare(document: Document, rows: list[Row], method: str) -> None:
     if solution.constrained is not None:
         assert solution.constrained.utility == pytest.approx(truth.utility, abs=TOLERANCE)
         assert solution.constrained.gap <= TOLERANCE
+        default = solve(instance, bind_rows(rows)).constrained
+        assert default is not None
+        assert solution.constrained.utility == pytest.approx(default.utility, abs=1e-8)
         check_certificate(solution)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.report.marks import bare, plain_number, stretch, ticks, upright, whole_percent, write
-from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, Chart, axes, chart, figure, label
+from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, WIDTH, Chart, axes, chart, figure, label, lit
 from auditkit.report.words import amount, listing, percent
 
 if TYPE_CHECKING:
@@ -183,3 +183,9 @@ def _mark(ax: Axes, x: float, text: str, right: bool, height: float) -> None:
     ax.annotate(
         text, (x, height), (-4 if right else 4, 0), ("data", "axes fraction"), "offset points", ha=side, color=MUTED
     )
+
+
+def alone(drawn: Chart) -> str:
+    """A chart as a file of its own: with the name space, a size, and the light colours written out."""
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}"'
+    return lit(drawn.svg).replace("<svg", head, 1)

@@ -95,6 +95,7 @@ def ask(
         share = int(1000 * sizes[group] / sum(sizes.values())) / 1000
         two = {"type": "parity", **some}
         chosen = [make(dict(kinds), two if len(groups) == 2 else {"type": "quota", "group": group, "share": share})]
+    size = layout.states * max(1, len(bind(chosen, layout)))  # a wrong name is found before the first solve
     wanted = _curves(chosen, kinds, group, some if len(groups) > 1 else None)
     if not chosen and not wanted:
         notices.append("There are no two groups to compare and no constraints: nothing can be asked.")
@@ -116,8 +117,8 @@ def ask(
             positions = more_positions(instance, chosen)
             if group is not None:
                 progress(f"biased scores of {group}")
-                few = layout.states * len(bind(chosen, layout)) > LARGE
-                biased = sensitivity(instance, chosen, group, (1.0, 0.9, 0.7, 0.5, 0.3, 0.1) if few else FACTORS)
+                few_factors = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
+                biased = sensitivity(instance, chosen, group, few_factors if size > LARGE else FACTORS)
     budgets = []
     for constraint in chosen:
         if constraint.type == "budget":
