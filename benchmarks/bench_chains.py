@@ -7,11 +7,10 @@ The set-up is the paper's two-stage search: phone (passed by 80 %), onsite (show
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 from scipy.stats import norm
+from timing import best_of
 
 from auditkit.constraints import bind
 from auditkit.instance import Chain, Instance, Search, State
@@ -79,29 +78,19 @@ class Simulation:
         return visits
 
 
-def fastest(repeats: int, work: Callable[[], object]) -> float:
-    """Seconds of the fastest run: what the work costs when nothing else is in the way."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def against_simulation() -> bool:
     instance = two_stage()
     layout = instance.layout
     rows = bind(PARITIES, layout)
     solution = solve(instance, PARITIES)
     assert solution.constrained is not None
-    exact = fastest(3, lambda: solve(instance, PARITIES))
+    exact = best_of(3, lambda: solve(instance, PARITIES))
     timings = {}
     for name, visits_of, rounds in (("exact", None, 100), ("simulated", Simulation(instance, DRAWS), 10)):
         oracle = Oracle(layout, rows)
         oracle.free  # noqa: B018 - both start from the unconstrained optimum
         settings = g_rdip.Settings(outer=rounds)
-        timings[name] = fastest(3, lambda o=oracle, s=settings, v=visits_of: g_rdip.run(o, s, v)) / rounds
+        timings[name] = best_of(3, lambda o=oracle, s=settings, v=visits_of: g_rdip.run(o, s, v)) / rounds
     truth = evaluate.visits(layout, layout.reward)
     noise = float(np.abs(Simulation(instance, DRAWS)(layout.reward) - truth).max())
     print("## Two-stage search, 60 candidates, three parities, k = 20\n")
@@ -142,7 +131,7 @@ def growth() -> None:
     for n in (125, 250, 500, 1_000):
         layout = layered(n).layout
         evaluate.visits(layout, layout.reward)
-        t = fastest(3, lambda layout=layout: evaluate.visits(layout, layout.reward))
+        t = best_of(3, lambda layout=layout: evaluate.visits(layout, layout.reward))
         print(f"| {n:,} | {layout.states:,} | {t * 1e3:.1f} ms | {t / n * 1e6:.0f} us |", flush=True)
 
 

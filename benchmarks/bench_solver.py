@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 
 import numpy as np
 from opponents import Boxes, direct, direct_compiled, monte_carlo, random_instance, thresholds
+from timing import best_of
 
 from auditkit.outcome import Outcome
 from auditkit.plugins.parity import Parity
@@ -21,16 +21,6 @@ WANTED = {
     (2_000, 50, 100): ("compiled", 30),
 }
 DRAWS = 100_000
-
-
-def best_of(repeats: int, work: Callable[[], object]) -> float:
-    """Seconds of the fastest run: what the work costs when nothing else is in the way."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def evaluation() -> bool:
