@@ -103,7 +103,7 @@ def _print(answers: Answers) -> None:
     for curve in answers.frontiers:
         click.echo(curve.sentence)
         rows = [
-            [number(p.value, ".3g"), number(p.utility), number(p.ratio, ".2%"), number(p.unfilled_capacity, ".3g")]
+            [number(p.value, ".3g"), number(p.utility), number(p.ratio, ".2%"), number(p.unfilled_capacity, ".2f")]
             for p in curve.points
         ]
         print_table([curve.parameter, "utility", "kept", "positions open"], rows, right=0)

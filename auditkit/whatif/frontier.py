@@ -4,8 +4,8 @@
 
 for a quota's share, an impact ratio's minimum, a budget's limit, or any other number that a constraint has. Beside it:
 how many positions stay unfilled, who is selected, and the value of t from which the constraint costs anything. That
-value is where the best policy without the constraint stops meeting it; if other best policies go on meeting it (ties),
-the last t without a loss is found by halving.
+value is where the best policies without the constraint stop meeting it. There may be many of them: candidates whom the
+data cannot tell apart are tied, and ties can be broken in favour of the constraint.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from typing import Any
 
 import numpy as np
 from pydantic import ValidationError
-from scipy.optimize import brentq
 
 from auditkit.constraints import Constraint, bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.instance import Instance
+from auditkit.layout import Floats, Layout
 from auditkit.outcome import Outcome
-from auditkit.solve import Solution, solve
+from auditkit.policy import Level, Policy
+from auditkit.solve import Solution, evaluate, solve
 from auditkit.whatif.neighbours import Neighbours
 
 FREE = 1e-9
 """Of the utility: a loss below this is none."""
 
 STEPS = 10
-HALVINGS = 20
+HALVINGS = 8
 
 TIGHTENS = {"share": 1, "minimum": 1, "limit": -1, "tolerance": -1, "maximum": -1}
 """Parameters of the shipped constraints: +1 if larger ones demand more, -1 if smaller ones do."""
@@ -79,11 +80,15 @@ class Frontier:
             return f"{self.label}: no {self.parameter} from {solved[0].value:g} to {solved[-1].value:g} costs anything."
         side = "up to" if self.tightens > 0 else "down to"
         told = f"{self.label}: a {self.parameter} {side} {self.starts:.3g} is free; {strict.value:g} costs "
-        told += f"{strict.loss:.3g}" if strict.ratio is None else f"{1 - strict.ratio:.1%} of the utility"
+        told += f"{strict.loss:.3g}" if strict.ratio is None else f"{_percent(1 - strict.ratio)} of the utility"
         if strict.unfilled_capacity is not None and strict.unfilled_capacity > 0.005 * self.positions:
             told += f" and leaves {strict.unfilled_capacity:.3g} of {self.positions:,} positions unfilled"
         lost = [p for p in self.points if p.loss is None]
         return told + (f"; {len(lost)} of the values tried cannot be met." if lost else ".")
+
+
+def _percent(x: float) -> str:
+    return f"{x:.1%}" if x >= 0.001 else f"{x:.2%}" if x >= 0.0001 else "less than 0.01%"
 
 
 def frontier(
@@ -106,13 +111,13 @@ def frontier(
     line = Neighbours()
 
     def at(value: float) -> Solution:
-        if _slack(constraint, parameter, value, free) >= 0:
+        if (_slacks(constraint, parameter, value, free.layout, free.visits) >= 0).all():
             return base  # the optimum without the constraint meets it
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
     found = {value: _point(value, at(value), free.utility) for value in order}
-    starts = _starts(constraint, parameter, base, [found[value] for value in order], at)
+    starts = _Start(constraint, parameter, base, free, not others, at).find([found[value] for value in order])
     present = getattr(constraint, parameter, None)
     return Frontier(
         label=_label(constraint, parameter),
@@ -193,50 +198,86 @@ def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
     )
 
 
-def _slack(constraint: Constraint, parameter: str, value: float, free: Outcome) -> float:
-    """By how much the free optimum meets the constraint at this value, below 0 where it does not."""
-    rows = bind([changed(constraint, parameter, value)], free.layout)
-    slacks = [measure.slack(free.visits) for measure in rows.measures]
-    for row in rows.rows:
-        room = row.bound - row.value(free.visits)
-        slacks.append(-abs(room) if row.sense == "==" else room if row.sense == "<=" else -room)
-    return min(slacks, default=0.0)
+def _slacks(constraint: Constraint, parameter: str, value: float, layout: Layout, visits: Floats) -> Floats:
+    """By how much visits meet each row and measure of the constraint at this value, below 0 where they do not."""
+    rows = bind([changed(constraint, parameter, value)], layout)
+    room = rows.bounds - rows.values(visits) if len(rows) else np.zeros(0)
+    room = np.where(rows.is_equality, -np.abs(room), rows.signs * room) if len(rows) else room
+    return np.append(room, [measure.slack(visits) for measure in rows.measures])
 
 
-def _starts(
-    constraint: Constraint,
-    parameter: str,
-    base: Solution,
-    points: Sequence[FrontierPoint],
-    at: Callable[[float], Solution],
-) -> float | None:
-    """The last value without a loss; `points` go from the mildest to the strictest. None if none has a loss."""
-    free = base.unconstrained if base.constrained is None else base.constrained.outcome
-    much = FREE * max(1.0, abs(free.utility))
+@dataclass(frozen=True, eq=False)
+class _Start:
+    """Looks for the last value without a loss. `base` is the optimum without the constraint, `free` its outcome."""
 
-    def costs(solution: Solution) -> bool:
+    constraint: Constraint
+    parameter: str
+    base: Solution
+    free: Outcome
+    alone: bool
+    """There are no other constraints."""
+    at: Callable[[float], Solution]
+
+    @property
+    def much(self) -> float:
+        return FREE * max(1.0, abs(self.free.utility))
+
+    def find(self, points: Sequence[FrontierPoint]) -> float | None:
+        """`points` go from the mildest to the strictest; None if none of them has a loss."""
+        lossy = [i for i, p in enumerate(points) if p.loss is None or p.loss > self.much]
+        if not lossy:
+            return None
+        if lossy[0] == 0:
+            return points[0].value
+        low, high = points[lossy[0] - 1].value, points[lossy[0]].value
+        strict = high
+        for _ in range(30):
+            middle = (low + strict) / 2
+            low, strict = (middle, strict) if self.met_for_nothing(middle) else (low, middle)
+        if self.costs(self.at(low + 1e-3 * (high - low))):
+            return low
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.costs(self.at(middle)) else (middle, high)
+        return low
+
+    def met_for_nothing(self, value: float) -> bool:
+        """Whether the free optimum meets the constraint, or a mixture of it with another best policy does.
+
+        That other one breaks the ties of the free optimum in favour of the row that it misses most. With one row
+        nothing is overlooked; with several something may be.
+        """
+        layout, visits = self.free.layout, self.free.visits
+        slacks = _slacks(self.constraint, self.parameter, value, layout, visits)
+        if (slacks >= 0).all():
+            return True
+        rows = bind([changed(self.constraint, self.parameter, value)], layout)
+        if rows.measures or not self.alone:
+            return False
+        j = int(np.argmin(slacks))
+        row = rows.rows[j]
+        towards = np.zeros(len(rows))
+        towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and row.value(visits) < row.bound) else 1.0
+        best = Policy.at(np.zeros(len(rows)), Level(0.0, tuple(towards)))
+        other = evaluate.visits(layout, best.rewards(layout, rows))
+        a, b = (rows.signs * (rows.bounds - rows.values(p)) for p in (visits, other))
+        least, most = 0.0, 1.0  # weights of the other policy with which every row is met
+        for x, y, equal in zip(a, b, rows.is_equality, strict=True):
+            bounds = ((x, y), (-x, -y)) if equal else ((x, y),)
+            for from_, to in bounds:
+                if from_ < 0:
+                    least = max(least, -from_ / (to - from_) if to > from_ else 2.0)
+                elif to < 0:
+                    most = min(most, from_ / (from_ - to))
+        return least <= most
+
+    def costs(self, solution: Solution) -> bool:
         """By the duals: near the start a loss may be too small to be told from rounding, its slope is not."""
         best = solution.constrained
-        if solution is base:
+        if solution is self.base:
             return False
         if best is None or best.rows.measures:
-            return best is None or free.utility - best.utility > much
+            return best is None or self.free.utility - best.utility > self.much
         own = [j for j, owner in enumerate(best.rows.owner) if owner == 0]
         sizes = [float(np.abs(best.rows.rows[j].coefficients).max(initial=0.0)) for j in own]
-        return bool((np.abs(best.duals[own]) * sizes > much).any())
-
-    lossy = [i for i, p in enumerate(points) if p.loss is None or p.loss > much]
-    if not lossy:
-        return None
-    if lossy[0] == 0:
-        return points[0].value
-    low, high = points[lossy[0] - 1].value, points[lossy[0]].value
-    mild = low
-    if _slack(constraint, parameter, low, free) > 0 > _slack(constraint, parameter, high, free):
-        mild = brentq(lambda value: _slack(constraint, parameter, value, free), low, high, xtol=1e-12, rtol=1e-12)
-    if costs(at(mild + 1e-3 * (high - mild))):
-        return mild
-    for _ in range(HALVINGS):  # the free optimum fails, and yet there is no loss: another best policy meets it
-        middle = (mild + high) / 2
-        mild, high = (mild, middle) if costs(at(middle)) else (middle, high)
-    return mild
+        return bool((np.abs(best.duals[own]) * sizes > self.much).any())
