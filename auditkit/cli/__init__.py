@@ -10,6 +10,7 @@ Results go to stdout, progress and reasons to stderr. Heavy libraries load insid
 | commands | file |
 | --- | --- |
 | report, check, init, fit | audits.py |
+| whatif | questions.py |
 | solve, verify | instances.py |
 | plugins | registered.py |
 | run, history, schedule | auditkit/scheduled/commands.py |
@@ -25,7 +26,7 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import audits, instances, registered
+from auditkit.cli import audits, instances, questions, registered
 from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
 from auditkit.scheduled import commands as scheduled
@@ -48,7 +49,8 @@ def commands() -> None:
 
 
 SCHEDULED = (scheduled.run, scheduled.history, scheduled.schedule)
-for command in (*audits.COMMANDS, *instances.COMMANDS, *SCHEDULED, study, *registered.COMMANDS):
+ALL = (*audits.COMMANDS, *questions.COMMANDS, *instances.COMMANDS, *SCHEDULED, study, *registered.COMMANDS)
+for command in ALL:
     commands.add_command(command)
 
 

@@ -159,7 +159,8 @@ def long_term(found: Mapping[str, Data]) -> Findings:
         at = int(line[:-1].argmin())
         least, unbiased = (mean(data.at("long_ratio", rho=rho, k=k)) for rho in (TENTHS[at], 1.0))
         says = f"k = {k}: the long-term ratio is above 1 for all ρ (judged: 0.1 … 0.9; at ρ = 1 it cannot be)"
-        text = f"least {least.text(4)} (ρ = {TENTHS[at]:g}); at ρ = 1 {unbiased.text(4)}"
+        above = [f"{rho:g}" for rho, ratio in zip(TENTHS, line, strict=True) if ratio >= 1]
+        text = f"least {least.text(4)} (ρ = {TENTHS[at]:g}); above 1 at ρ = {', '.join(above)}; at 1 {unbiased.text(4)}"
         stated.append(claims.more("5.2", says, least, 1.0, text))
     best, free = (_tenths(data, name, 20) for name in ("best_long", "free_long"))
     change = [float(line[4] / line[-1] - 1) for line in (best, free)]

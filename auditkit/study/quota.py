@@ -134,11 +134,11 @@ STATED = (
 
 def _extra_claim(data: Data, rho: float, says: str, value: float, long: bool, end: str = "") -> Claim:
     extra = parity_extra(data, rho, long)
-    e, of_all = share_of_need(extra[:, -1], 20), mean(extra[:, -1] / 20)
-    at_ten = share_of_need(extra[:, 9], 10)
+    e, of_rest = mean(extra[:, -1] / 20), share_of_need(extra[:, -1], 20)
+    ten, ten_of_rest = mean(extra[:, 9] / 10), share_of_need(extra[:, 9], 10)
     text = (
-        f"k = 20: {e.text(1, percent=True)} of k − k', {of_all.text(1, percent=True)} of k; "
-        f"k = 10: {at_ten.text(1, percent=True)} of k − k'"
+        f"k = 20: {e.text(1, percent=True)} of k ({of_rest.text(1, percent=True)} of k − k'); "
+        f"k = 10: {ten.text(1, percent=True)} of k ({ten_of_rest.text(1, percent=True)} of k − k')"
     )
     if says.endswith("less than 5 %"):
         return claims.less("EC positions", says + end, e, value, text)
@@ -155,13 +155,9 @@ def extra_capacity(found: Mapping[str, Data]) -> Findings:
         (0.9, 0.5, 0.025, True),
     ):
         shares, extra = quota_extra(parity, data, rho, 20, long)
-        worst = max(
-            (share_of_need(extra[:, i], 20) for i in np.flatnonzero(shares <= most + 1e-9)), key=lambda e: e.value
-        )
+        worst = max((mean(extra[:, i] / 20) for i in np.flatnonzero(shares <= most + 1e-9)), key=lambda e: e.value)
         says = f"quota, ρ = {rho:g}, θ ≤ {most:g}: less than {limit:.1%} in the {'long' if long else 'short'} term"
-        stated.append(
-            claims.less("EC quota", says, worst, limit, f"at most {worst.text(1, percent=True)} of k − k', k = 20")
-        )
+        stated.append(claims.less("EC quota", says, worst, limit, f"at most {worst.text(1, percent=True)} of k = 20"))
     x = np.array(ALL_K, dtype=np.float64)
     panels = (
         Panel(
@@ -189,9 +185,11 @@ def extra_capacity(found: Mapping[str, Data]) -> Findings:
     )
     table = _extra_table(parity)
     notes = (
-        "k' is found for each instance, linear between capacities, and averaged; the paper does not say whether its "
-        "percentages are of k or of the capacity k − k' that is matched: both are given, the second is judged (± 3 "
-        'percentage points where the paper says "about" or names a number).',
+        "k' is found for each instance, linear between capacities, and averaged. The paper's figures show k' over k; "
+        "its percentages may be of k or of the capacity k − k' that is matched: both are given, k' / k at k = 20 is "
+        "judged (± 3 percentage points where the paper names a number). Its companion seems to speak of another set-up "
+        "than the basic one: with high inspection costs capacity stays unfilled as it says, and the percentages are of "
+        "the size that it names.",
     )
     return Findings(tuple(stated), panels, table, (), notes)
 

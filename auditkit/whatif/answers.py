@@ -13,7 +13,7 @@ hides, and those too small for the default constraints, are asked nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from auditkit.compare.defaults import large_enough, of_known_groups
@@ -106,7 +106,8 @@ def ask(
             continue  # the range of a welfare measure is nobody's guess
         progress(f"frontier of {constraint.type}")
         few = layout.states * len(rows) > LARGE and constraint.type in ("quota", "impact-ratio")
-        frontiers.append(frontier(instance, constraint, values=[i / 5 for i in range(6)] if few else None))
+        found = frontier(instance, constraint, values=[i / 5 for i in range(6)] if few else None)
+        frontiers.append(found if constraint in chosen else replace(found, present=None))
     biased = positions = None
     if chosen:
         conflict = solve(instance, chosen).conflict

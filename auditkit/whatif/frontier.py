@@ -25,6 +25,7 @@ from auditkit.outcome import Outcome
 from auditkit.policy import Level, Policy
 from auditkit.solve import Solution, evaluate, solve
 from auditkit.whatif.neighbours import Neighbours
+from auditkit.whatif.sensitivity import open_positions
 
 FREE = 1e-9
 """Of the utility: a loss below this is none."""
@@ -193,7 +194,7 @@ def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
         ratio=optimum.utility / free if free > 0 else None,
         gap=optimum.gap,
         long_term_utility=outcome.long_term_utility,
-        unfilled_capacity=max(0.0, outcome.unfilled_capacity),
+        unfilled_capacity=open_positions(outcome),
         selected={name: float(x) for name, x in zip(outcome.layout.groups, selected, strict=True)},
     )
 

@@ -39,8 +39,13 @@ class Yield:
     @staticmethod
     def of(outcome: Outcome) -> Yield:
         long = outcome.long_term_utility
-        empty = max(0.0, outcome.unfilled_capacity)
-        return Yield(outcome.utility, outcome.utility if long is None else long, empty)
+        return Yield(outcome.utility, outcome.utility if long is None else long, open_positions(outcome))
+
+
+def open_positions(outcome: Outcome) -> float:
+    """Expected positions left empty; what is rounding is none."""
+    empty = outcome.unfilled_capacity
+    return empty if empty > 1e-9 else 0.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,131 @@
+"""What-if answers on their way to people: default questions, charts, the report, the command."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audit_helpers import plugins, rows, save
+from click.testing import CliRunner
+from test_constraints import KINDS, build
+from test_whatif import boxes
+
+from auditkit import pipeline, whatif
+from auditkit.cli.questions import whatif as command
+from auditkit.config import Config
+from auditkit.errors import InputError
+from auditkit.report import html, whatif_charts
+from auditkit.report.svg import drawing
+from auditkit.variants import with_scores
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("data") / "people.csv", rows())
+
+
+@pytest.fixture(scope="module")
+def document(people: Path) -> dict[str, Any]:
+    limited = [{"type": "budget", "limit": 3, "group": "Female"}]
+    settings = Config().over(report__replicates=0, report__what_if=True, constraints=limited)
+    return pipeline.audit(people, settings, plugins()).document
+
+
+def test_default_questions_are_about_the_group_that_is_selected_least() -> None:
+    instance = boxes(np.random.default_rng(1), 2, 6, 2)
+    found = whatif.ask(instance, None, KINDS)
+    assert found.group == "B" and found.constraints == ("parity",)
+    assert [curve.parameter for curve in found.frontiers] == ["minimum", "share"]
+    assert found.sensitivity is not None and found.positions is not None and found.budgets == ()
+    assert len(found.sentences) == 4 and all(text.endswith(".") for text in found.sentences)
+    assert whatif.ask(instance, None, KINDS, rates={"A": 0.1, "B": 0.5}).group == "A"
+    three = whatif.ask(boxes(np.random.default_rng(2), 2, 6, 2, "ABC"), None, KINDS)
+    assert three.constraints == ("quota:group=C,share=0.333",)
+
+
+def test_constraints_of_the_user_are_asked_about() -> None:
+    instance = boxes(np.random.default_rng(3), 2, 6, 2)
+    own = [build("impact-ratio:minimum=0.9"), build("budget:group=A,limit=1"), build("nash-welfare:minimum=0.2")]
+    found = whatif.ask(instance, own, KINDS)
+    kinds = [curve.label.partition(" ")[0] for curve in found.frontiers]
+    assert kinds == ["quota", "impact-ratio", "budget"]
+    assert found.frontiers[1].present == 0.9 and len(found.budgets) == 1
+    clash = whatif.ask(instance, [build("floor:minimum=0.9")], KINDS)
+    assert clash.positions is None and "cannot hold together" in clash.notices[0]
+    with pytest.raises(InputError, match="no candidate is in group 'Q'"):
+        whatif.ask(instance, [build("quota:group=Q,share=0.1")], KINDS)
+
+
+def test_hidden_groups_are_not_asked_about_and_not_told() -> None:
+    instance = boxes(np.random.default_rng(4), 2, 9, 2, "ABC")
+    found = whatif.ask(instance, None, KINDS, hidden=frozenset({"C"}))
+    assert found.group != "C"
+    told = json.dumps(found.to_json(frozenset({"C"})))
+    assert '"C"' not in told and '"A"' in told
+
+
+def test_with_one_group_there_is_nothing_to_ask() -> None:
+    found = whatif.ask(boxes(np.random.default_rng(5), 1, 4, 1, "A"), None, KINDS)
+    assert found.group is None and found.frontiers == () and "nothing can be asked" in found.notices[0]
+    with drawing():
+        assert whatif_charts.draw(found.to_json()) == []
+
+
+def test_charts_are_drawn_from_the_document() -> None:
+    instance = with_scores(boxes(np.random.default_rng(6), 2, 8, 3), "B", 0.6)
+    own = [build("quota:group=B,share=0.6"), build("budget:group=A,limit=2")]
+    found = json.loads(json.dumps(whatif.ask(instance, own, KINDS).to_json()))
+    with drawing():
+        charts = whatif_charts.draw(found)
+        again = whatif_charts.draw(found)
+    assert [c.id for c in charts] == [
+        *("chart-frontier-1", "chart-frontier-2", "chart-frontier-3"),
+        *("chart-sensitivity-1", "chart-positions", "chart-budget-1"),
+    ]
+    assert [c.svg for c in charts] == [c.svg for c in again]
+    for chart in charts:
+        root = ET.fromstring(whatif_charts.alone(chart))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in whatif_charts.alone(chart)
+        assert chart.description.endswith(".")
+
+
+def test_the_report_has_the_answers(document: dict[str, Any]) -> None:
+    answers, biased = document["frontier"], document["sensitivity"]
+    assert {c["parameter"] for c in answers["curves"]} >= {"minimum", "limit"}
+    assert biased["points"][0]["factor"] == 1.0 and "search" not in answers["budgets"][0]
+    page = html.render(document)
+    assert '<section id="whatif"' in page and '<a href="#whatif">' in page
+    for part in (*answers["curves"], biased, *answers["budgets"]):
+        assert part["sentence"][-30:].replace("<=", "≤") in page.replace("&lt;=", "≤")
+    assert 'id="chart-frontier-1"' in page and 'id="chart-sensitivity-1"' in page
+    without = html.render({**document, "frontier": None, "sensitivity": None})
+    assert 'id="whatif"' not in without and "#whatif" not in without
+
+
+def test_the_questions_can_be_left_out(people: Path) -> None:
+    settings = Config().over(report__replicates=0, report__what_if=False)
+    found = pipeline.audit(people, settings, plugins()).document
+    assert found["frontier"] is None and found["sensitivity"] is None
+
+
+def test_the_command_prints_and_writes(people: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, [str(people), "-o", str(tmp_path / "out")], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert "is free" in done.stdout and "scores seen at" in done.stdout and "positions open" in done.stdout
+    written = json.loads((tmp_path / "out" / "whatif.json").read_text())
+    assert written["frontier"]["curves"] and written["sensitivity"]["points"]
+    assert len(list((tmp_path / "out").glob("*.svg"))) >= 3
+    printed = CliRunner().invoke(command, [str(people), "--json", "--group", "Male"], catch_exceptions=False)
+    assert json.loads(printed.stdout)["frontier"]["group"] == "Male"
+
+
+def test_the_command_refuses_what_it_cannot_do(people: Path, tmp_path: Path) -> None:
+    done = CliRunner().invoke(command, [str(people), "--group", "Femal"])
+    assert isinstance(done.exception, InputError) and "did you mean 'Female'?" in str(done.exception)
+    scoreless = save(tmp_path / "scoreless.csv", [{k: v for k, v in row.items() if "core" not in k} for row in rows()])
+    done = CliRunner().invoke(command, [str(scoreless)])
+    assert isinstance(done.exception, InputError) and "score" in str(done.exception)
