@@ -1,7 +1,8 @@
 """The settings of an audit: `audit.toml`, checked, with every default in one place.
 
 Command-line options are laid over the file. Nothing here knows what the settings are for; the stages of `pipeline` take
-what they need.
+what they need. `[thresholds]`, `[history]` and `[[alerts]]` are tables here and nothing more: `auditkit.scheduled`
+knows what may stand in them.
 """
 
 from __future__ import annotations
@@ -12,12 +13,19 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auditkit.errors import InputError, Problem, nearest
 
 FORMATS = ("html", "json", "pdf")
 Format = Literal["html", "json", "pdf"]
+RUN_ONLY = ("thresholds", "history", "alerts")
+"""What is done with a report once it is made."""
+_TABLES = {
+    "thresholds": "is no table: write [thresholds] above its keys",
+    "history": "is no table: write [history] above its keys",
+    "alerts": "is no list of tables: write [[alerts]], with two brackets",
+}
 
 
 class _Part(BaseModel):
@@ -85,12 +93,9 @@ class Config(_Part):
     )
     report: Report = Field(default=Report())
     statement: Statement = Field(default=Statement())
-    fail_on: tuple[str, ...] = Field(default=(), description="thresholds such as impact_ratio.min=0.8: exit code 1")
-
-    @field_validator("fail_on", mode="before")
-    @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
+    thresholds: dict[str, Any] = Field(default_factory=dict)
+    history: dict[str, Any] = Field(default_factory=dict)
+    alerts: list[dict[str, Any]] = Field(default_factory=list)
 
     def over(self, **given: Any) -> Config:
         """These settings with others laid over them; what is None is not given. `fit__folds` is `folds` of `fit`."""
@@ -106,18 +111,25 @@ class Config(_Part):
         return check(document)
 
     def to_json(self) -> dict[str, Any]:
-        """For the report: all settings, and of places on a disk only the names."""
+        """For the report: all settings of it, and of places on a disk only the names."""
         document = self.model_dump(mode="json")
         document["source"] = None if self.source is None else self.source.name
         document["report"]["template_dir"] = None if self.report.template_dir is None else self.report.template_dir.name
-        document.pop("fail_on")
+        for name in RUN_ONLY:
+            document.pop(name)
         return document
 
 
 def read(path: Path) -> Config:
     """The settings of a file."""
+    return place(parse(path)[1], path)
+
+
+def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
+    """A TOML file: what it is, byte by byte, and what it holds."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_bytes()
+        return text, tomllib.loads(text.decode("utf-8-sig").replace("\r\n", "\n"))
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None
     except OSError as error:
@@ -126,14 +138,13 @@ def read(path: Path) -> Config:
         raise InputError(Problem(str(path), "is not text in UTF-8")) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(Problem(str(path), f"is not TOML: {error}")) from None
+
+
+def place(document: Mapping[str, Any], path: Path) -> Config:
+    """The settings that a file holds; the places they name are relative to it."""
     config = check(document, str(path))
-    here = path.parent
-    found = config.model_dump()
-    if config.source is not None:
-        found["source"] = here / config.source
-    if config.report.template_dir is not None:
-        found["report"]["template_dir"] = here / config.report.template_dir
-    return check(found)
+    places = {"source": config.source, "report__template_dir": config.report.template_dir}
+    return config.over(**{key: None if given is None else path.parent / given for key, given in places.items()})
 
 
 def check(document: Mapping[str, Any], place: str = "") -> Config:
@@ -152,6 +163,8 @@ def _explain(item: Any) -> Problem:
     if item["type"] == "extra_forbidden":
         *parents, last = (str(part) for part in item["loc"])
         return Problem(where, f"there is no setting {last!r}", nearest(last, _keys(parents)))
+    if item["loc"][0] in RUN_ONLY:  # without the value: it may be a secret in the wrong place
+        return Problem(where, _TABLES[item["loc"][0]])
     return Problem(where, f"{item['msg']}, not {item['input']!r}")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from auditkit.config import Config
+from auditkit.config import RUN_ONLY, Config
 from auditkit.data import ROLES
 
 if TYPE_CHECKING:
@@ -37,6 +37,32 @@ _CONSTRAINTS = """\
 # on = "inspection"
 """
 
+_THRESHOLDS = """
+# Lines that figures must not cross: `auditkit run` and `auditkit report --config` then leave with 1.
+#
+# [thresholds]
+# impact_ratio.min = 0.8
+# price_of_fairness.loss.max = 50000
+# unfilled_capacity.max = 0.05
+# impact_ratio.max_drop = 0.05
+"""
+
+_HISTORY = """
+# Where `auditkit run` keeps what it writes, and for how long.
+#
+# [history]
+# folder = "audits"
+# keep = "4 years"
+"""
+
+_ALERTS = """
+# Who is told when `auditkit run` crosses a line, one table each; secrets are named by their environment variables.
+#
+# [[alerts]]
+# type = "webhook"
+# url_env = "AUDIT_WEBHOOK"
+"""
+
 
 def write(config: Config, history: History, folder: Path) -> str:
     """The text of the file; paths are relative to its folder."""
@@ -60,7 +86,22 @@ def write(config: Config, history: History, folder: Path) -> str:
     ):
         lines += ["", f"# {title}", f"[{part}]", *_fields(getattr(config, part))]
     group = _value(history.groups[0] if history.groups else "F")
-    return "\n".join(lines) + "\n\n" + _CONSTRAINTS.format(group=group) + _named(config)
+    named = _named("constraints", config.constraints or ())
+    return "\n".join(lines) + "\n\n" + _CONSTRAINTS.format(group=group) + named + _runs(config)
+
+
+def _runs(config: Config) -> str:
+    """The parts that `auditkit run` adds."""
+    return "".join(
+        [
+            _THRESHOLDS,
+            _table("thresholds", config.thresholds),
+            _HISTORY,
+            _table("history", config.history),
+            _ALERTS,
+            _named("alerts", config.alerts),
+        ]
+    )
 
 
 def _settings(config: Config, folder: Path) -> Iterator[str]:
@@ -71,17 +112,18 @@ def _settings(config: Config, folder: Path) -> Iterator[str]:
 def _fields(part: BaseModel, **other: Any) -> Iterator[str]:
     for name, field in type(part).model_fields.items():
         value = other.get(name, getattr(part, name))
-        if isinstance(value, BaseModel) or name in ("mapping", "words", "constraints"):
+        if isinstance(value, BaseModel) or name in ("mapping", "words", "constraints", *RUN_ONLY):
             continue
         meaning = f"  # {field.description}" if field.description else ""
         yield f"# {name} = ...{meaning}" if value is None else f"{name} = {_value(value)}{meaning}"
 
 
-def _named(config: Config) -> str:
-    tables = []
-    for keys in config.constraints or ():
-        tables.append("\n[[constraints]]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in keys.items()))
-    return "".join(tables)
+def _named(name: str, tables: Iterable[Mapping[str, Any]]) -> str:
+    return "".join(_table(f"[{name}]", keys) for keys in tables)
+
+
+def _table(name: str, keys: Mapping[str, Any]) -> str:
+    return f"\n[{name}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in keys.items()) if keys else ""
 
 
 def _value(value: Any) -> str:

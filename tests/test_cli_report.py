@@ -12,6 +12,7 @@ import pytest
 from audit_helpers import rows, save
 
 from auditkit import cli, config
+from auditkit.scheduled import settings as scheduled_settings
 
 
 class Ran:
@@ -114,14 +115,17 @@ def test_thresholds_decide_the_exit_code(auditkit: Any, people: Path, tmp_path: 
     base = ("report", people, "--config", "quick.toml", "--format", "json")
     crossed = auditkit(*base, "--fail-on", "impact_ratio.min=0.99", "--fail-on", "problems.max=1e6")
     assert crossed.code == 1
-    assert crossed.err.startswith("finding: impact_ratio is ")
+    assert crossed.err.startswith("finding: Impact ratio of being selected, ")
     assert (tmp_path / "people.audit.json").exists()
     assert auditkit(*base, "--fail-on", "impact_ratio.min=0.01").code == 0
     wrong = auditkit(*base, "--fail-on", "impact.min=0.8")
     assert wrong.code == 2
     assert "did you mean" in wrong.err
-    (tmp_path / "strict.toml").write_text('fail_on = "impact_ratio.min=0.99"\n' + QUICK)
-    assert auditkit("report", people, "--config", "strict.toml", "--format", "json").code == 1
+    strict = "[thresholds]\nimpact_ratio.min = 0.99\nimpact_ratio.max_drop = 0.1\n[history]\nkeep = '4 years'\n"
+    (tmp_path / "strict.toml").write_text(strict + QUICK)
+    done = auditkit("report", people, "--config", "strict.toml", "--format", "json")
+    assert done.code == 1
+    assert "impact_ratio.max_drop: there is no earlier run to compare with" in done.err
 
 
 def test_wrong_input_is_named_and_nothing_is_written(auditkit: Any, people: Path, tmp_path: Path) -> None:
@@ -215,6 +219,23 @@ def test_check_shows_ten_problems_and_the_total(auditkit: Any, tmp_path: Path) -
     asked = auditkit("check", save(tmp_path / "bare.csv", rows(), ("Hired", "Interviewed")))
     assert asked.code == 2
     assert "error: selected" in asked.err
+
+
+def test_init_keeps_and_explains_what_runs_need(auditkit: Any, people: Path, tmp_path: Path) -> None:
+    given = '[thresholds]\nimpact_ratio.min = 0.8\n[history]\nkeep = "4 years"\n[[alerts]]\ntype = "webhook"\n'
+    (tmp_path / "before.toml").write_text(given)
+    assert auditkit("init", people, "--config", "before.toml").code == 0
+    text = (tmp_path / "audit.toml").read_text()
+    assert tomllib.loads(text).items() >= tomllib.loads(given).items()
+    (tmp_path / "audit.toml").unlink()
+    assert auditkit("init", people).code == 0
+    examples = (tmp_path / "audit.toml").read_text().split("# Lines that figures")[1].splitlines()[1:]
+    shown = "\n".join(line.removeprefix("# ") for line in examples if not line.startswith(("# Where", "# Who")))
+    (tmp_path / "shown.toml").write_text(shown.replace("\n#\n", "\n").removeprefix("#\n"))
+    found = scheduled_settings.read(tmp_path / "shown.toml")
+    assert "price_of_fairness.loss.max" in {line.name for line in found.thresholds}
+    assert found.history.keep == "4 years"
+    assert found.alerts[0]["type"] == "webhook"
 
 
 def test_init_spells_everything_out(auditkit: Any, people: Path, tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from auditkit.errors import InputError
 from auditkit.report import html
 from auditkit.report.document import dump
 from auditkit.report.people import in_general
-from auditkit.report.thresholds import crossed, parse
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
 PLUGINS = plugins()
@@ -355,25 +354,6 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     assert fails(lambda d: d["input"].update(sha256="0"))
     with pytest.raises(InputError, match="not a whole document"):
         pipeline.verify_report({"format": "auditkit-report/1"}, people, PLUGINS)
-
-
-def test_thresholds(whole: Doc) -> None:
-    low = min(r["impact_ratio"] for r in whole["disparity"]["selected"]["groups"] if r["comparison"])
-    assert crossed(whole, [parse(f"impact_ratio.min={low}")]) == []
-    (crossing,) = crossed(whole, [parse(f"impact_ratio.min={low + 1e-9}")])
-    assert crossing.value == low
-    assert "impact_ratio is" in str(crossing)
-    assert len(crossed(whole, [parse("price_of_fairness.ratio.min=1.5")])) == 4
-    assert crossed(whole, [parse("problems.max=1000"), parse("unfilled_capacity.max=100")]) == []
-    (lost,) = crossed({**whole, "firm": None}, [parse("unfilled_capacity.max=100")])
-    assert "could not be measured" in str(lost)
-    for text, said in (
-        ("impact_ratio=0.8", "MEASURE.min=NUMBER"),
-        ("impact-ratio.min=0.8", "did you mean 'impact_ratio'"),
-        ("impact_ratio.min=high", "'high' is not a number"),
-    ):
-        with pytest.raises(InputError, match=re.escape(said)):
-            parse(text)
 
 
 def test_settings_are_checked_by_name(tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("toml", "message"),
     [
-        ("[threshold]\nx = 1\n[thresholds]\nimpact_ratio.mim = 0.8", "did you mean 'impact_ratio.min'?"),
+        ("[threshold]\nx = 1", "did you mean 'thresholds'?"),
+        ("[thresholds]\nimpact_ratio.mim = 0.8", "did you mean 'impact_ratio.min'?"),
         ("thresholds = 3", "thresholds: is no table"),
         ('[history]\nkep = "4 years"', "did you mean 'keep'?"),
         ('[history]\nkeep = "four years"', 'is not a period; write for example "4 years"'),
@@ -135,9 +136,9 @@ def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None
         ('[history]\ndatabase = "postgresql://me:hunter2@host/db"', "holds a password"),
         ('[history]\ndatabase_env = "postgresql://me:hunter2@host/db"', "is no name of an environment variable"),
         ('[history]\ndatabase = "a"\ndatabase_env = "B"', "exclude each other"),
-        ("[alerts]\nx = 1", "write [[alerts]], with two brackets"),
+        ("[alerts]\npassword = 'hunter2'", "write [[alerts]], with two brackets"),
         ("this is = not = toml", "is not TOML"),
-        ("fail_on = 'gab.max=1'", "did you mean 'gap.max'?"),
+        ("[thresholds]\ngab.max=1", "did you mean 'gap.max'?"),
     ],
 )
 def test_wrong_settings_are_named_and_nothing_is_touched(tmp_path: Path, toml: str, message: str) -> None:

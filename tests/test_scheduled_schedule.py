@@ -13,9 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 from scheduled_example import Scheduled
 
+from auditkit.cli.scheduled import schedule
 from auditkit.errors import InputError
 from auditkit.scheduled import units
-from auditkit.scheduled.commands import schedule
 from auditkit.scheduled.every import parse
 
 

@@ -24,7 +24,7 @@ def test_the_thresholds_of_the_issue() -> None:
     table = {
         "impact_ratio": {"min": 0.8},
         "price_of_fairness": {"loss": {"max": 100}, "ratio": {"min": 0.97}},
-        "unfilled_capacity": {"max": 5},
+        "unfilled_capacity": {"max": 0.05},
         "gap": {"max": 1e-6},
     }
     found = check(table, document()).crossings
@@ -35,7 +35,7 @@ def test_the_thresholds_of_the_issue() -> None:
         ("price_of_fairness.loss.max", "Utility lost to all constraints together"),
         ("price_of_fairness.ratio.min", "Share of the utility kept under parity"),
         ("price_of_fairness.ratio.min", "Share of the utility kept under all constraints together"),
-        ("unfilled_capacity.max", "Positions left open by the firm"),
+        ("unfilled_capacity.max", "Share of the positions left open by the firm"),
     ]
     assert found[0].words == (
         "Impact ratio of being selected, Black against White: 0.325 (9 of 305 against 64 of 704), below the threshold "
@@ -139,8 +139,8 @@ def test_positions_as_a_number_and_as_a_share() -> None:
     made = document(
         firm={"utility": 1, "by_group": shown, "unfilled_capacity": 1}, unconstrained=None, constrained=None
     )
-    assert not check({"unfilled_capacity": {"share": {"max": 0.1}}}, made).crossings
-    (crossing,) = check({"unfilled_capacity": {"share": {"max": 0.09}}}, made).crossings
+    assert not check({"unfilled_capacity": {"max": 0.1}}, made).crossings
+    (crossing,) = check({"unfilled_capacity": {"max": 0.09}}, made).crossings
     assert crossing.value == pytest.approx(1 / 11)
     assert check({"unfilled_capacity": {"firm": {"max": 0.05}}}, made).crossings
     assert check({"problems": {"max": 28}}, document()).crossings

@@ -13,7 +13,7 @@ Results go to stdout, progress and reasons to stderr. Heavy libraries load insid
 | whatif | questions.py |
 | solve, verify | instances.py |
 | plugins | registered.py |
-| run, history, schedule | auditkit/scheduled/commands.py |
+| run, history, schedule | scheduled.py |
 | study | auditkit/study/command.py |
 | options and progress | shared.py |
 """
@@ -26,10 +26,9 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import audits, instances, questions, registered
+from auditkit.cli import audits, instances, questions, registered, scheduled
 from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
-from auditkit.scheduled import commands as scheduled
 from auditkit.study.command import study
 
 TRACEBACK = "AUDITKIT_TRACEBACK"

@@ -85,12 +85,11 @@ def report(
         constraints=[spec.parse(text) for text in specs] or None,
         report__formats=None if formats is None else tuple(f.strip().lower() for f in formats.split(",")),
         report__template_dir=template_dir,
-        fail_on=fail_on or None,
     )
     stem = output_stem(path, output)
-    from auditkit.report import thresholds
+    from auditkit.scheduled import thresholds
 
-    watched = [thresholds.parse(text) for text in chosen.fail_on]
+    watched = thresholds.parse(chosen.thresholds) + thresholds.parse_options(fail_on)
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
@@ -103,12 +102,16 @@ def report(
         _print_audit(done, written, path)
     if written.no_pdf is not None:
         click.echo(f"warning: {written.no_pdf}", err=True)
-    crossings = thresholds.crossed(done.document, watched)
-    for crossing in crossings:
-        click.echo(f"finding: {crossing}", err=True)
+    from auditkit.scheduled.figures import figures
+
+    found = thresholds.evaluate(watched, figures(done.document))
+    for note in found.notes:
+        click.echo(f"note: {note}", err=True)
+    for crossing in found.crossings:
+        click.echo(f"finding: {crossing.words}", err=True)
     if written.no_pdf is not None and not written.files:
         return WRONG_INPUT
-    return FINDING if crossings else DONE
+    return FINDING if found.crossings else DONE
 
 
 def output_stem(path: Path, output: Path | None) -> Path:

@@ -7,8 +7,10 @@ stay within reach as `shipped/NAME`, so that a theme can extend what it replaces
 
 from __future__ import annotations
 
+import mimetypes
 import re
 import traceback
+from base64 import b64encode
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,9 @@ from jinja2 import (
     StrictUndefined,
     TemplateError,
     TemplateNotFound,
+    TemplateRuntimeError,
     TemplateSyntaxError,
+    UndefinedError,
 )
 from markupsafe import Markup
 
@@ -81,12 +85,23 @@ def environment(template_dir: Path | None = None) -> Environment:
         "share": share,
         "lowest_ratio": reading.lowest_ratio,
         "most_groups": charts.MOST_GROUPS,
+        "data_uri": partial(data_uri, template_dir),
     }
     return made
 
 
 def share(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
+
+
+def data_uri(template_dir: Path | None, name: str) -> str:
+    """A picture of the theme as an address that holds the picture itself: the page stays one file."""
+    folder = Path() if template_dir is None else template_dir.resolve()
+    path = (folder / name).resolve()
+    if template_dir is None or not path.is_relative_to(folder) or not path.is_file():
+        raise TemplateRuntimeError(f"there is no file {name!r} in the folder of the theme")
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
 
 
 def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
@@ -182,12 +197,20 @@ def _or_missing(form: Callable[..., str]) -> Callable[..., str]:
 
 def _whose(error: Exception, template_dir: Path) -> Problem | None:
     """The place in the user's templates that an error comes from, if it comes from there."""
+    if isinstance(error, UnicodeDecodeError):
+        return Problem(str(template_dir), "holds a template that is not text in UTF-8")
     if isinstance(error, TemplateSyntaxError):
         inside = error.filename is not None and Path(error.filename).is_relative_to(template_dir)
         return Problem(f"{error.filename}, line {error.lineno}", str(error.message)) if inside else None
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).is_relative_to(template_dir)]
-    if frames:
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f"{f.filename}, line {f.lineno}" for f in frames if Path(f.filename).is_relative_to(template_dir)]
+    if isinstance(error, RecursionError) and own:
+        return Problem(own[0], "the template builds on itself", 'a shipped one is extended as "shipped/NAME"')
+    if own:
         what = f"there is no template {error}" if isinstance(error, TemplateNotFound) else f"{error}"
         name = "" if isinstance(error, TemplateError) else f"{type(error).__name__}: "
-        return Problem(f"{frames[-1].filename}, line {frames[-1].lineno}", name + what)
+        return Problem(own[-1], name + what)
+    if isinstance(error, UndefinedError):  # as shipped nothing is undefined, so a replaced template leaves it out
+        shipped = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}"
+        return Problem(str(template_dir), f"leaves out what the shipped {shipped} needs: {error}")
     return None

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from auditkit.errors import InputError, Problem
 from auditkit.scheduled.run import Job
-from auditkit.scheduled.settings import SECTIONS, Settings
+from auditkit.scheduled.settings import Settings
 
 if TYPE_CHECKING:
-    from auditkit.config import Config
     from auditkit.pipeline import Audit
     from auditkit.plugin_manager import Plugins
 
@@ -20,8 +19,8 @@ Say = Callable[[str], None]
 
 
 def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
-    """The job of an audit.toml; every wrong setting is reported before anything runs."""
-    config = report_settings(settings)
+    """The job of an audit.toml."""
+    config = settings.config
     source = config.source
     if source is None:
         raise InputError(Problem(str(settings.path), "names no data", 'write source = "people.csv" at its top'))
@@ -33,17 +32,6 @@ def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
         return audit.document, _files(audit, progress, warn)
 
     return Job(lambda: sha256(source), produce)
-
-
-def report_settings(settings: Settings) -> Config:
-    """The settings of the report in the same file; places are relative to it."""
-    from auditkit import config
-
-    known = {k: v for k, v in settings.document.items() if k in config.Config.model_fields or k not in SECTIONS}
-    chosen = config.check(known, str(settings.path))
-    here = settings.path.parent
-    places = {"source": chosen.source, "report__template_dir": chosen.report.template_dir}
-    return chosen.over(**{key: None if place is None else here / place for key, place in places.items()})
 
 
 def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:

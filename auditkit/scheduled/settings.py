@@ -12,7 +12,6 @@ from __future__ import annotations
 import calendar
 import hashlib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,11 +20,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from auditkit import config
 from auditkit.alerts import Channel, Variable, make
+from auditkit.config import Config
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.scheduled import thresholds
 
-SECTIONS = ("thresholds", "history", "alerts")
 UNITS = ("day", "week", "month", "year")
 
 
@@ -101,11 +101,11 @@ class HistorySettings(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """One audit.toml, as a run uses it. `text` is the file, byte by byte, and `document` what it holds."""
+    """One audit.toml, as a run uses it. `text` is the file, byte by byte."""
 
     path: Path
     text: bytes
-    document: Mapping[str, Any]
+    config: Config
     thresholds: tuple[thresholds.Threshold, ...]
     history: HistorySettings
     alerts: tuple[Mapping[str, Any], ...]
@@ -158,53 +158,28 @@ def value_of(variable: str, environ: Mapping[str, str], where: str) -> str:
 
 
 def read(path: Path) -> Settings:
-    """The settings of a file; the keys of the report itself are left to `auditkit.config`."""
+    """The settings of a file; raises InputError that names every key that is wrong."""
     path = path.absolute()
-    try:
-        text = path.read_bytes()
-        document = tomllib.loads(text.decode("utf-8-sig"))
-    except FileNotFoundError:
-        raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
-    except UnicodeDecodeError:
-        raise InputError(Problem(str(path), "is not text in UTF-8")) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(Problem(str(path), f"is not TOML: {error}")) from None
-    return check(path, text, document)
+    text, document = config.parse(path)
+    return check(path, text, config.place(document, path))
 
 
-def check(path: Path, text: bytes, document: Mapping[str, Any]) -> Settings:
-    """The settings of a parsed file; raises InputError that names every key that is wrong."""
+def check(path: Path, text: bytes, chosen: Config) -> Settings:
+    """What the settings say about runs."""
     problems: list[Problem] = []
     lines: tuple[thresholds.Threshold, ...] = ()
-    try:
-        short = document.get("fail_on", ())  # the settings of the report may hold some too
-        lines = thresholds.parse_options((short,) if isinstance(short, str) else short)
-        lines += thresholds.parse(_table(document, "thresholds"))
-    except InputError as error:
-        problems += error.problems
     history = HistorySettings.model_validate({})
     try:
-        history = HistorySettings.model_validate(_table(document, "history"))
+        lines = thresholds.parse(chosen.thresholds)
     except InputError as error:
         problems += error.problems
+    try:
+        history = HistorySettings.model_validate(chosen.history)
     except ValidationError as error:
         problems += [_explain(item) for item in error.errors()]
-    alerts = document.get("alerts", [])
-    if not isinstance(alerts, list) or not all(isinstance(one, dict) for one in alerts):
-        problems.append(Problem("alerts", "is no list of tables", "write [[alerts]], with two brackets"))
-        alerts = []
     if problems:
         raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in problems])
-    return Settings(path, text, document, lines, history, tuple(alerts))
-
-
-def _table(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    table = document.get(key, {})
-    if not isinstance(table, dict):
-        raise InputError(Problem(key, "is no table", f"write [{key}] above its keys"))
-    return table
+    return Settings(path, text, chosen, lines, history, tuple(chosen.alerts))
 
 
 def _explain(item: Any) -> Problem:

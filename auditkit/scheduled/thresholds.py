@@ -4,8 +4,9 @@ A threshold is `MEASURE.BOUND = number`:
 
     MEASURE   impact_ratio, impact_ratio.inspected    every group against the reference; of being selected, inspected
               price_of_fairness.loss, .ratio          every constraint; utility lost, share of the utility kept
-              unfilled_capacity, .share               every policy; expected open positions, and as a share of all
+              unfilled_capacity                       every policy; expected open positions as a share of all positions
               unfilled_capacity.firm, .constrained    the same of the firm only, of the best policies under constraints
+              unfilled_capacity.positions             every policy; expected open positions, a number
               gap                                     every constraint; proven distance from the optimum
               problems                                problems found in the data
     BOUND     min, max                                the figure itself
@@ -265,7 +266,7 @@ def _gaps(now: Figures) -> list[Reading]:
     return [_of_policy(f"Gap of the optimum under {_under(p)}", p.gap, p) for p in now.constraints]
 
 
-def _unfilled(now: Figures, *kinds: str, share: bool = False) -> list[Reading]:
+def _unfilled(now: Figures, *kinds: str, share: bool = True) -> list[Reading]:
     found = []
     for policy in now.policies:
         if kinds and policy.kind not in kinds:
@@ -303,7 +304,7 @@ MEASURES: dict[str, Callable[[Figures], list[Reading]]] = {
     "unfilled_capacity": _unfilled,
     "unfilled_capacity.firm": lambda now: _unfilled(now, FIRM),
     "unfilled_capacity.constrained": lambda now: _unfilled(now, CONSTRAINED),
-    "unfilled_capacity.share": lambda now: _unfilled(now, share=True),
+    "unfilled_capacity.positions": lambda now: _unfilled(now, share=False),
     "gap": _gaps,
     "problems": _problems,
 }
@@ -317,7 +318,12 @@ def _fraction(value: float) -> Fraction:
 def _form(measure: str, value: float, line: float | None = None) -> str:
     if measure.startswith("impact_ratio"):
         return ratio(value, line)
-    if measure == "price_of_fairness.ratio" or measure.endswith(".share"):
+    if measure in (
+        "price_of_fairness.ratio",
+        "unfilled_capacity",
+        "unfilled_capacity.firm",
+        "unfilled_capacity.constrained",
+    ):
         return percent(value, 2)
     text = scientific(value) if measure == "gap" else amount(value)
     return text if line is None or text != (scientific(line) if measure == "gap" else amount(line)) else _plain(value)

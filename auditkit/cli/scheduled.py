@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from auditkit.cli.shared import DONE, FINDING, json_option, load_plugins, plugin_options
+
 if TYPE_CHECKING:
-    from auditkit.plugin_manager import Plugins
     from auditkit.scheduled.history import Run
     from auditkit.scheduled.run import Done
     from auditkit.scheduled.settings import Settings
 
-DONE, FINDING = 0, 1
-
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
-plugins_option = click.option(
-    "--plugins-dir",
-    "directories",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    help="folder of plugins (repeatable)",
-)
-json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
 
 
 @click.command()
@@ -34,10 +25,10 @@ json_option = click.option("--json", "as_json", is_flag=True, help="print the wh
 @click.option(
     "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="for another run that is under way"
 )
-@plugins_option
+@plugin_options
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="print findings and removals only")
-def run(audit: Path, force: bool, wait: float, directories: tuple[Path, ...], as_json: bool, quiet: bool) -> int:
+def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
     Leaves with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
@@ -47,7 +38,7 @@ def run(audit: Path, force: bool, wait: float, directories: tuple[Path, ...], as
     from auditkit.scheduled.run import run as run_once
 
     chosen = settings.read(audit)
-    plugins = _plugins(directories)
+    plugins = load_plugins()
 
     def say(text: str) -> None:
         if not quiet:
@@ -181,7 +172,7 @@ def schedule(audit: Path, every: str, way: str | None, do: str | None, arguments
     when = parse(every)
     chosen = settings.read(audit)
     variables = [v for v in [chosen.history.database_env] if v]
-    variables += [v for channel in chosen.channels(_plugins(()).alerts) for v in channel.variables()]
+    variables += [v for channel in chosen.channels(load_plugins().alerts) for v in channel.variables()]
     plan = units.Plan(
         chosen.path, chosen.name, when, chosen.folder, tuple(dict.fromkeys(variables)), arguments, sys.executable
     )
@@ -200,15 +191,6 @@ def schedule(audit: Path, every: str, way: str | None, do: str | None, arguments
 
 
 COMMANDS = (run, history, schedule)
-
-
-def _plugins(directories: tuple[Path, ...]) -> Plugins:
-    from auditkit import plugin_manager
-
-    plugins = plugin_manager.load(directories)
-    for line in plugins.warnings:
-        click.echo(f"warning: {line}", err=True)
-    return plugins
 
 
 def _runs(config: Path) -> tuple[Settings, list[Run]]:
