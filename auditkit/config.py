@@ -63,7 +63,7 @@ class Report(_Part):
     )
     confidence: float = Field(default=0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
     seed: int = Field(default=20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")
-    what_if: bool = Field(default=False, description="ask what stricter constraints, biased scores, positions would do")
+    what_if: bool = Field(default=True, description="ask what stricter constraints, biased scores, positions would do")
     template_dir: Path | None = Field(default=None, description="folder of templates that replace shipped ones by name")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditkit.layout import Floats, Layout
+from auditkit.layout import Floats, Layout, dot
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,12 +18,12 @@ class Outcome:
 
     @property
     def utility(self) -> float:
-        return float(self.layout.reward @ self.visits)
+        return dot(self.layout.reward, self.visits)
 
     @property
     def long_term_utility(self) -> float | None:
         """Utility with the true values in place of those that the firm believed; None if there are none."""
-        return float(self.layout.true_reward @ self.visits) if self.layout.has_true_rewards else None
+        return dot(self.layout.true_reward, self.visits) if self.layout.has_true_rewards else None
 
     @property
     def inspected(self) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ from click.testing import CliRunner
 from test_constraints import KINDS, build
 from test_whatif import boxes
 
-from auditkit import pipeline, whatif
+from auditkit import pipeline
 from auditkit.cli.questions import whatif as command
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.report import html, whatif_charts
 from auditkit.report.svg import drawing
+from auditkit.solve import solve
 from auditkit.variants import with_scores
+
+whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +49,33 @@ def test_default_questions_are_about_the_group_that_is_selected_least() -> None:
     assert whatif.ask(instance, None, KINDS, rates={"A": 0.1, "B": 0.5}).group == "A"
     three = whatif.ask(boxes(np.random.default_rng(2), 2, 6, 2, "ABC"), None, KINDS)
     assert three.constraints == ("quota:group=C,share=0.333",)
+
+
+def test_without_a_budget_the_inspections_of_the_firm_are_one() -> None:
+    instance = boxes(np.random.default_rng(4), 2, 6, 2)
+    free = solve(instance).unconstrained
+    spent = float(free.inspected.sum())
+    found = whatif.ask(instance, None, KINDS, inspected=0.5 * spent)
+    curve = next(curve for curve in found.frontiers if curve.parameter == "limit")
+    assert curve.label == "budget (on inspection)" and curve.present == 0.5 * spent
+    assert curve.starts == pytest.approx(spent, rel=1e-3), "what the best policy uses is what it needs"
+    (budget,) = found.budgets
+    assert 0 < budget.budget <= budget.dual + 1e-9
+    assert "One more of the budget" in budget.sentence and "more position is worth" in budget.sentence
+    (idle,) = whatif.ask(instance, None, KINDS, inspected=2 * spent).budgets
+    assert idle.budget == pytest.approx(0, abs=1e-9) and "does not use it up" in idle.sentence
+
+
+def test_constraints_of_many_rows_are_left_to_those_who_wait() -> None:
+    instance = boxes(np.random.default_rng(3), 2, 6, 2)
+    own = [build("floor:minimum=0.01"), build("impact-ratio")]
+    found = whatif.ask(instance, own, KINDS, most_rows=11)
+    assert found.constraints == ("impact-ratio",)
+    assert found.notices == (
+        "floor:minimum=0.01 has 12 rows: questions about it take long, and only auditkit whatif asks them.",
+    )
+    assert [c.label.partition(" ")[0] for c in found.frontiers] == ["quota", "impact-ratio"]
+    assert whatif.ask(instance, own, KINDS, most_rows=12).constraints == ("floor:minimum=0.01", "impact-ratio")
 
 
 def test_constraints_of_the_user_are_asked_about() -> None:

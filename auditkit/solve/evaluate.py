@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -64,8 +65,13 @@ def _over_searches(layout: Layout, work: Callable[[int, int], None]) -> None:
     if len(pieces) == 1:
         work(*pieces[0])
         return
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
-        list(threads.map(lambda piece: work(*piece), pieces))
+    list(_threads(os.getpid()).map(lambda piece: work(*piece), pieces))
+
+
+@cache
+def _threads(_: int) -> ThreadPoolExecutor:
+    """Started once for each process: a forked one has none of its parent's."""
+    return ThreadPoolExecutor(os.cpu_count(), "auditkit")
 
 
 @dataclass(frozen=True, eq=False)

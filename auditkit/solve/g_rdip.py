@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from auditkit.constraints import Measure
 from auditkit.errors import InputError
-from auditkit.layout import Floats
+from auditkit.layout import Floats, dot
 from auditkit.policy import Level, Policy
 from auditkit.solve import evaluate
 from auditkit.solve.oracle import Oracle
@@ -109,14 +109,14 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
             mean += p / inner
             tangents = [c.tangent(p) for c in conjugates]
             slacks = signs[:m] * (rows.bounds - rows.values(p)) / sizes[:m]
-            lagrangian += float(layout.reward @ p + duals[:m] @ slacks - duals[m:] @ tangents) / inner
+            lagrangian += (dot(layout.reward, p) + float(duals[:m] @ slacks - duals[m:] @ tangents)) / inner
             for beta, conjugate in zip(duals[m:], conjugates, strict=True):
                 conjugate.move(float(beta) / limit, p)
         total += mean / outer
         slack = np.append(signs[:m] * (rows.bounds - rows.values(mean)), [x.slack(mean) for x in measures]) / sizes
         policies.append(Policy((level,)))
         lagrangians.append(lagrangian)
-        utilities.append(float(layout.reward @ mean))
+        utilities.append(dot(layout.reward, mean))
         all_slacks.append(slack)
         all_duals.append(duals * signs / sizes)
         duals = np.clip(duals - step * slack, least, limit)

@@ -7,7 +7,8 @@ The master LP mixes the columns known so far,
 its duals price the next policy, and G at these duals bounds the optimum. When bound and value meet, a basic solution
 of the master is the optimum, a mixture of at most m + 1 policies (exact Caratheodory for free). While the columns
 cannot meet the rows, artificial variables measure by how much, and their duals price policies that help (phase one).
-HiGHS is warm-started from round to round; the last LP is solved again from nothing.
+HiGHS is warm-started from round to round, by the primal simplex because a new column leaves the last solution feasible
+(with a hundred rows more than twice as fast as the dual one); the last LP is solved again from nothing.
 
 The duals priced are first those halfway to the best known bound's, which saves a third of the rounds when G is smooth
 (Wentges smoothing); where the policy found there does not improve the master, the master's own duals are priced.
@@ -28,6 +29,8 @@ ROUNDING = 1e-12
 """Of the size of the utility: value and bound closer than this have met."""
 
 MOST_ROUNDS = 10_000
+CHOOSE, PRIMAL = 0, 4
+"""Simplex strategies of HiGHS."""
 
 
 class Master:
@@ -44,6 +47,7 @@ class Master:
         self.columns: list[Column] = []
         self.feasible = False
         self.lp = self._empty()
+        self.lp.setOptionValue("simplex_strategy", PRIMAL)
         self._artificial = self._add_artificial(self.lp)
 
     def _empty(self) -> highspy.Highs:
@@ -92,8 +96,10 @@ class Master:
         """Value of the master and the duals of the rows in the user's scale."""
         self.lp.run()
         if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.lp.clearSolver()  # a warm start gone wrong: once more from nothing
+            self.lp.clearSolver()  # a warm start gone wrong: once more from nothing, the way HiGHS likes best
+            self.lp.setOptionValue("simplex_strategy", CHOOSE)
             self.lp.run()
+            self.lp.setOptionValue("simplex_strategy", PRIMAL)
         duals = np.array(self.lp.getSolution().row_dual)
         value = float(self.lp.getInfo().objective_function_value)
         return value + self.base if self.feasible else value, duals[: self.m] / self.scale

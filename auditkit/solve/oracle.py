@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from auditkit.constraints import Row, Rows
-from auditkit.layout import Floats, Layout
+from auditkit.layout import Floats, Layout, dot
 from auditkit.policy import Policy
 from auditkit.solve import evaluate
 
@@ -64,7 +64,7 @@ class Oracle:
 
     def column(self, policy: Policy) -> Column:
         visits = evaluate.Prepared.of_policy(self.layout, self.rows, policy).visits()
-        self.columns.append(Column(policy, visits, float(self.layout.reward @ visits), self.rows.values(visits)))
+        self.columns.append(Column(policy, visits, dot(self.layout.reward, visits), self.rows.values(visits)))
         return self.columns[-1]
 
     def at(self, duals: Floats) -> Column:
@@ -88,7 +88,7 @@ class Oracle:
     def scale(self, column: Column) -> Floats:
         """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
         weights = [np.abs(row.coefficients) for row in self.rows.rows]
-        terms = [w @ column.visits[row.states] for w, row in zip(weights, self.rows.rows, strict=True)]
+        terms = [dot(w, column.visits[row.states]) for w, row in zip(weights, self.rows.rows, strict=True)]
         largest = [w.max(initial=0.0) for w in weights]
         size = np.maximum(np.maximum(np.array(terms), np.array(largest)), np.abs(self.rows.bounds))
         return np.where(size > 0, size, 1.0)

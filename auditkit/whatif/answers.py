@@ -1,10 +1,11 @@
 """Which questions are asked of a user's instance when nobody names them, and all answers together.
 
-    frontiers      the least loss for each impact ratio from 0 to 1; each quota for the group that is asked about; every
-                   constraint of the user's that has a number to turn and is affine
+    frontiers      the least loss for each impact ratio from 0 to 1; each quota for the group that is asked about; each
+                   number of inspections; every constraint of the user's that has a number to turn and is affine
     sensitivity    scores of the group that is asked about, under all constraints together
     positions      how many more make up for all constraints together (without any: see `ask`)
-    budgets        one more unit of every budget among the constraints, against one more position
+    budgets        one more unit of every budget among the constraints, against one more position; without any, one
+                   more inspection than the firm made
 
 The group that is asked about is the one with the lowest rate of selection, unless it is named. Groups that a report
 hides, and those too small for the default constraints, are asked nothing.
@@ -14,18 +15,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from auditkit import notebook
 from auditkit.compare.defaults import large_enough, of_known_groups
 from auditkit.constraints import Constraint, bind, group_code, make
+from auditkit.files import write_json
 from auditkit.instance import Instance
 from auditkit.solve import solve
 from auditkit.whatif.frontier import TIGHTENS, Frontier, frontier
 from auditkit.whatif.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.whatif.sensitivity import FACTORS, Sensitivity, sensitivity
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 Progress = Callable[[str], None]
 
+BUDGET = "budget"
 LARGE = 20_000
 """States times rows from which on half as many points are asked: a report should not wait minutes for them."""
 
@@ -65,6 +73,24 @@ class Answers:
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_json(),
         }
 
+    def to_frame(self) -> pd.DataFrame:
+        """Every point of every frontier."""
+        import pandas as pd
+
+        rows = [
+            [curve.label, curve.parameter, p.value, p.utility, p.loss, p.ratio, p.unfilled_capacity]
+            for curve in self.frontiers
+            for p in curve.points
+        ]
+        return pd.DataFrame(rows, columns=["frontier", "parameter", "value", "utility", "loss", "kept", "unfilled"])
+
+    def save_json(self, path: str | Path) -> None:
+        """Write what `auditkit whatif --json` prints."""
+        write_json(path, self.to_json())
+
+    def _repr_html_(self) -> str:
+        return notebook.card("What if", [*self.sentences, *self.notices])
+
 
 def ask(
     instance: Instance,
@@ -73,11 +99,14 @@ def ask(
     *,
     group: str | None = None,
     rates: Mapping[str, float] | None = None,
+    inspected: float | None = None,
+    most_rows: int | None = None,
     hidden: frozenset[str] = frozenset(),
     progress: Progress = lambda _: None,
 ) -> Answers:
     """Ask all questions that make sense. `rates` (default: those of the unconstrained optimum) say which group is
-    selected least. Without `constraints` the group is to be selected as others are: parity if there are two groups,
+    selected least; `inspected` is how many the firm inspected. Constraints of more than
+    `most_rows` rows, such as one for each candidate, are asked nothing: every point would take long. Without `constraints` the group is to be selected as others are: parity if there are two groups,
     else a quota at its share of the candidates, which is one row and quick to solve many times.
     """
     layout = instance.layout
@@ -95,8 +124,17 @@ def ask(
         share = int(1000 * sizes[group] / sum(sizes.values())) / 1000
         two = {"type": "parity", **some}
         chosen = [make(dict(kinds), two if len(groups) == 2 else {"type": "quota", "group": group, "share": share})]
-    size = layout.states * max(1, len(bind(chosen, layout)))  # a wrong name is found before the first solve
-    wanted = _curves(chosen, kinds, group, some if len(groups) > 1 else None)
+    rows_of = {id(c): len(bind([c], layout)) for c in chosen}  # a wrong name is found before the first solve
+    many = [c for c in chosen if most_rows is not None and rows_of[id(c)] > most_rows]
+    for constraint in many:
+        notices.append(
+            f"{constraint.describe()} has {rows_of[id(constraint)]:,} rows: questions about it take long, and only "
+            "auditkit whatif asks them."
+        )
+    chosen = [c for c in chosen if c not in many]
+    size = layout.states * max(1, sum(rows_of[id(c)] for c in chosen))
+    spent = None if inspected is None else {"on": "inspection", "limit": inspected}
+    wanted = _curves(chosen, kinds, group, some if len(groups) > 1 else None, spent)
     if not chosen and not wanted:
         notices.append("There are no two groups to compare and no constraints: nothing can be asked.")
     frontiers: list[Frontier] = []
@@ -107,7 +145,8 @@ def ask(
         progress(f"frontier of {constraint.type}")
         few = layout.states * len(rows) > LARGE and constraint.type in ("quota", "impact-ratio")
         found = frontier(instance, constraint, values=[i / 5 for i in range(6)] if few else None)
-        frontiers.append(found if constraint in chosen else replace(found, present=None))
+        given = constraint in chosen or constraint.type == BUDGET
+        frontiers.append(found if given else replace(found, present=None))
     biased = positions = None
     if chosen:
         conflict = solve(instance, chosen).conflict
@@ -121,8 +160,8 @@ def ask(
                 few_factors = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
                 biased = sensitivity(instance, chosen, group, few_factors if size > LARGE else FACTORS)
     budgets = []
-    for constraint in chosen:
-        if constraint.type == "budget":
+    for constraint in wanted:
+        if constraint.type == BUDGET:
             progress("one more unit of budget")
             budgets.append(budget_or_position(instance, constraint))
     specs = tuple(constraint.describe() for constraint in chosen)
@@ -140,6 +179,7 @@ def _curves(
     kinds: Mapping[str, type[Constraint]],
     group: str | None,
     some: Mapping[str, Any] | None,
+    spent: Mapping[str, Any] | None,
 ) -> list[Constraint]:
     """Constraints whose frontier is drawn; those of the user take the place of the same kind among the defaults."""
     own = [c for c in chosen if c.type != "parity" and any(name in type(c).model_fields for name in TIGHTENS)]
@@ -149,5 +189,7 @@ def _curves(
         defaults.append({"type": "impact-ratio", **some})
     if group is not None:
         defaults.append({"type": "quota", "group": group, "share": 0.0})
+    if spent is not None:
+        defaults.append({"type": BUDGET, **spent})
     wanted = [d for d in defaults if d["type"] in kinds and d["type"] not in named]
     return [*(make(dict(kinds), keys) for keys in wanted), *own]

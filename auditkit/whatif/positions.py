@@ -182,11 +182,17 @@ class BudgetOrPosition:
 
     @property
     def sentence(self) -> str:
-        told = f"One more {self.unit:g} of budget ({self.label}) is worth {self.budget:.3g}"
+        told = f"{'One' if self.unit == 1 else f'{self.unit:g}'} more of the budget ({self.label}) "
+        nothing = self.budget <= 1e-9 * max(1.0, abs(self.utility))
+        told += (
+            "is worth nothing, because the best policy does not use it up" if nothing else f"is worth {self.budget:.3g}"
+        )
         if self.position is None:
             return f"{told}; there is nobody left for one more position."
-        more = "more" if self.budget > self.position else "less" if self.budget < self.position else "the same"
-        return f"{told}, one more position {self.position:.3g}: the budget is worth {more}."
+        told += f"; one more position is worth {self.position:.3g}"
+        if nothing or self.budget == self.position:
+            return told + "."
+        return f"{told}, {'less' if self.budget > self.position else 'more'} than that."
 
 
 def budget_or_position(
