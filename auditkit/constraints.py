@@ -20,7 +20,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auditkit import spec
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.layout import Bools, Floats, Ints, Layout
+from auditkit.faults import PluginError, blaming, shipped
+from auditkit.layout import Bools, Floats, Ints, Layout, dot
 
 Sense = Literal["<=", "==", ">="]
 
@@ -44,7 +45,7 @@ class Row:
         return Row(label, states, weights[states], sense, float(bound))
 
     def value(self, visits: Floats) -> float:
-        return float(self.coefficients @ visits[self.states])
+        return dot(self.coefficients, visits[self.states])
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class Measure:
     def tangent(self, at: Floats) -> Row:
         """The row that the measure implies by its tangent at visits `at` of its states: a cut."""
         slope = np.asarray(self.gradient(at), dtype=np.float64)
-        return Row(self.label, self.states, slope, self.sense, self.bound - self.value(at) + float(slope @ at), at)
+        return Row(self.label, self.states, slope, self.sense, self.bound - self.value(at) + dot(slope, at), at)
 
     def slack(self, visits: Floats) -> float:
         """How far the measure is from its bound, >= 0 on the right side."""
@@ -158,12 +159,12 @@ class Constraint(BaseModel):
 class OutcomeConstraint(Constraint):
     """A constraint on how often candidates reach an outcome."""
 
-    on: str = Field("selection", description="'selection', 'inspection', or the name of a stage")
+    on: str = Field(default="selection", description="'selection', 'inspection', or the name of a stage")
     min_value: float | dict[str, float] | None = Field(
-        None, description="count only outcomes at or above this value (one number, or one per group)"
+        default=None, description="count only outcomes at or above this value (one number, or one per group)"
     )
     min_cost: float | dict[str, float] | None = Field(
-        None, description="count only candidates whose cost is at least this (one number, or one per group)"
+        default=None, description="count only candidates whose cost is at least this (one number, or one per group)"
     )
 
     def outcome(self, layout: Layout) -> Floats:
@@ -244,13 +245,26 @@ def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
     problems: list[Problem] = []
     for i, constraint in enumerate(constraints):
         try:
-            rows += [(row, i) for row in constraint.rows(layout)]
-            measures += [(measure, i) for measure in constraint.measures(layout)]
+            own, curved = _bound(constraint, layout)
+            rows += [(row, i) for row in own]
+            measures += [(measure, i) for measure in curved]
+        except PluginError:
+            raise
         except InputError as error:
             problems += [p.at(f"constraints[{i}] ({constraint.type})") for p in error.problems]
     if problems:
         raise InputError(problems)
     return Rows(*_unzip(rows), tuple(constraints), *_unzip(measures))
+
+
+def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Iterable[Measure]]:
+    with blaming(constraint, f"binding the constraint {constraint.type!r}"):
+        rows, measures = list(constraint.rows(layout)), list(constraint.measures(layout))
+    if shipped(constraint):
+        return rows, measures
+    from auditkit import sound
+
+    return sound.checked_rows(constraint, rows, layout), sound.checked_measures(constraint, measures, layout)
 
 
 def make(kinds: dict[str, type[Constraint]], keys: dict[str, Any]) -> Constraint:
@@ -262,10 +276,13 @@ def make(kinds: dict[str, type[Constraint]], keys: dict[str, Any]) -> Constraint
     if name not in kinds:
         raise InputError(Problem("type", f"there is no constraint {name!r}", nearest(name, kinds)))
     kind = kinds[name]
-    try:
-        return kind.model_validate(keys)
-    except ValidationError as error:
-        raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
+    with blaming(kind, f"making the constraint {name!r}"):
+        try:
+            made = kind.model_validate(keys)
+        except ValidationError as error:
+            raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
+        made.describe()  # keys that cannot be written as a SPEC would be found out only in the report
+        return made
 
 
 def _explain(name: str, kind: type[Constraint], item: Any) -> Problem:
@@ -273,7 +290,8 @@ def _explain(name: str, kind: type[Constraint], item: Any) -> Problem:
     if item["type"] == "extra_forbidden":
         return Problem(place, f"{name!r} has no key {place!r}", nearest(place, kind.model_fields))
     if item["type"] == "missing":
-        return Problem(place, f"{name!r} needs the key {place!r}", kind.model_fields[place].description or "")
+        field = kind.model_fields.get(place)
+        return Problem(place, f"{name!r} needs the key {place!r}", (field.description or "") if field else "")
     return Problem(place, f"{item['msg']}, not {item['input']!r}")
 
 
@@ -281,7 +299,7 @@ class WelfareConstraint(OutcomeConstraint):
     """A constraint on a function of how the outcomes are spread over candidates, or over groups."""
 
     level: Literal["individual", "group"] = Field(
-        "group", description="whose outcomes: each candidate's, or each group's"
+        default="group", description="whose outcomes: each candidate's, or each group's"
     )
 
     def welfare(

@@ -1,7 +1,7 @@
 """Instance and solution files (`auditkit-instance/1`, `auditkit-solution/1`): read and check.
 
-Pydantic checks the shape of the document, the classes of `instance.py` what it means; problems of both kinds are
-collected, each with its place in the file.
+The models of `formats.py` check the shape of a document, the classes of `instance.py` what it means; problems of both
+kinds are collected, each with its place in the file.
 """
 
 from __future__ import annotations
@@ -11,135 +11,24 @@ import json
 import os
 import tempfile
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from auditkit.errors import InputError, Problem, nearest
+from auditkit.formats import (
+    INSTANCE,
+    SOLUTION,
+    BoxModel,
+    ChainModel,
+    InstanceModel,
+    SearchModel,
+    SolutionModel,
+    StateModel,
+)
 from auditkit.instance import Box, Candidate, Chain, Instance, Search, State
 
 M = TypeVar("M", bound=BaseModel)
-
-INSTANCE = "auditkit-instance/1"
-SOLUTION = "auditkit-solution/1"
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=False)
-
-
-class StateModel(_Model):
-    reward: float = 0.0
-    to: dict[str, float] = Field(default_factory=dict)
-    terminal: bool = False
-    stage: str | None = None
-    true_reward: float | None = None
-
-
-class BoxModel(_Model):
-    id: str
-    group: str
-    cost: float
-    values: list[float]
-    probs: list[float]
-    true_values: list[float] | None = None
-    attributes: dict[str, float] = Field(default_factory=dict)
-
-
-class ChainModel(_Model):
-    id: str
-    group: str
-    start: str
-    states: dict[str, StateModel]
-    attributes: dict[str, float] = Field(default_factory=dict)
-
-
-class SearchModel(_Model):
-    id: str
-    capacity: int
-    candidates: list[dict[str, Any]]
-
-
-class InstanceModel(_Model):
-    """The file as a whole; candidates are read one by one, so that each problem names its candidate."""
-
-    format: Literal["auditkit-instance/1"]
-    searches: list[SearchModel]
-    constraints: list[dict[str, Any]] = Field(default_factory=list)
-
-
-class _Part(BaseModel):
-    """A part of a solution: further keys are allowed, because the program that wrote it may be newer."""
-
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
-
-
-class CandidateModel(_Part):
-    search: str
-    id: str
-    inspect: float
-    select: float
-    visits: dict[str, float]
-
-
-class OutcomeModel(_Part):
-    utility: float
-    unfilled_capacity: float
-    candidates: list[CandidateModel]
-
-
-class RowModel(_Part):
-    label: str
-    type: str
-    sense: Literal["<=", "==", ">="]
-    value: float
-    bound: float
-    slack: float
-    dual: float
-
-
-class LevelModel(_Part):
-    objective: float = 1.0
-    duals: list[float]
-
-
-class PolicyModel(LevelModel):
-    weight: float
-    ties: list[LevelModel] = Field(default_factory=list)
-
-
-class OptimumModel(OutcomeModel):
-    bound: float
-    gap: float
-    constraints: list[RowModel]
-    policies: list[PolicyModel]
-
-
-class PriceModel(_Part):
-    ratio: float | None
-    loss: float | None
-
-
-class InstanceHash(_Part):
-    sha256: str | None
-
-
-class CertificateModel(_Part):
-    label: str
-    dual: float
-
-
-class SolutionModel(_Part):
-    format: Literal["auditkit-solution/1"]
-    status: Literal["optimal", "infeasible"]
-    method: str
-    specs: list[dict[str, Any]]
-    unconstrained: OutcomeModel
-    constrained: OptimumModel | None
-    conflict: list[str] = Field(default_factory=list)
-    certificate: list[CertificateModel] = Field(default_factory=list)
-    price_of_fairness: PriceModel
-    instance: InstanceHash
 
 
 def read_json(path: Path) -> tuple[Any, bytes]:
@@ -178,10 +67,20 @@ def read_solution(path: Path) -> dict[str, Any]:
     try:
         SolutionModel.model_validate(document)
     except ValidationError as error:
-        places = [".".join(str(part) for part in item["loc"]) for item in error.errors()]
-        whats = [item["msg"] for item in error.errors()]
-        raise InputError([Problem(f"{path}: {p}", w) for p, w in zip(places, whats, strict=True)]) from None
+        raise InputError(mismatches(error, str(path), "write it again with auditkit solve --json")) from None
     return document
+
+
+def mismatches(error: ValidationError, place: str, fix: str) -> list[Problem]:
+    """Where a document that a program wrote is not of its format, and what to do."""
+    return [
+        Problem(f"{place}: {_where(item['loc'])}", "is missing" if item["type"] == "missing" else item["msg"], fix)
+        for item in error.errors()
+    ]
+
+
+def _where(loc: tuple[int | str, ...]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
 
 
 def instance_from_document(document: Any) -> Instance:
@@ -253,7 +152,7 @@ def _validate(kind: type[M], raw: Any, place: str, problems: list[Problem]) -> M
         return kind.model_validate(raw)
     except ValidationError as error:
         for item in error.errors():
-            where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+            where = _where(item["loc"])
             last = str(item["loc"][-1])
             if item["type"] == "extra_forbidden":
                 problem = Problem(where, f"unknown key {last!r}", nearest(last, _keys(kind, item["loc"])))
@@ -282,6 +181,11 @@ def sha256_of(path: Path) -> str:
         raise InputError(Problem(str(path), "there is no such file")) from None
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+
+
+def write_json(path: str | Path, document: Any) -> None:
+    """Write a document as a JSON file, whole or not at all."""
+    write_text(Path(path), json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Every place where a plugin can add to auditkit, on one page.
 
 A plugin is a module (or object) named by an entry point of the group `auditkit`; it implements any of these hooks
-with `@auditkit.hookimpl`. The constraints, fitters and alert channels in `plugins/` are registered in just this way.
+with `@auditkit.hookimpl`. What ships in `plugins/` is registered in just this way.
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 import pluggy
 
 if TYPE_CHECKING:
+    import click
+
     from auditkit.alerts import Channel
     from auditkit.constraints import Constraint
     from auditkit.fit.fitter import Fitter
+    from auditkit.measures import DisparityMeasure
+    from auditkit.readers import Reader
+    from auditkit.sections import Section
 
 PROJECT = "auditkit"
 
@@ -35,3 +40,23 @@ def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
 @hookspec
 def auditkit_alerts() -> Iterable[type[Channel]]:  # type: ignore[empty-body]
     """Alert channels: told of a scheduled audit that crossed a threshold, they tell people; called by their `type`."""
+
+
+@hookspec
+def auditkit_readers() -> Iterable[type[Reader]]:  # type: ignore[empty-body]
+    """Reader classes: from the bytes of one kind of file to tables of cells; asked by first bytes and ending."""
+
+
+@hookspec
+def auditkit_measures() -> Iterable[type[DisparityMeasure]]:  # type: ignore[empty-body]
+    """Disparity measures: from the numbers of the groups to one number for each; a column of the report's tests."""
+
+
+@hookspec
+def auditkit_sections() -> Iterable[type[Section]]:  # type: ignore[empty-body]
+    """Sections of the report: data from the finished document, and a template that shows them."""
+
+
+@hookspec
+def auditkit_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
+    """Commands of `auditkit`; only of installed packages, and never under the name of one that ships."""

@@ -25,6 +25,10 @@ from numpy.typing import NDArray
 from auditkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
     from auditkit.layout import Layout
 
 SUM_TOLERANCE = 1e-9
@@ -220,3 +224,39 @@ class Instance:
     def groups(self) -> tuple[str, ...]:
         """The groups that occur, sorted."""
         return self.layout.groups
+
+    def to_json(self) -> dict[str, Any]:
+        """The document `auditkit-instance/1`, without constraints."""
+        from auditkit.formats import instance_document
+
+        return instance_document(self)
+
+    def save_json(self, path: str | Path) -> None:
+        """Write the instance file."""
+        from auditkit.files import write_json
+
+        write_json(path, self.to_json())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per candidate; cost and mean value are those of boxes, which have one inspection."""
+        import pandas as pd
+
+        rows = [
+            (search.id, search.capacity, c.id, c.group)
+            + ((c.cost, float(c.values @ c.probs)) if isinstance(c, Box) else (None, None))
+            for search in self.searches
+            for c in search.candidates
+        ]
+        return pd.DataFrame(rows, columns=["search", "capacity", "candidate", "group", "cost", "mean_value"])
+
+    def __repr__(self) -> str:
+        n = sum(len(search.candidates) for search in self.searches)
+        return f"<Instance: {n:,} candidates in {len(self.searches):,} searches>"
+
+    def _repr_html_(self) -> str:
+        from auditkit import notebook
+
+        layout = self.layout
+        sizes = list(zip(layout.groups, layout.group_sizes.tolist(), strict=True))
+        facts = [f"positions: {notebook.number(int(layout.capacity.sum()))}"]
+        return notebook.card(repr(self).strip("<>"), facts, notebook.Table(["group", "candidates"], sizes, right=1))

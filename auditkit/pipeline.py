@@ -15,28 +15,33 @@ still the disparity audit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pydantic import ValidationError
 
 from auditkit import disparity, local_law, spec
-from auditkit.compare import Comparison, Options, compare
+from auditkit.compare import Options, compare
 from auditkit.config import Config, check
 from auditkit.constraints import Constraint, bind, make
-from auditkit.data import History, load
+from auditkit.data import History
 from auditkit.data.match import by_name
 from auditkit.disparity import Disparity
 from auditkit.errors import InputError, Problem
-from auditkit.files import sha256_of, write_bytes
+from auditkit.faults import PluginError
+from auditkit.files import mismatches, read_instance, read_json, read_solution, sha256_of
 from auditkit.fit.fit import fit
 from auditkit.fit.fitted import CannotFit, Fitted
+from auditkit.reading import Data, read
+from auditkit.report import added, findings, privacy
 from auditkit.report import document as documents
-from auditkit.report import privacy
-from auditkit.verify import Check
+from auditkit.report.audit import Audit, Written, text_of, write
+from auditkit.report.format import ReportModel
+from auditkit.verify import Check, Verified
 from auditkit.verify import report as verify
+from auditkit.verify import verify as verify_solution
 from auditkit.whatif import Answers, ask
 
 if TYPE_CHECKING:
@@ -44,27 +49,28 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 
+__all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "text_of", "verify_files", "write"]
+
+MOST_ROWS_ASKED = 60
+"""What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
+
 
 def silent(_: str) -> None:
     """Progress that nobody watches."""
 
 
-@dataclass(frozen=True, eq=False)
-class Audit:
-    """A finished audit: the document, and what it was made from."""
-
-    document: dict[str, Any]
-    config: Config
-    history: History
-    fitted: Fitted | None
-    comparison: Comparison | None
-
-
-def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = silent) -> Audit:
+def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = silent) -> Audit:
     """Run every stage that the data supports; raises InputError if the input or the settings are wrong."""
+    faults: list[PluginError] = []
+
+    def leave_out(error: PluginError) -> None:
+        if all(error.offer is not known.offer for known in faults):
+            plugins.leave_out(error)
+            faults.append(error)
+
     constraints = make_constraints(config.constraints, plugins)
     progress("reading the data")
-    history = read(path, config)
+    history = read(data, config, plugins, leave_out)
     progress("measuring disparities")
     tables = measure(history, config)
     when = documents.created()
@@ -73,6 +79,10 @@ def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = sil
     main = tables["selected"] or tables["inspected"]
     reference = None if main is None else main.reference
     hidden, summary = privacy.hide(history, reference, summary, (sex, race), config.report.suppress_below)
+    for outcome, table in tables.items():
+        if table is not None:
+            shown = privacy.blank(table, hidden)
+            tables[outcome] = disparity.measured(shown, plugins.measures.values(), leave_out)
     progress("fitting priors")
     fitted, missing = try_to_fit(history, config, plugins)
     comparison = None
@@ -83,10 +93,13 @@ def audit(path: Path, config: Config, plugins: Plugins, progress: Progress = sil
         )
     answers = None
     if fitted is not None and config.report.what_if:
-        answers = questions(fitted, constraints, plugins, hidden.groups, progress=progress)
+        answers = questions(fitted, constraints, plugins, hidden.groups, most_rows=MOST_ROWS_ASKED, progress=progress)
     progress("writing down the findings")
     parts = documents.Parts(history, tables, summary, hidden, fitted, comparison, missing, answers)
-    return Audit(documents.build(parts, config, when), config, history, fitted, comparison)
+    document = documents.build(parts, config, when)
+    document["sections"] = added.data(document, plugins.sections, config.report.template_dir, leave_out)
+    document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults)])
+    return Audit(document, config, history, fitted, comparison, plugins.sections)
 
 
 def questions(
@@ -95,22 +108,34 @@ def questions(
     plugins: Plugins,
     hidden: frozenset[str] = frozenset(),
     group: str | None = None,
+    most_rows: int | None = None,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least."""
     layout, kinds = fitted.instance.layout, plugins.constraints
     selected = np.bincount(layout.candidate_group, fitted.realised.selected, minlength=len(layout.groups))
     rates = dict(zip(layout.groups, map(float, selected / layout.group_sizes), strict=True))
-    return ask(fitted.instance, constraints, kinds, group=group, rates=rates, hidden=hidden, progress=progress)
+    inspected = float(fitted.realised.inspected.sum())
+    return ask(
+        fitted.instance,
+        constraints,
+        kinds,
+        group=group,
+        rates=rates,
+        inspected=inspected,
+        most_rows=most_rows,
+        hidden=hidden,
+        progress=progress,
+    )
 
 
 def ask_about(
-    path: Path, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
+    data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
 ) -> Answers:
-    """The what-if questions about a file; raises InputError if the data cannot support a model."""
+    """The what-if questions about data; raises InputError if the data cannot support a model."""
     constraints = make_constraints(config.constraints, plugins)
     progress("reading the data")
-    history = read(path, config)
+    history = read(data, config, plugins)
     progress("fitting priors")
     fitted, missing = try_to_fit(history, config, plugins)
     if fitted is None:
@@ -132,18 +157,6 @@ def make_constraints(keys: Sequence[dict[str, Any]] | None, plugins: Plugins) ->
     if problems:
         raise InputError(problems)
     return made
-
-
-def read(path: Path, config: Config) -> History:
-    """The history in a file."""
-    return load(
-        path,
-        config.mapping or None,
-        cost=config.cost,
-        capacity=config.capacity,
-        words=config.words or None,
-        sheet=config.sheet,
-    )
 
 
 def measure(history: History, config: Config) -> dict[str, Disparity | None]:
@@ -233,75 +246,40 @@ def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
     )
 
 
-def text_of(audit: Audit) -> str:
-    """The document as it is written to a file."""
-    return documents.dump(audit.document)
+def verify_files(claimed: Path, subject: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
+    """A solution against its instance, or a report against its data, without the code that found them."""
+    document, _ = read_json(claimed)
+    if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
+        return verify_report(document, subject, plugins, progress)
+    solution = read_solution(claimed)
+    instance, _, sha256 = read_instance(subject)
+    rows = bind(make_constraints(solution["specs"], plugins) or [], instance.layout)
+    progress("evaluating the policies again")
+    return Verified(tuple(verify_solution(solution, instance.layout, rows, sha256)))
 
 
-@dataclass(frozen=True)
-class Written:
-    """The files of a report, and why there is no PDF if one was asked for."""
-
-    files: tuple[Path, ...]
-    no_pdf: str | None = None
-
-
-def write(audit: Audit, stem: Path, progress: Progress = silent) -> Written:
-    """Write the report as STEM.html, STEM.json and STEM.pdf, whichever the settings ask for.
-
-    Everything is rendered before the first file is touched, and each is written under a temporary name and renamed.
-    Where WeasyPrint cannot be used, the other files are written all the same.
-    """
-    formats = audit.config.report.formats
-    text = text_of(audit)
-    made: dict[str, bytes] = {}
-    no_pdf = None
-    if "html" in formats or "pdf" in formats:
-        progress("drawing the report")
-        from auditkit.report import html
-
-        page = html.render(audit.document, template_dir=audit.config.report.template_dir)
-        if "html" in formats:
-            made["html"] = page.encode()
-        if "pdf" in formats:
-            progress("setting the PDF")
-            from auditkit.report import pdf
-
-            try:
-                made["pdf"] = pdf.render(page, text.encode(), audit.document["created"])
-            except pdf.PdfUnavailable as error:
-                no_pdf = str(error)
-    if "json" in formats:
-        made["json"] = text.encode()
-    files = []
-    for name, content in made.items():
-        path = stem.with_name(f"{stem.name}.{name}")
-        write_bytes(path, content)
-        files.append(path)
-    return Written(tuple(files), no_pdf)
-
-
-def verify_report(
-    report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent
-) -> tuple[list[Check], list[str]]:
+def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
     """Every claim of a report about its data, derived again; and what could not be checked."""
-    if report.get("format") != documents.FORMAT or documents.KEYS - set(report):
-        raise InputError(Problem("the report", f"is not a whole document of the format {documents.FORMAT}"))
+    try:
+        ReportModel.model_validate(report)
+    except ValidationError as error:
+        fix = "write it again with auditkit report --format json"
+        raise InputError(mismatches(error, "the report", fix)) from None
     config = check({**report["config"], "source": None})
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")
     same = sha256_of(path) == report["input"]["sha256"]
     checks = [Check("the report is of this data", same, "the SHA-256 of the file is another one")]
     if not same:
-        return checks, []
-    history = read(path, config)
+        return Verified(tuple(checks))
+    history = read(path, config, plugins)
     for outcome, table in measure(history, config).items():
         claimed = report["disparity"][outcome]
         counted = None if table is None else (table.applicants, table.selected, table.unknown)
         told = None if claimed is None else (claimed["applicants"], claimed["selected"], claimed["unknown"])
         checks.append(Check(f"numbers of the table of who was {outcome}", counted == told, f"found {counted}"))
     if report["firm"] is None:
-        return checks, ["there are no policies in this report"]
+        return Verified(tuple(checks), ("there are no policies in this report",))
     progress("fitting priors")
     fitted = fit_history(history, config, plugins)
     rows = []
@@ -309,4 +287,4 @@ def verify_report(
         constraints = make_constraints([spec.parse(text) for text in entry["specs"]], plugins) or []
         rows.append(bind(constraints, fitted.instance.layout))
     more, skipped = verify.verify(report, fitted, rows, progress)
-    return [*checks, *more], skipped
+    return Verified((*checks, *more), tuple(skipped))

@@ -2,41 +2,86 @@
 
 Nothing happens at import: `load()` builds a manager, loads installed entry points and the directories that the user
 names one by one, and keeps going when one of them is broken. The working directory is never looked at by itself.
+What a plugin does later, while it is used, is watched by `faults.blaming`; what was not asked for by name is then left
+out with a warning too (`Plugins.leave_out`).
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import warnings as python_warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pluggy
 
 from auditkit import hookspecs
 from auditkit.errors import InputError, Problem
+from auditkit.faults import DIRECTORY, FILE, Origin, PluginError
 
 if TYPE_CHECKING:
+    import click
+
     from auditkit.alerts import Channel
     from auditkit.constraints import Constraint
     from auditkit.fit.fitter import Fitter
+    from auditkit.measures import DisparityMeasure
+    from auditkit.readers import Reader
+    from auditkit.sections import Section
+
+SHIPPED = "auditkit.plugins."
+"""What the modules of shipped plugins begin with."""
+
+Found = tuple[Origin, Callable[[], Any]]
+"""A plugin that is known to be there, and how to load it."""
 
 
 @dataclass(frozen=True)
-class Origin:
-    """Where a plugin comes from."""
+class Kind:
+    """One sort of thing that plugins provide: its hook, the attribute that names an offer, and its base class."""
 
     name: str
-    module: str
-    distribution: str
-    version: str
+    hook: str
+    called: str
+    base: str
 
-    def __str__(self) -> str:
-        return f"plugin {self.name!r} of {self.distribution} {self.version}"
+    def problem(self, offer: Any) -> str | None:
+        """What is wrong with an offer, as far as it can be seen without using it."""
+        module, _, name = self.base.rpartition(".")
+        base = getattr(importlib.import_module(module), name)
+        instance = self is COMMAND
+        if not (isinstance(offer, base) if instance else isinstance(offer, type) and issubclass(offer, base)):
+            return f"{offer!r} is not {'a' if instance else 'a subclass of'} {name}"
+        called = getattr(offer, self.called, None)
+        if not isinstance(called, str) or not called:
+            return f"{offer!r} has no {self.called}"
+        if not instance and getattr(offer, "__abstractmethods__", None):
+            return f"{called!r} lacks {', '.join(sorted(offer.__abstractmethods__))}"
+        flaw: Callable[[Any], str | None] | None = getattr(importlib.import_module(module), "flaw", None)
+        return None if flaw is None else flaw(offer)
+
+
+COMMAND = Kind("command", "auditkit_commands", "name", "click.Command")
+KINDS = (
+    Kind("constraint", "auditkit_constraints", "type", "auditkit.constraints.Constraint"),
+    Kind("fitter", "auditkit_fitters", "name", "auditkit.fit.fitter.Fitter"),
+    Kind("alert", "auditkit_alerts", "type", "auditkit.alerts.Channel"),
+    Kind("reader", "auditkit_readers", "name", "auditkit.readers.Reader"),
+    Kind("measure", "auditkit_measures", "name", "auditkit.measures.DisparityMeasure"),
+    Kind("section", "auditkit_sections", "name", "auditkit.sections.Section"),
+    COMMAND,
+)
+
+
+def _tell(line: str) -> None:
+    python_warnings.warn(line, stacklevel=3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,54 +91,103 @@ class Plugins:
     constraints: dict[str, type[Constraint]]
     fitters: dict[str, type[Fitter]]
     alerts: dict[str, type[Channel]]
+    readers: dict[str, type[Reader]]
+    measures: dict[str, type[DisparityMeasure]]
+    sections: dict[str, type[Section]]
+    commands: dict[str, click.Command]
     origins: dict[tuple[str, str], Origin]
-    """(kind, name) -> where it comes from; kind is "constraint", "fitter" or "alert"."""
+    """(kind, name) -> where it comes from; kind is the name of one of `KINDS`."""
     warnings: tuple[str, ...]
     """One line for each plugin, or part of one, that could not be used."""
+    strict: bool = False
+    """A plugin that fails is an error, whether or not it was asked for."""
+    tell: Callable[[str], None] = field(default=_tell, repr=False)
+    """Where the warning goes of one that fails while it is used."""
+
+    def leave_out(self, error: PluginError) -> None:
+        """Go on without something that nobody asked for by name; raises with `strict`."""
+        if self.strict:
+            raise error
+        self.tell(f"{error} (left out)")
 
 
-def load(directories: Sequence[Path] = ()) -> Plugins:
+def load(directories: Sequence[Path] = (), taken: Collection[str] = ()) -> Plugins:
     """Load every installed plugin and the files of directories that the user names; nothing else is ever loaded.
 
-    A broken one is left out and named in `warnings`.
+    A broken one is left out and named in `warnings`. `taken` are the commands that are no plugins.
     """
+    return _plugins([*_installed(), *_files(directories)], taken)
+
+
+def shipped() -> Plugins:
+    """What auditkit itself provides."""
+    return _plugins(found for found in _installed() if _ours(found))
+
+
+def commands(taken: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
+    """Commands of other packages, and what is wrong with them; nothing else is loaded."""
+    offers, _, warnings = _gather([found for found in _installed() if not _ours(found)], (COMMAND,), taken)
+    return offers[COMMAND.name], tuple(warnings)
+
+
+def _plugins(found: Iterable[Found], taken: Collection[str] = ()) -> Plugins:
+    offers, origins, warnings = _gather(found, KINDS, taken)
+    provided: dict[str, Any] = {f"{kind.name}s": offers[kind.name] for kind in KINDS}
+    return Plugins(**provided, origins=origins, warnings=tuple(warnings))
+
+
+def _gather(
+    found: Iterable[Found], kinds: Sequence[Kind], taken: Collection[str]
+) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str], Origin], list[str]]:
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
     warnings: list[str] = []
-    loaded = _register(manager, [*_installed(), *_files(directories)], warnings)
+    loaded = _register(manager, found, warnings)
     origins: dict[tuple[str, str], Origin] = {}
-
-    def gather(kind: str, hook: str, name_of: Callable[[Any], str]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+    offered: dict[str, dict[str, Any]] = {kind.name: {} for kind in kinds}
+    for kind in kinds:
         for origin, plugin in loaded:
-            caller = manager.subset_hook_caller(hook, [p for p in manager.get_plugins() if p is not plugin])
+            caller = manager.subset_hook_caller(kind.hook, [p for p in manager.get_plugins() if p is not plugin])
             try:
-                offers = [(name_of(offer), offer) for offers in caller() for offer in offers]
-            except Exception as error:
+                offers = [offer for offers in caller() for offer in offers]
+                wrong = [problem for offer in offers if (problem := kind.problem(offer)) is not None]
+            except (Exception, SystemExit) as error:
                 warnings.append(_blame(origin, error))
                 continue
-            for name, offer in offers:
-                if name in found:
-                    taken = origins[kind, name]
-                    warnings.append(f"{origin} claims the {kind} {name!r}, which is taken by {taken}: left out")
+            if wrong:
+                warnings.append(f"{origin} is left out: {kind.hook} offers what is no {kind.name}: {'; '.join(wrong)}")
+                continue
+            for offer in offers:
+                name = getattr(offer, kind.called)
+                reason = _unavailable(kind, name, origin, origins, taken)
+                if reason is not None:
+                    warnings.append(f"{origin} claims the {kind.name} {name!r}, {reason}: left out")
                     continue
-                found[name], origins[kind, name] = offer, origin
-        return found
-
-    return Plugins(
-        constraints=gather("constraint", "auditkit_constraints", lambda kind: kind.type),
-        fitters=gather("fitter", "auditkit_fitters", lambda fitter: fitter.name),
-        alerts=gather("alert", "auditkit_alerts", lambda channel: channel.type),
-        origins=origins,
-        warnings=tuple(warnings),
-    )
+                offered[kind.name][name], origins[kind.name, name] = offer, origin
+    return offered, origins, warnings
 
 
-def _installed() -> Iterator[tuple[Origin, Callable[[], Any]]]:
+def _unavailable(
+    kind: Kind, name: str, origin: Origin, origins: Mapping[tuple[str, str], Origin], taken: Collection[str]
+) -> str | None:
+    if (kind.name, name) in origins:
+        return f"which is taken by {origins[kind.name, name]}"
+    if kind is COMMAND and name in taken:
+        return "which is taken by auditkit itself"
+    if kind is COMMAND and origin.distribution == DIRECTORY:
+        return "but commands come from installed packages only"
+    return None
+
+
+def _ours(found: Found) -> bool:
+    return found[0].module.startswith(SHIPPED)
+
+
+def _installed() -> Iterator[Found]:
     """Entry points, those of auditkit itself first so that nobody can take their names."""
     seen = set()
     entries = importlib.metadata.entry_points(group=hookspecs.PROJECT)
-    for entry in sorted(entries, key=lambda e: (not e.value.startswith("auditkit.plugins."), e.name, e.value)):
+    for entry in sorted(entries, key=lambda e: (not e.value.startswith(SHIPPED), e.name, e.value)):
         dist = entry.dist
         origin = Origin(entry.name, entry.value, dist.name if dist else "?", dist.version if dist else "?")
         if origin not in seen:  # an editable install can list the same entry point twice
@@ -101,18 +195,18 @@ def _installed() -> Iterator[tuple[Origin, Callable[[], Any]]]:
             yield origin, entry.load
 
 
-def _files(directories: Sequence[Path]) -> Iterator[tuple[Origin, Callable[[], Any]]]:
+def _files(directories: Sequence[Path]) -> Iterator[Found]:
     """Every Python file right inside the directories."""
     for directory in directories:
         if not directory.is_dir():
             raise InputError(Problem(str(directory), "is not a directory of plugins"))
         for path in sorted(directory.glob("*.py")):
             if not path.name.startswith("_"):
-                yield Origin(path.stem, str(path), "--plugins-dir", str(directory)), partial(_module, path)
+                yield Origin(path.stem, str(path), DIRECTORY, str(directory)), partial(_module, path)
 
 
 def _module(path: Path) -> Any:
-    spec = importlib.util.spec_from_file_location(f"auditkit_plugin_{path.stem}", path)
+    spec = importlib.util.spec_from_file_location(f"{FILE}{path.stem}_{crc32(bytes(path.resolve())):08x}", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be loaded")
     module = importlib.util.module_from_spec(spec)
@@ -121,9 +215,7 @@ def _module(path: Path) -> Any:
     return module
 
 
-def _register(
-    manager: pluggy.PluginManager, found: Iterable[tuple[Origin, Callable[[], Any]]], warnings: list[str]
-) -> list[tuple[Origin, Any]]:
+def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: list[str]) -> list[tuple[Origin, Any]]:
     loaded: list[tuple[Origin, Any]] = []
     for origin, load_one in found:
         plugin = None
@@ -131,7 +223,7 @@ def _register(
             plugin = load_one()
             manager.register(plugin)
             manager.check_pending()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             if plugin is not None and manager.is_registered(plugin):
                 manager.unregister(plugin)
             warnings.append(_blame(origin, error))
@@ -140,6 +232,6 @@ def _register(
     return loaded
 
 
-def _blame(origin: Origin, error: Exception) -> str:
+def _blame(origin: Origin, error: BaseException) -> str:
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return f"{origin} is left out: {reason}"

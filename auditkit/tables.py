@@ -49,15 +49,8 @@ def print_solution(solution: Solution) -> None:
     if solution.approximate is not None:
         certified = solution.approximate.certified
         print(f"certified      {_number(certified.utility)}  is the optimum that g-rdip is measured against")
-    measures, visits = best.rows.measures, best.outcome.visits
-    if len(best.rows) or measures:
-        rows = [
-            [row.label, row.sense, *map(_number, (row.bound, value, slack, dual))]
-            for row, value, slack, dual in zip(best.rows.rows, best.values, best.slacks, best.duals, strict=True)
-        ] + [
-            [m.label, m.sense, *map(_number, (m.bound, m.value(visits[m.states]), m.slack(visits), dual))]
-            for m, dual in zip(measures, best.measure_duals, strict=True)
-        ]
+    if best.conditions:
+        rows = [[c.label, c.sense, *map(_number, (c.bound, c.value, c.slack, c.dual))] for c in best.conditions]
         print_table(["constraint", "", "bound", "value", "slack", "dual"], rows[:MOST_ROWS], right=2)
         if len(rows) > MOST_ROWS:
             print(f"... {len(rows)} rows in all (--json has them)")

@@ -221,6 +221,12 @@ def document() -> dict[str, Any]:
             "warnings": ["52 scores of group Hispanic: its priors lean on those of the whole job family."],
             "settings": {"points": 40, "folds": 5, "strata": ["job family", "group"], "propensity_weights": False},
         },
+        "sections": {
+            "local-law-144": {
+                "title": "New York City Local Law 144",
+                "data": {"tables": ["sex", "race", "intersection"]},
+            }
+        },
         "findings": [
             {
                 "kind": "finding",

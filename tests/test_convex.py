@@ -110,7 +110,7 @@ def test_convex_optima_agree_with_the_program_over_all_policies(
     constraints: list[Constraint] = [*bind_rows(rows), constraint]
     solution = solve(instance, constraints)
     assert solution.status == truth.status
-    checked = json.loads(json.dumps(solution_document(solution, constraints, "hash")))
+    checked = json.loads(json.dumps(solution_document(solution)))
     assert [
         c.claim for c in verify(checked, instance.layout, bind(constraints, instance.layout), "hash") if not c.holds
     ] == []
@@ -205,7 +205,7 @@ def test_the_geometric_mean_is_the_hoelder_mean_of_order_zero() -> None:
 def test_claims_about_measures_are_verified() -> None:
     constraints: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     rows = bind(constraints, FOUR.layout)
-    honest = solution_document(solve(FOUR, constraints), constraints, "hash")
+    honest = solution_document(solve(FOUR, constraints))
 
     def failures(change: Callable[[dict[str, Any]], None]) -> list[str]:
         doc = json.loads(json.dumps(honest))

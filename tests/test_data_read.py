@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auditkit.data import load
-from auditkit.data.read import SEPARATORS, read
+from auditkit.data.delimited import SEPARATORS
+from auditkit.data.read import read as read_with
 from auditkit.errors import InputError
+from auditkit.plugin_manager import shipped
 
+read = partial(read_with, readers=tuple(shipped().readers.values()))
 ENCODINGS = ("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
 
 

@@ -75,7 +75,7 @@ def test_callback_experiment() -> None:
     assert black.interval is not None and black.interval.method == "katz"
     assert (black.interval.lower, black.interval.upper) == (six(0.550241), six(0.811168))
     assert black.fisher_p == pytest.approx(4.7587e-05, abs=5e-10)
-    assert black.recommended == "z" and black.shortfall == 39
+    assert black.recommended == "z"
     assert found["black"].status is Status.BELOW_LINE
     assert found["black"].flags == (Flag.MORE_THAN_TWO_SD,)
     assert found["white"].impact_ratio == 1

@@ -15,7 +15,7 @@ from auditkit.data.history import History
 from auditkit.errors import InputError
 from auditkit.files import instance_from_document
 from auditkit.fit.fit import cross_fit, features_of, fit
-from auditkit.fit.fitted import CannotFit, Fitted, instance_document
+from auditkit.fit.fitted import CannotFit, Fitted
 from auditkit.fit.fitter import Fitter, Laws, ScoreModel
 from auditkit.fit.folds import deal
 from auditkit.instance import Box
@@ -294,9 +294,9 @@ def test_expenses_become_attributes() -> None:
 
 def test_the_document_is_the_instance() -> None:
     result = fitted(with_outcomes(400))
-    document = instance_document(result)
+    document = result.instance.to_json()
     again = instance_from_document(document)
-    assert instance_document(Fitted(**{**vars(result), "instance": again})) == document
+    assert again.to_json() == document
     assert solve(again).unconstrained.utility == pytest.approx(solve(result.instance).unconstrained.utility)
 
 

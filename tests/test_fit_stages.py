@@ -13,7 +13,7 @@ from auditkit.data.history import History
 from auditkit.errors import InputError
 from auditkit.files import instance_from_document
 from auditkit.fit.fit import fit
-from auditkit.fit.fitted import Fitted, instance_document
+from auditkit.fit.fitted import Fitted
 from auditkit.instance import Chain
 from auditkit.solve import solve
 
@@ -193,7 +193,7 @@ def test_outcomes_reach_the_terminal_states() -> None:
 
 def test_chains_survive_the_file() -> None:
     result = fitted(funnel(300))
-    again = instance_from_document(instance_document(result))
+    again = instance_from_document(result.instance.to_json())
     assert solve(again).unconstrained.utility == pytest.approx(solve(result.instance).unconstrained.utility)
 
 

@@ -19,7 +19,7 @@ from auditkit.verify import verify
 
 def distance(specs: list[str], settings: Settings) -> tuple[float, float]:
     constraints = [build(text) for text in specs]
-    doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=settings), constraints, "hash")))
+    doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=settings))))
     assert doc["method"] == "g-rdip"
     found = doc["g_rdip"]["distance"]
     return found["utility"], found["violation"]
@@ -66,7 +66,7 @@ def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     constraints: list[Constraint] = [build("parity:basis=count")]
     rows = bind(constraints, FOUR.layout)
     doc = json.loads(
-        json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)), constraints, "h"))
+        json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40))))
     )
     assert [c.claim for c in verify(doc, FOUR.layout, rows, "h") if not c.holds] == []
     doc["constrained"]["policies"][0]["weight"] += 0.1
@@ -74,7 +74,7 @@ def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     convex: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     mixed = solve(FOUR, convex, "g-rdip", settings=Settings(outer=3, inner=2))
     with pytest.raises(InputError, match="does not list its policies"):
-        verify(json.loads(json.dumps(document(mixed, convex, "h"))), FOUR.layout, bind(convex, FOUR.layout), "h")
+        verify(json.loads(json.dumps(document(mixed))), FOUR.layout, bind(convex, FOUR.layout), "h")
 
 
 def test_infeasible_problems_are_told_apart_before_it_starts() -> None:

@@ -82,8 +82,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the charts, where only the words are in question."""
     nothing: dict[str, list[Any]] = {name: [] for name in SECTIONS}
     monkeypatch.setattr(charts, "draw", lambda document: nothing)
-    once = html.environment()
-    monkeypatch.setattr(html, "environment", lambda template_dir=None: once)
+    once = html.environment(None, html.shipped_sections())
+    monkeypatch.setattr(html, "environment", lambda template_dir=None, sections=None: once)
 
 
 # The page of the example ---------------------------------------------------------------------------------------------
@@ -139,7 +139,7 @@ def test_every_table_has_a_caption_and_scopes(page: str) -> None:
 
 
 def test_the_order_of_the_sections(page: str) -> None:
-    order = "findings people disparity policies costs expost fit method certificate provenance glossary"
+    order = "findings people disparity local-law-144 policies costs expost fit method certificate provenance glossary"
     assert " ".join(re.findall(r'<section id="(.*?)"', page)) == order
 
 
@@ -239,7 +239,7 @@ def test_a_part_that_is_missing_is_spoken_of(key: str, drawn: None) -> None:
     document["findings"] = [{"kind": "notice", "code": f"no-{key}", "text": f"Reason for {key}."}]
     words = Page(html.render(document)).words
     assert f"Reason for {key}." in words
-    if key not in ("frontier", "sensitivity", "problems", "mapping", "config"):
+    if key not in ("frontier", "sensitivity", "problems", "mapping", "config", "sections"):
         assert "not available" in words.lower()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 from test_constraints import build
 from test_solve_facts import FOUR, FREE_PARITY
 
-from auditkit import whatif
 from auditkit.errors import InputError
 from auditkit.instance import Box, Chain, Instance, Search, State
 from auditkit.layout import lay_out
@@ -19,6 +19,8 @@ from auditkit.solve import solve
 from auditkit.variants import with_capacities, with_more_positions, with_scores
 from auditkit.whatif.frontier import changed
 from auditkit.whatif.neighbours import Neighbours
+
+whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 
 
 def boxes(rng: np.random.Generator, searches: int, size: int, capacity: int, groups: str = "AB") -> Instance:

@@ -13,8 +13,9 @@ Results go to stdout, progress and reasons to stderr. Heavy libraries load insid
 | whatif | questions.py |
 | solve, verify | instances.py |
 | plugins | registered.py |
+| schema | formats.py |
 | run, history, schedule | scheduled.py |
-| study | auditkit/study/command.py |
+| study, and those of other packages | plugins, by way of group.py |
 | options and progress | shared.py |
 """
 
@@ -26,29 +27,29 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import audits, instances, questions, registered, scheduled
+from auditkit.cli import audits, formats, instances, questions, registered, scheduled
+from auditkit.cli.group import Commands
 from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
-from auditkit.study.command import study
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
 
 
-class InOrder(click.Group):
-    """Lists its commands in the order in which people need them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-@click.group(cls=InOrder, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="auditkit %(version)s")
 def commands() -> None:
     """Measure disparity in hiring and price constraints on it, exactly."""
 
 
 SCHEDULED = (scheduled.run, scheduled.history, scheduled.schedule)
-ALL = (*audits.COMMANDS, *questions.COMMANDS, *instances.COMMANDS, *SCHEDULED, study, *registered.COMMANDS)
+ALL = (
+    *audits.COMMANDS,
+    *questions.COMMANDS,
+    *instances.COMMANDS,
+    *SCHEDULED,
+    *registered.COMMANDS,
+    *formats.COMMANDS,
+)
 for command in ALL:
     commands.add_command(command)
 

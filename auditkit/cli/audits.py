@@ -19,6 +19,7 @@ from auditkit.cli.shared import (
     fit_options,
     json_option,
     load_plugins,
+    plugin_options,
     quiet_option,
     settings,
     working,
@@ -150,6 +151,7 @@ def _print_audit(audit: Audit, written: Written, path: Path) -> None:
 @click.command()
 @data_argument
 @data_options
+@plugin_options
 @click.option("--all", "everything", is_flag=True, help="show every problem, not only the first ten")
 @json_option
 def check(
@@ -166,16 +168,9 @@ def check(
     Leaves with 2 if something must be mended before an audit.
     """
     path, chosen = settings(data, config, maps, costs, capacity)
-    from auditkit import data as reading
+    from auditkit import reading
 
-    checked = reading.check(
-        path,
-        chosen.mapping or None,
-        cost=chosen.cost,
-        capacity=chosen.capacity,
-        words=chosen.words or None,
-        sheet=chosen.sheet,
-    )
+    checked = reading.problems_of(path, chosen, load_plugins())
     if as_json:
         click.echo(json.dumps(_checked(checked), indent=1, ensure_ascii=False))
     else:
@@ -227,6 +222,7 @@ def _print_mapping(history: History, path: Path) -> None:
 @click.command()
 @data_argument
 @data_options
+@plugin_options
 @click.option(
     "-o",
     "--output",
@@ -249,10 +245,10 @@ def init(
     path, chosen = settings(data, config, maps, costs, capacity)
     if output.exists() and not force:
         raise InputError(Problem(str(output), "is there already", "name another with -o, or overwrite it with --force"))
-    from auditkit import config_file, pipeline
+    from auditkit import config_file, reading
     from auditkit.files import write_text
 
-    history = pipeline.read(path, chosen)
+    history = reading.read(path, chosen, load_plugins())
     write_text(output, config_file.write(chosen, history, output.parent))
     _print_mapping(history, path)
     click.echo(f"written: {output}")
@@ -291,10 +287,10 @@ def fit(
     with working("fitting priors", quiet):
         from auditkit import pipeline
         from auditkit.files import write_text
-        from auditkit.fit.fitted import instance_document
 
-        fitted = pipeline.fit_history(pipeline.read(path, chosen), chosen, load_plugins())
-        text = json.dumps(instance_document(fitted), ensure_ascii=False, allow_nan=False) + "\n"
+        plugins = load_plugins()
+        fitted = pipeline.fit_history(pipeline.read(path, chosen, plugins), chosen, plugins)
+        text = json.dumps(fitted.instance.to_json(), ensure_ascii=False, allow_nan=False) + "\n"
     for notice in (*fitted.notices, *fitted.quality.warnings):
         click.echo(f"note: {notice}", err=True)
     if output is None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,9 +19,6 @@ from auditkit.cli.shared import (
     quiet_option,
     working,
 )
-
-if TYPE_CHECKING:
-    from auditkit.verify import Check
 
 
 @click.command()
@@ -66,11 +63,10 @@ def solve(
     constraints = make_constraints(keys, specs)
     with working("solving (the first run compiles for some seconds)", quiet):
         from auditkit.solve import solve as solve_instance
-        from auditkit.solve.document import document
         from auditkit.solve.g_rdip import Settings
 
         solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))
-        text = json.dumps(document(solution, constraints, sha256), indent=1, allow_nan=False)
+        text = json.dumps(replace(solution, sha256=sha256).to_json(), indent=1, allow_nan=False)
     if output is not None:
         write_text(output, text + "\n")
     if as_json:
@@ -94,46 +90,19 @@ def verify(claimed: Path, subject: Path, as_json: bool, quiet: bool) -> int:
     Policies are evaluated again by other algorithms and bounds re-derived from the duals. Leaves with 1 if any claim
     does not stand.
     """
-    from auditkit.files import read_json
-
-    document, _ = read_json(claimed)
-    skipped: list[str] = []
-    if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
-        checks, skipped = _of_report(document, subject, quiet)
-    else:
-        checks = _of_solution(claimed, subject, quiet)
-    failed = [check for check in checks if not check.holds]
-    if as_json:
-        claims = [{"claim": c.claim, "holds": c.holds, "detail": c.detail} for c in checks]
-        click.echo(json.dumps({"holds": not failed, "claims": claims, "not_checked": skipped}, indent=1))
-    else:
-        for check in failed:
-            click.echo(f"does not stand: {check.claim}: {check.detail}")
-        for text in skipped:
-            click.echo(f"not checked: {text}")
-        click.echo(f"{len(checks) - len(failed)} of {len(checks)} claims stand")
-    return FINDING if failed else DONE
-
-
-def _of_solution(solution: Path, instance: Path, quiet: bool) -> list[Check]:
-    from auditkit.constraints import bind
-    from auditkit.files import read_instance, read_solution
-
-    claimed = read_solution(solution)
-    problem, _, sha256 = read_instance(instance)
-    constraints = make_constraints(claimed["specs"], ())
-    with working("verifying", quiet):
-        from auditkit.verify import verify as verify_solution
-
-        rows = bind(constraints, problem.layout)
-        return verify_solution(claimed, problem.layout, rows, sha256)
-
-
-def _of_report(report: dict[str, Any], data: Path, quiet: bool) -> tuple[list[Check], list[str]]:
     with working("verifying", quiet) as say:
-        from auditkit.pipeline import verify_report
+        from auditkit.pipeline import verify_files
 
-        return verify_report(report, data, load_plugins(), say)
+        found = verify_files(claimed, subject, load_plugins(), say)
+    if as_json:
+        click.echo(json.dumps(found.to_json(), indent=1))
+    else:
+        for check in found.failed:
+            click.echo(f"does not stand: {check.claim}: {check.detail}")
+        for text in found.not_checked:
+            click.echo(f"not checked: {text}")
+        click.echo(f"{len(found.checks) - len(found.failed)} of {len(found.checks)} claims stand")
+    return DONE if found.holds else FINDING
 
 
 COMMANDS = (solve, verify)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -53,13 +54,19 @@ def load_plugins() -> Plugins:
     """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
     from auditkit import plugin_manager
 
-    asked = click.get_current_context().meta
-    plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()))
-    if plugins.warnings and asked.get(STRICT_PLUGINS):
+    context = click.get_current_context()
+    asked, root = context.meta, context.find_root().command
+    plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()), taken=getattr(root, "commands", ()))
+    strict = bool(asked.get(STRICT_PLUGINS))
+    if plugins.warnings and strict:
         raise InputError([Problem("", line) for line in plugins.warnings])
-    for line in plugins.warnings:
+
+    def warn(line: str) -> None:
         click.echo(f"warning: {line}", err=True)
-    return plugins
+
+    for line in plugins.warnings:
+        warn(line)
+    return replace(plugins, strict=strict, tell=warn)
 
 
 PLUGINS_DIR, STRICT_PLUGINS = "auditkit.plugins_dir", "auditkit.strict_plugins"
@@ -88,7 +95,7 @@ _PLUGIN_OPTIONS = (
         is_flag=True,
         expose_value=False,
         callback=_remember(STRICT_PLUGINS),
-        help="a plugin that cannot be loaded is an error",
+        help="a plugin that cannot be loaded or fails is an error",
     ),
 )
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from auditkit import notebook
 from auditkit.data.cells import UNKNOWN
 from auditkit.data.problems import Counts, Notice, Problems
 from auditkit.data.read import Source
@@ -48,6 +49,24 @@ class History:
     counts: Counts
     source: Source
     notices: tuple[Notice, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table, to keep: one row per application."""
+        return self.table.copy()
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        return f"<History of {self.source.path}: {counts.rows_used:,} of {counts.rows_read:,} rows used>"
+
+    def _repr_html_(self) -> str:
+        """Counts and the mapping; no row of the table."""
+        facts = [
+            f"{self.table['search'].nunique():,} searches, groups: {', '.join(self.groups) or 'none'}",
+            *([f"stages: {', '.join(self.stages)}"] if self.stages else ()),
+            f"{len(self.problems):,} problems with cells",
+        ]
+        mapping = [list(row) for row in render_mapping(self)]
+        return notebook.card(repr(self).strip("<>"), facts, notebook.Table(["role", "column", "reason"], mapping))
 
     def has(self, column: str) -> bool:
         """Whether the table has this canonical column."""

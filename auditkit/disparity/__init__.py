@@ -5,6 +5,7 @@
 | two groups, the formulas | two_by_two.py |
 | all groups against the reference, status and flags | groups.py |
 | counts from a table of applications | table.py |
+| what plugins measure | measured.py |
 | groups too small to show | suppression.py |
 """
 
@@ -20,6 +21,7 @@ from auditkit.disparity.groups import (
     compare,
     flip_flop,
 )
+from auditkit.disparity.measured import measured
 from auditkit.disparity.plain import plain
 from auditkit.disparity.suppression import hidden, shown, suppress
 from auditkit.disparity.table import UNKNOWN, Outcome, measure, tally
@@ -44,6 +46,7 @@ __all__ = [
     "hidden",
     "holm",
     "measure",
+    "measured",
     "plain",
     "score_interval",
     "shown",

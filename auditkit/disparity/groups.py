@@ -7,7 +7,7 @@ A status reports a measurement against a convention and gives no verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -97,7 +97,6 @@ class Comparison:
     p: float
     p_holm: float
     p_bh: float
-    shortfall: float
     flip_flop: FlipFlop
     stratified: Stratified | None
 
@@ -117,6 +116,18 @@ class Group:
     reason: str
     flags: tuple[Flag, ...]
     comparison: Comparison | None
+    measures: Mapping[str, float | None] = field(default_factory=dict)
+    """What plugins measure, by name."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a measure of a plugin is shown; `form` is one of those of `auditkit.measures`."""
+
+    name: str
+    title: str
+    form: str
+    legend: str
 
 
 @dataclass(frozen=True)
@@ -137,6 +148,7 @@ class Disparity:
     pending: int = 0
     not_measured: int = 0
     median: float | None = None
+    measures: tuple[Column, ...] = ()
 
     def __getitem__(self, group: str) -> Group:
         return next(row for row in self.groups if row.group == group)
@@ -267,7 +279,6 @@ def _comparisons(
                 p=p[i],
                 p_holm=p_holm[i],
                 p_bh=float(p_bh[i]),
-                shortfall=pair.shortfall,
                 flip_flop=flip_flop(pair, line, significant),
                 stratified=None if stratum is None else replace(stratum, p_holm=cmh_holm.get(i)),
             )

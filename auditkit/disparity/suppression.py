@@ -49,6 +49,7 @@ def suppress(disparity: Disparity, threshold: int = 5) -> Disparity:
                     row,
                     impact_ratio=None,
                     comparison=None,
+                    measures={},
                     flags=(),
                     reason=f"{row.status.text}; the reference is not shown",
                 )
@@ -76,4 +77,5 @@ def _blank(row: Group, threshold: int) -> Group:
         reason=Status.SUPPRESSED.text,
         flags=(),
         comparison=None,
+        measures={},
     )

@@ -18,6 +18,7 @@ import pandas as pd
 
 from auditkit.data.history import History
 from auditkit.errors import InputError, Problem, nearest
+from auditkit.faults import PluginError, blaming, shipped
 from auditkit.fit import stages, terms
 from auditkit.fit.boxes import boxes
 from auditkit.fit.fitted import CannotFit, Fitted, Realised
@@ -67,7 +68,9 @@ def fit(
     dealt = deal(table["search"], table["candidate"], scored, folds)
     chance_weights = propensity_weights(features, scored)
     weights = chance_weights if propensity else scored.astype(np.float64)
-    kind = fitters[fitter](points=points if plan is None else min(points, stages.MOST_POINTS))
+    with blaming(fitters[fitter], f"making the fitter {fitter!r}"):
+        kind = fitters[fitter](points=points if plan is None else min(points, stages.MOST_POINTS))
+        fitter_settings = kind.model_dump(mode="json")
     all_laws = cross_fit(kind, features, scores, weights, dealt)
 
     rows, search = _in_layout_order(history, notices)
@@ -101,7 +104,7 @@ def fit(
     )
     settings = {
         "fitter": fitter,
-        "fitter_settings": kind.model_dump(mode="json"),
+        "fitter_settings": fitter_settings,
         "features": [str(name) for name in features.columns],
         "folds": dealt.count,
         "folds_of": dealt.unit,
@@ -141,11 +144,19 @@ def cross_fit(kind: Fitter, features: pd.DataFrame, scores: Floats, weights: Flo
         inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
         own = weights[training] / weights[training].mean()
         try:
-            laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
+            with blaming(kind, f"the fitter {kind.name!r}"):
+                laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
+                if not isinstance(laws, Laws):
+                    raise TypeError(f"its laws are of the class {type(laws).__name__}, not Laws")
             if len(laws) != len(inside):
                 raise InputError(Problem("laws", f"{len(laws)} for {len(inside)} candidates"))
+        except PluginError:
+            raise
         except InputError as error:
-            raise InputError([problem.at(f"fitter {kind.name!r}") for problem in error.problems]) from None
+            problems = [problem.at(f"fitter {kind.name!r}") for problem in error.problems]
+            if not shipped(kind):
+                raise PluginError(kind, f"the fitter {kind.name!r} failed", "; ".join(map(str, problems))) from None
+            raise InputError(problems) from None
         parts.append((inside, laws))
     return Laws.joined(parts, len(features))
 

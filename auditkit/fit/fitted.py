@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditkit import notebook
 from auditkit.errors import InputError
-from auditkit.files import INSTANCE
 from auditkit.fit.long_term import TrueValue
 from auditkit.fit.quality import FitQuality
-from auditkit.instance import Box, Chain, Instance, State
+from auditkit.instance import Instance
 from auditkit.layout import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
 
 
 class CannotFit(InputError):
@@ -102,43 +107,31 @@ class Fitted:
     settings: dict[str, Any]
     """Everything that the fit depends on apart from the data, as plain numbers and words."""
 
+    def save_json(self, path: str | Path) -> None:
+        """Write the instance file."""
+        self.instance.save_json(path)
 
-def instance_document(fitted: Fitted) -> dict[str, Any]:
-    """The instance as a document of format auditkit-instance/1, without constraints."""
-    searches = [
-        {
-            "id": search.id,
-            "capacity": search.capacity,
-            "candidates": [_box(c) if isinstance(c, Box) else _chain(c) for c in search.candidates],
-        }
-        for search in fitted.instance.searches
-    ]
-    return {"format": INSTANCE, "searches": searches}
+    def to_frame(self) -> pd.DataFrame:
+        """One row per candidate of the instance, beside what the firm did; `at` is its row in the history's table."""
+        frame = self.instance.to_frame()
+        return frame.assign(
+            expected=self.expected, inspected=self.realised.inspected, selected=self.realised.selected, at=self.rows
+        )
 
+    def __repr__(self) -> str:
+        return repr(self.instance).replace("Instance", "Fitted", 1)
 
-def _box(box: Box) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": box.id, "group": box.group, "cost": box.cost}
-    document |= {"values": box.values.tolist(), "probs": box.probs.tolist()}
-    if box.true_values is not None:
-        document["true_values"] = box.true_values.tolist()
-    return document | ({"attributes": dict(box.attributes)} if box.attributes else {})
-
-
-def _chain(chain: Chain) -> dict[str, Any]:
-    document = {
-        "id": chain.id,
-        "group": chain.group,
-        "start": chain.start,
-        "states": {state.name: _state(state) for state in chain.states},
-    }
-    return document | ({"attributes": dict(chain.attributes)} if chain.attributes else {})
-
-
-def _state(state: State) -> dict[str, Any]:
-    document: dict[str, Any] = {"stage": state.stage} if state.stage is not None else {}
-    document["reward"] = state.reward
-    if state.terminal:
-        document["terminal"] = True
-    else:
-        document["to"] = dict(state.to)
-    return document | ({"true_reward": state.true_reward} if state.true_reward is not None else {})
+    def _repr_html_(self) -> str:
+        layout, realised = self.instance.layout, self.realised
+        counts = [
+            np.bincount(layout.candidate_group, who, minlength=len(layout.groups)).astype(int).tolist()
+            for who in (np.ones(len(self.rows)), realised.inspected, realised.selected)
+        ]
+        rows = list(zip(layout.groups, *counts, strict=True))
+        facts = [
+            f"fitter: {self.settings['fitter']}; the firm's decisions were worth {notebook.number(realised.utility)}",
+            *self.notices,
+            *self.quality.warnings,
+        ]
+        table = notebook.Table(["group", "candidates", "inspected by the firm", "selected"], rows, right=1)
+        return notebook.card(repr(self).strip("<>"), facts, table)

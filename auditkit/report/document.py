@@ -21,7 +21,8 @@ from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standi
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparity
 from auditkit.report import findings, people
-from auditkit.report.privacy import Hidden, blank, laws_shown, tells
+from auditkit.report.format import FORMAT
+from auditkit.report.privacy import Hidden, laws_shown, tells
 
 if TYPE_CHECKING:
     from auditkit.config import Config
@@ -31,10 +32,7 @@ if TYPE_CHECKING:
     from auditkit.policy import Level, Policy
     from auditkit.whatif import Answers
 
-FORMAT = "auditkit-report/1"
 EPOCH = "SOURCE_DATE_EPOCH"
-KEYS = frozenset({"input", "config", "firm", "unconstrained", "constrained", "disparity"})
-"""Top-level keys without which a document cannot be checked."""
 
 PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
 
@@ -45,7 +43,7 @@ class Parts:
 
     history: History
     tables: Mapping[str, Disparity | None]
-    """By outcome: `selected`, `inspected`."""
+    """By outcome: `selected`, `inspected`; already without the hidden groups."""
     summary: Summary | None
     """Of Local Law 144, already without the hidden categories."""
     hidden: Hidden
@@ -94,12 +92,13 @@ def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
         else {**_standing(comparison.unconstrained, hidden), "ex_post_slack": None},
         "constrained": constrained,
         "disparity": {
-            **{name: None if table is None else blank(table, hidden).to_json() for name, table in parts.tables.items()},
+            **{name: None if table is None else table.to_json() for name, table in parts.tables.items()},
             "local_law_144": None if parts.summary is None else parts.summary.to_json(),
         },
         "funnel": people.funnel(history, hidden),
         **({"frontier": None, "sensitivity": None} if parts.answers is None else parts.answers.to_json(hidden.groups)),
         "fit": None if parts.fitted is None else _fit(parts.fitted, hidden),
+        "sections": {},
         "findings": _findings(parts),
         "provenance": _provenance(),
     }
@@ -111,12 +110,7 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def _findings(parts: Parts) -> list[dict[str, Any]]:
-    found = [
-        f
-        for table in parts.tables.values()
-        if table is not None
-        for f in findings.of_disparity(blank(table, parts.hidden))
-    ]
+    found = [f for table in parts.tables.values() if table is not None for f in findings.of_disparity(table)]
     if parts.comparison is not None:
         found += findings.of_comparison(parts.comparison, parts.hidden)
     if parts.fitted is None:

@@ -212,6 +212,11 @@ def without_fit(reasons: Sequence[str]) -> list[Finding]:
     ]
 
 
+def of_plugins(lines: Iterable[str]) -> list[Finding]:
+    """What could not be used of somebody's plugins, and why."""
+    return [_notice("plugin-left-out", _sentence(line)) for line in lines]
+
+
 def visible_warnings(warnings: Iterable[str], hidden: Hidden) -> list[str]:
     """Warnings of the fit that name no hidden group."""
     starts = tuple(start for group in hidden.groups for start in (f"group {group}:", f"{group}:"))

@@ -11,8 +11,9 @@ import mimetypes
 import re
 import traceback
 from base64 import b64encode
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from jinja2 import (
     ChoiceLoader,
     Environment,
     FileSystemLoader,
+    FunctionLoader,
     PackageLoader,
     PrefixLoader,
     StrictUndefined,
@@ -32,18 +34,84 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
+from auditkit import plugin_manager
 from auditkit.errors import InputError, Problem
+from auditkit.faults import PluginError, shipped
 from auditkit.report import charts, histograms, reading, words
 from auditkit.report.svg import Chart
+from auditkit.sections import Section
+
+Sections = Mapping[str, type[Section]]
 
 MISSING = Markup('<span class="na">not available</span>')
 
 
-def render(document: reading.Document, *, template_dir: Path | None = None) -> str:
-    """The page. Raises InputError where a template of the user's is wrong."""
-    names: dict[str, Any] = {
+def render(document: reading.Document, *, template_dir: Path | None = None, sections: Sections | None = None) -> str:
+    """The page. Raises InputError where a template of the user's or of a plugin is wrong.
+
+    `sections` are those of plugins whose data the document may hold; by default the ones that ship.
+    """
+    sections = shipped_sections() if sections is None else sections
+    names = _names(document) | {"charts": charts.draw(document), "added": added(document, sections, template_dir)}
+    try:
+        return environment(template_dir, sections).get_template("report.html").render(names)
+    except Exception as error:
+        problem = None if template_dir is None else _whose(error, template_dir)
+        if problem is None:
+            raise
+        raise InputError(problem) from error
+
+
+@cache
+def shipped_sections() -> Sections:
+    """Sections that are plugins of auditkit's own."""
+    return plugin_manager.shipped().sections
+
+
+@dataclass(frozen=True)
+class Added:
+    """A section of a plugin as it stands in the page, behind the section `after`."""
+
+    name: str
+    title: str
+    after: str
+    body: Markup
+
+
+def added(document: reading.Document, sections: Sections, template_dir: Path | None = None) -> list[Added]:
+    """The sections of plugins, rendered; raises PluginError that names the one whose template is wrong."""
+    found: list[Added] = []
+    shown = {name: entry for name, entry in (document.get("sections") or {}).items() if name in sections}
+    if not shown:
+        return found
+    made, names = environment(template_dir, sections), _names(document)
+    asks = document["frontier"] is not None or document["sensitivity"] is not None
+    for name, entry in shown.items():
+        section = sections[name]
+        if not entry or entry["data"] is None:
+            continue
+        try:
+            body = made.get_template(_template_of(name)).render(names | entry["data"])
+        except Exception as error:
+            if template_dir is not None and (problem := _whose(error, template_dir)) is not None:
+                raise InputError(problem) from error
+            if shipped(section):
+                raise
+            problem = _whose(error, section.template.parent) or Problem(str(section.template), str(error))
+            raise PluginError(section, f"the template of the section {name!r} failed", str(problem)) from error
+        after = section.after if asks or section.after != "whatif" else "expost"
+        found.append(Added(name, entry["title"], after, Markup(body)))
+    return found
+
+
+def _template_of(name: str) -> str:
+    return f"section_{name}.html"
+
+
+def _names(document: reading.Document) -> dict[str, Any]:
+    """What every template can use."""
+    return {
         "document": document,
-        "charts": charts.draw(document),
         "why": partial(reading.reasons, document),
         "total": partial(reading.total, document),
         "policies": lambda: list(reading.policies(document)),
@@ -53,19 +121,13 @@ def render(document: reading.Document, *, template_dir: Path | None = None) -> s
         "errors": {key: reading.error_rows(document, key) for key in ("by_group", "by_stratum")},
         "slack_total": len(histograms.slack_panels(document)),
     }
-    try:
-        return environment(template_dir).get_template("report.html").render(names)
-    except Exception as error:
-        problem = None if template_dir is None else _whose(error, template_dir)
-        if problem is None:
-            raise
-        raise InputError(problem) from error
 
 
-def environment(template_dir: Path | None = None) -> Environment:
+def environment(template_dir: Path | None = None, sections: Sections | None = None) -> Environment:
     """Jinja with the filters of the report; strict, and escaping whatever the template's name."""
-    shipped = PackageLoader("auditkit.templates", "")
-    loaders: list[BaseLoader] = [shipped, PrefixLoader({"shipped": shipped})]
+    files = {_template_of(name): section.template for name, section in (sections or {}).items()}
+    ours = ChoiceLoader([PackageLoader("auditkit.templates", ""), FunctionLoader(partial(_of_plugin, files))])
+    loaders: list[BaseLoader] = [ours, PrefixLoader({"shipped": ours})]
     if template_dir is not None:
         if not template_dir.is_dir():
             raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
@@ -90,6 +152,11 @@ def environment(template_dir: Path | None = None) -> Environment:
     return made
 
 
+def _of_plugin(files: Mapping[str, Path], name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    path = files.get(name)
+    return None if path is None else (path.read_text(encoding="utf-8"), str(path), lambda: True)
+
+
 def share(part: float | None, whole: float | None) -> float | None:
     return None if part is None or not whole else part / whole
 
@@ -102,6 +169,11 @@ def data_uri(template_dir: Path | None, name: str) -> str:
         raise TemplateRuntimeError(f"there is no file {name!r} in the folder of the theme")
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
+
+
+def written(value: float | None, form: str | None) -> str:
+    """A number in the form that its measure asks for."""
+    return MISSING if value is None else NUMBERS[form or "amount"](value)
 
 
 def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
@@ -176,6 +248,7 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "slug": slug,
     "spaced": words.spaced,
     "visible": words.visible,
+    "written": written,
 }
 
 

@@ -85,10 +85,10 @@ def blank(disparity: Disparity, out: Hidden) -> Disparity:
         if row.group in out.groups:
             row = replace(row, applicants=None, shown=out.shown[row.group], selected=None, rate=None, share=None)
             row = replace(row, impact_ratio=None, status=Status.SUPPRESSED, reason=Status.SUPPRESSED.text)
-            row = replace(row, flags=(), comparison=None)
+            row = replace(row, flags=(), comparison=None, measures={})
         elif blind:
             reason = f"{row.status.text}; the reference is not shown"
-            row = replace(row, impact_ratio=None, comparison=None, flags=(), reason=reason)
+            row = replace(row, impact_ratio=None, comparison=None, measures={}, flags=(), reason=reason)
         rows.append(row)
     return replace(disparity, groups=tuple(rows))
 

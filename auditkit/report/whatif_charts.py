@@ -143,7 +143,7 @@ def budget(part: Part, number: int = 1) -> Chart | None:
 
 def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
     """Curves of shares over a number, named above."""
-    ax = axes(fig, 24, 156, left=40, right=8)
+    ax = axes(fig, 24, 156, left=48, right=8)
     shares = [y for dots in lines.values() for _, y in dots] + [1.0]
     low, high = min(shares), max(shares)
     room = max(0.06 * (high - low), 0.005)
@@ -163,7 +163,7 @@ def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
 
 
 def _name(ax: Axes, names: Sequence[str]) -> None:
-    x = -0.1
+    x = -0.12
     for i, name in enumerate(names):
         ax.plot([x], [1.09], MARKERS[i], color=GROUPS[i], markersize=7, transform=ax.transAxes, clip_on=False)
         ax.text(x + 0.03, 1.065, name, transform=ax.transAxes)

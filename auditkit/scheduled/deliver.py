@@ -8,6 +8,7 @@ from typing import Literal
 
 from auditkit.alerts import Alert, AlertError, Channel, Crossed, redact
 from auditkit.errors import InputError, Problem
+from auditkit.faults import origin_of, shipped
 from auditkit.report.words import plural
 from auditkit.scheduled.history import Delivery, Run
 from auditkit.scheduled.settings import Settings, value_of
@@ -88,7 +89,8 @@ def deliver(
         except AlertError as error:
             done.append(Delivery(place, channel.type, False, redact(str(error), secrets)))
         except Exception as error:  # a flaw in somebody's channel must not hide the audit
-            reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+            whose = "" if shipped(channel) else f"{origin_of(channel)}: "
+            reason = f"{whose}{type(error).__name__}: {error}".partition("\n")[0]
             done.append(Delivery(place, channel.type, False, redact(reason, secrets)))
     return done
 

@@ -36,11 +36,12 @@ def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
 
 def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
     from auditkit import pipeline
-    from auditkit.report import html, pdf
+    from auditkit.report import pdf
+    from auditkit.report.audit import page_of
 
     progress("drawing the report")
     text = pipeline.text_of(audit).encode()
-    page = html.render(audit.document, template_dir=audit.config.report.template_dir)
+    page = page_of(audit)
     files = {"report.html": page.encode(), "report.json": text}
     progress("setting the PDF")
     try:

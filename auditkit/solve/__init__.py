@@ -83,7 +83,7 @@ def solve(
     try:
         found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
     except Infeasible:
-        return Solution(method, unconstrained, None, smallest_conflict(layout, rows))
+        return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
     outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
     cuts, policies, duals = _used_cuts(oracle, found)
     return Solution(
@@ -100,6 +100,7 @@ def solve(
             cuts=cuts,
             cut_duals=duals[len(rows) :],
         ),
+        constraints=rows.constraints,
     )
 
 
@@ -118,7 +119,7 @@ def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
         outcome=Outcome(oracle.layout, run.visits),
         evaluations=(run.settings.outer or 1) * (run.settings.inner or 1),
     )
-    return Solution(G_RDIP, certified.unconstrained, mixed, approximate=Approximation(run, optimum))
+    return replace(certified, method=G_RDIP, constrained=mixed, approximate=Approximation(run, optimum))
 
 
 def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:

@@ -10,17 +10,19 @@ to rounding in some tens of rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from auditkit.constraints import Measure, Row
-from auditkit.errors import InputError
+from auditkit.constraints import Constraint, Measure, Row
+from auditkit.faults import PluginError, shipped
 from auditkit.layout import Floats
 from auditkit.policy import Policy
 from auditkit.solve.dual_search import Meeting
 from auditkit.solve.master import MOST_ROUNDS, Master, phase_one, price
 from auditkit.solve.oracle import FEASIBILITY, Column, Infeasible, Oracle
+from auditkit.sound import STEP, slope_flaw
 
 CLOSED = 1e-10
 """Of the size of the utility: value and bound closer than this have met."""
@@ -54,7 +56,7 @@ class _Problem:
         self.scale = oracle.scale(oracle.free)
         self.columns: list[Column] = [oracle.free, *oracle.known]
         self.anchor = np.zeros(0)
-        self.check_gradients()
+        self.check_gradients(0.5 * oracle.free.visits, lambda _: True)
         if len(self.affine):
             first = Master(self.affine, self.scale, oracle.free.utility)
             for column in self.columns:
@@ -70,10 +72,11 @@ class _Problem:
         return min(measure.slack(visits) / _size(measure) for measure in self.measures)
 
     def cut_at(self, visits: Floats) -> None:
+        self.check_gradients((1 - 2 * STEP) * visits, lambda owner: not shipped(owner))
         for k, measure in enumerate(self.measures):
             cut = measure.tangent(visits[measure.states])
             if not np.isfinite(cut.coefficients).all() or not np.isfinite(cut.bound):
-                raise InputError(f"{self._blame(k)}: value or gradient is not finite at a point of its domain")
+                raise self._blame(k, "its value or gradient is not finite at a point of its domain")
             for column in self.columns:
                 self._check_tangent(k, cut, column)
             self.oracle.add_cut(k, cut)
@@ -81,20 +84,11 @@ class _Problem:
                 self.scale, max(abs(cut.bound), float(np.abs(cut.coefficients) @ visits[cut.states]), 1e-9)
             )
 
-    def check_gradients(self) -> None:
-        """Compare gradients with differences of the values, from half of what the unconstrained optimum does."""
+    def check_gradients(self, at: Floats, which: Callable[[Constraint], bool]) -> None:
+        """Compare gradients with differences of the values, near some visits."""
         for k, measure in enumerate(self.measures):
-            x = 0.5 * self.columns[0].visits[measure.states]
-            h = 1e-4
-            slope = float(np.asarray(measure.gradient(x), dtype=np.float64) @ x)
-            difference = (measure.value(x * (1 + h)) - measure.value(x * (1 - h))) / (2 * h)
-            if not np.isfinite(slope) or not np.isfinite(difference):
-                raise InputError(f"{self._blame(k)}: value or gradient is not finite at a point of its domain")
-            if abs(slope - difference) > 1e-3 * (abs(slope) + abs(difference) + _size(measure)):
-                raise InputError(
-                    f"{self._blame(k)}: its gradient is not that of its value: along the visits it says {slope:.6g}, "
-                    f"and the value changes by {difference:.6g}"
-                )
+            if which(self._owner(k)) and (wrong := slope_flaw(measure, at[measure.states])) is not None:
+                raise self._blame(k, wrong)
 
     def add(self, column: Column) -> None:
         for k, cut in self.oracle.cuts:
@@ -107,15 +101,18 @@ class _Problem:
         over = cut.value(column.visits) - cut.bound - measure.value(column.visits[measure.states]) + measure.bound
         if (over if measure.sense == "<=" else -over) > 1e-6 * (1.0 + _size(measure) + abs(cut.bound)):
             kind = "convex" if measure.sense == "<=" else "concave"
-            raise InputError(
-                f"{self._blame(k)}: its value is not {kind}, or its gradient is not that of its value, so that "
-                f"'{measure.sense} {measure.bound:g}' is not a convex constraint"
+            raise self._blame(
+                k,
+                f"its value is not {kind}, or its gradient is not that of its value, so that "
+                f"'{measure.sense} {measure.bound:g}' is not a convex constraint",
             )
 
-    def _blame(self, k: int) -> str:
-        return (
-            f"constraint {self.affine.constraints[self.affine.measured_by[k]].describe()!r} ({self.measures[k].label})"
-        )
+    def _owner(self, k: int) -> Constraint:
+        return self.affine.constraints[self.affine.measured_by[k]]
+
+    def _blame(self, k: int, what: str) -> PluginError:
+        owner = self._owner(k)
+        return PluginError(owner, f"constraint {owner.describe()!r} ({self.measures[k].label}): {what}")
 
     def linear(self, feasible: bool, margin: float = 0.0) -> tuple[float, Floats, Floats]:
         """Value, duals and weights of the master LP with all cuts, these moved inwards by a margin."""
@@ -160,6 +157,9 @@ class _Problem:
                 margin = next(margins)
                 continue
             self.add(new)
+        theirs = [k for k in range(len(self.measures)) if not shipped(self._owner(k))]
+        if theirs:
+            raise self._blame(theirs[0], "neither met nor refuted: check that it is convex, and its gradient")
         raise ArithmeticError("convex constraints: neither met nor refuted")
 
     def optimise(self) -> Meeting:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from auditkit.constraints import Constraint, Measure, Row, Rows
-from auditkit.files import SOLUTION
+from auditkit.constraints import Row, Rows
+from auditkit.formats import SOLUTION
 from auditkit.outcome import Outcome
 from auditkit.policy import Level, Policy
 from auditkit.solve.solution import Optimum, Solution
 
 
-def document(solution: Solution, constraints: list[Constraint], sha256: str | None = None) -> dict[str, Any]:
+def document(solution: Solution) -> dict[str, Any]:
     """Everything of a solution, as plain data; `verify` needs nothing else but the instance."""
     infeasible: dict[str, Any] = {}
     if solution.constrained is None:
@@ -21,13 +21,13 @@ def document(solution: Solution, constraints: list[Constraint], sha256: str | No
         "format": SOLUTION,
         "status": solution.status,
         "method": solution.method,
-        "specs": [{"type": c.type, **c.model_dump(mode="json", exclude_defaults=True)} for c in constraints],
+        "specs": [{"type": c.type, **c.model_dump(mode="json", exclude_defaults=True)} for c in solution.constraints],
         "unconstrained": outcome(solution.unconstrained),
         "constrained": None if solution.constrained is None else _optimum(solution.constrained),
         **infeasible,
         **_approximation(solution),
         "price_of_fairness": {"ratio": solution.ratio, "loss": solution.loss},
-        "instance": {"sha256": sha256},
+        "instance": {"sha256": solution.sha256},
     }
 
 
@@ -86,43 +86,13 @@ def _optimum(optimum: Optimum) -> dict[str, Any]:
         "bound": optimum.bound,
         "gap": optimum.gap,
         "evaluations": optimum.evaluations,
-        "constraints": _rows(optimum) + _measures(optimum),
+        "constraints": [asdict(condition) for condition in optimum.conditions],
         **_cuts(optimum),
         "policies": [
             {"weight": weight, **_policy(policy)}
             for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
         ],
         "candidates": candidates,
-    }
-
-
-def _rows(optimum: Optimum) -> list[dict[str, Any]]:
-    rows = optimum.rows
-    return [
-        _condition(row, rows.constraints[i].type, value, slack, dual)
-        for row, i, value, slack, dual in zip(
-            rows.rows, rows.owner, optimum.values, optimum.slacks, optimum.duals, strict=True
-        )
-    ]
-
-
-def _measures(optimum: Optimum) -> list[dict[str, Any]]:
-    rows, visits = optimum.rows, optimum.outcome.visits
-    return [
-        _condition(m, rows.constraints[i].type, m.value(visits[m.states]), m.slack(visits), dual)
-        for m, i, dual in zip(rows.measures, rows.measured_by, optimum.measure_duals, strict=True)
-    ]
-
-
-def _condition(stated: Row | Measure, kind: str, value: float, slack: float, dual: float) -> dict[str, Any]:
-    return {
-        "label": stated.label,
-        "type": kind,
-        "sense": stated.sense,
-        "value": float(value),
-        "bound": stated.bound,
-        "slack": float(slack),
-        "dual": float(dual),
     }
 
 

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.constraints import Row, Rows
+from auditkit import notebook
+from auditkit.constraints import Constraint, Measure, Row, Rows, Sense
 from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.policy import Mixture
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
     from auditkit.solve.g_rdip import Run
     from auditkit.solve.oracle import Column
 
 
 ROUNDING = 1e-11
 """Of the utility: differences smaller than this are not told apart from rounding."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A row or a measure, and how a mixture meets it."""
+
+    label: str
+    type: str
+    sense: Sense
+    value: float
+    bound: float
+    slack: float
+    """How far it is from its bound: >= 0 on the right side, 0 for a row met with equality."""
+    dual: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +82,26 @@ class Optimum:
         whose = np.array([k for k, _ in self.cuts], dtype=np.int64)
         return np.bincount(whose, self.cut_duals, minlength=len(self.rows.measures)).astype(np.float64)
 
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All rows, then all measures."""
+        rows, visits = self.rows, self.outcome.visits
+        measured = [measure.value(visits[measure.states]) for measure in rows.measures]
+        slacks = [measure.slack(visits) for measure in rows.measures]
+        stated: tuple[Row | Measure, ...] = (*rows.rows, *rows.measures)
+        numbers = zip(
+            stated,
+            (*rows.owner, *rows.measured_by),
+            (*self.values, *measured),
+            (*self.slacks, *slacks),
+            (*self.duals, *self.measure_duals),
+            strict=True,
+        )
+        return tuple(
+            Condition(c.label, rows.constraints[i].type, c.sense, float(value), c.bound, float(slack), float(dual))
+            for c, i, value, slack, dual in numbers
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Proof:
@@ -95,6 +134,9 @@ class Solution:
     constrained: Optimum | None
     proof: Proof | None = None
     approximate: Approximation | None = None
+    constraints: tuple[Constraint, ...] = ()
+    sha256: str | None = None
+    """Of the file that the instance was read from, if there was one."""
 
     @property
     def conflict(self) -> tuple[str, ...]:
@@ -122,6 +164,59 @@ class Solution:
         if self.loss is None or not self.unconstrained.utility > 0:
             return None
         return 1.0 - self.loss / self.unconstrained.utility
+
+    def to_json(self) -> dict[str, Any]:
+        """The document `auditkit-solution/1`, which `verify` checks."""
+        from auditkit.solve.document import document
+
+        return document(self)
+
+    def save_json(self, path: str | Path) -> None:
+        """Write the solution file."""
+        from auditkit.files import write_json
+
+        write_json(path, self.to_json())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per candidate: the chances of being inspected and selected, without and under the constraints."""
+        import pandas as pd
+
+        layout, free = self.unconstrained.layout, self.unconstrained
+        frame = pd.DataFrame(
+            {
+                "search": np.array(layout.search_ids, dtype=object)[layout.candidate_search],
+                "candidate": layout.candidate_ids,
+                "group": np.array(layout.groups, dtype=object)[layout.candidate_group],
+                "inspect": free.inspected,
+                "select": free.selected,
+            }
+        )
+        if self.constrained is not None:
+            best = self.constrained.outcome
+            frame = frame.assign(inspect_constrained=best.inspected, select_constrained=best.selected)
+        return frame
+
+    def __repr__(self) -> str:
+        best = "" if self.constrained is None else f", constrained {notebook.number(self.constrained.utility)}"
+        return f"<Solution: {self.status}, unconstrained {notebook.number(self.unconstrained.utility)}{best}>"
+
+    def _repr_html_(self) -> str:
+        best = self.constrained
+        facts = [f"unconstrained: {notebook.number(self.unconstrained.utility)}"]
+        rows: list[list[object]] = []
+        if best is None:
+            facts += ["these constraints cannot hold together:", *self.conflict]
+        else:
+            facts.append(f"constrained: {notebook.number(best.utility)} (gap {best.gap:.1e})")
+            facts.append(f"price: {notebook.number(self.loss)}; {notebook.percent(self.ratio)} of the utility is kept")
+            rows = [[c.label, c.sense, c.bound, c.value, c.slack, c.dual] for c in best.conditions]
+        groups = self.to_frame().drop(columns=["search", "candidate"]).groupby("group").sum().reset_index()
+        return notebook.card(
+            f"Solution: {self.status}",
+            facts,
+            notebook.Table(["constraint", "", "bound", "value", "slack", "dual"], rows, right=2),
+            notebook.Table([name.replace("_", " ") for name in groups.columns], groups.to_numpy().tolist(), right=1),
+        )
 
 
 def mix(weights: Floats, visits: list[Floats]) -> Floats:

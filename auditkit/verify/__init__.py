@@ -8,15 +8,19 @@ problem: the layout of states, and the rows and measures that the constraint plu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditkit import notebook
 from auditkit.constraints import Measure, Row, Rows
 from auditkit.errors import InputError
 from auditkit.layout import Floats, Layout
 from auditkit.verify.again import adjusted, evaluate
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TOLERANCE = 1e-8
 """How far a claim may be from what is found here, relative to the size of its terms."""
@@ -32,6 +36,40 @@ class Check:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "holds", bool(self.holds))  # numpy's booleans are not JSON's
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Every claim that was checked, and what could not be."""
+
+    checks: tuple[Check, ...]
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.holds)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim that was checked stands."""
+        return not self.failed
+
+    def to_json(self) -> dict[str, Any]:
+        claims = [asdict(check) for check in self.checks]
+        return {"holds": self.holds, "claims": claims, "not_checked": list(self.not_checked)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per claim."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(check) for check in self.checks])
+
+    def __repr__(self) -> str:
+        return f"<Verified: {len(self.checks) - len(self.failed)} of {len(self.checks)} claims stand>"
+
+    def _repr_html_(self) -> str:
+        failed = notebook.Table(["does not stand", "why"], [[check.claim, check.detail] for check in self.failed])
+        return notebook.card(repr(self).strip("<>"), [f"not checked: {text}" for text in self.not_checked], failed)
 
 
 def verify(document: dict[str, Any], layout: Layout, rows: Rows, sha256: str) -> list[Check]:

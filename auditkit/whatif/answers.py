@@ -192,4 +192,4 @@ def _curves(
     if spent is not None:
         defaults.append({"type": BUDGET, **spent})
     wanted = [d for d in defaults if d["type"] in kinds and d["type"] not in named]
-    return [*(make(dict(kinds), keys) for keys in wanted), *own]
+    return sorted([*(make(dict(kinds), keys) for keys in wanted), *own], key=lambda c: c.type == BUDGET)

@@ -1,0 +1,236 @@
+"""The commands as functions: the same words, the same way through `pipeline`, results instead of files.
+
+    import auditkit
+
+    audit = auditkit.audit("people.csv", constraints=["parity", "quota:group=F,share=0.4"])
+    audit                          # in a notebook: the findings and the policies
+    audit.to_frame()               # the same as a table
+    audit.save_html("people.html")
+
+Data are a path, a DataFrame of pandas, or what `read` returned. Options have the names of the command line's; whatever
+is wrong raises `auditkit.errors.InputError` with the command line's message. Nothing is printed and no file is written
+unless a method called `save_...` is.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditkit import pipeline, plugin_manager, reading, spec
+from auditkit.compare import keys_of
+from auditkit.config import Config
+from auditkit.config import read as read_config
+from auditkit.constraints import Constraint
+from auditkit.data import Checked, History
+from auditkit.errors import InputError, Problem
+from auditkit.files import read_instance
+from auditkit.fit.fitted import Fitted
+from auditkit.instance import Instance
+from auditkit.report.audit import Audit
+from auditkit.solve import Solution
+from auditkit.solve import solve as solve_instance
+from auditkit.solve.g_rdip import Settings
+from auditkit.verify import Verified
+from auditkit.whatif import Answers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from auditkit.plugin_manager import Plugins
+
+    Data = str | Path | pd.DataFrame
+    Roles = Mapping[str, str | Sequence[str]]
+    Cost = float | Mapping[str, float]
+    Stated = str | Mapping[str, Any] | Constraint
+    Folders = str | Path | Iterable[str | Path]
+
+
+def read(
+    data: Data,
+    *,
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    sheet: str | None = None,
+    words: Mapping[str, str] | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> History:
+    """Read an export: which column is what, every cell as a value, every problem counted.
+
+    `map` is role -> column or columns, `words` gives statuses of the file a meaning, `config` is an audit.toml.
+    """
+    chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
+    return reading.read(_place(data), chosen, _plugins(plugins_dir))
+
+
+def check(
+    data: Data,
+    *,
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    sheet: str | None = None,
+    words: Mapping[str, str] | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> Checked:
+    """Validate only: everything that `read` would complain about, without raising."""
+    chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
+    return reading.problems_of(Path(data) if isinstance(data, str) else data, chosen, _plugins(plugins_dir))
+
+
+def fit(
+    data: Data | History,
+    *,
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    value_scale: float | None = None,
+    fitter: str | None = None,
+    propensity: bool | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> Fitted:
+    """A prior for each candidate: `.instance` is what `solve` takes, `.quality` how well the priors fit."""
+    _not_read_yet(data, map)
+    chosen = _settings(
+        config,
+        mapping=map,
+        cost=cost,
+        capacity=capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity,
+    )
+    plugins = _plugins(plugins_dir)
+    return pipeline.fit_history(reading.read(_place(data), chosen, plugins), chosen, plugins)
+
+
+def solve(
+    instance: Instance | Fitted | str | Path,
+    constraints: Stated | Sequence[Stated] = (),
+    method: str = "column-generation",
+    *,
+    settings: Settings | None = None,
+    plugins_dir: Folders = (),
+) -> Solution:
+    """The best policy without and under constraints, exactly, with a certificate.
+
+    Constraints of an instance file come before those given here. `settings` are those of g-rdip.
+    """
+    plugins = _plugins(plugins_dir)
+    sha256 = None
+    named: list[dict[str, Any]] = []
+    if isinstance(instance, str | Path):
+        instance, named, sha256 = read_instance(Path(instance))
+    elif isinstance(instance, Fitted):
+        instance = instance.instance
+    made = pipeline.make_constraints([*named, *(_keys(constraints) or ())], plugins) or []
+    return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256)
+
+
+def audit(
+    data: Data | History,
+    *,
+    constraints: Stated | Sequence[Stated] | None = None,
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    value_scale: float | None = None,
+    fitter: str | None = None,
+    propensity: bool | None = None,
+    template_dir: str | Path | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> Audit:
+    """What `auditkit report` does, but for the files: `save_html`, `save_pdf` and `save_json` write them.
+
+    Without constraints: parity, impact-ratio and a quota. Everything else that audit.toml can say goes into `config`.
+    """
+    _not_read_yet(data, map)
+    chosen = _settings(
+        config,
+        constraints=_keys(constraints),
+        mapping=map,
+        cost=cost,
+        capacity=capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity,
+        report__template_dir=template_dir,
+    )
+    return pipeline.audit(_place(data), chosen, _plugins(plugins_dir))
+
+
+def whatif(
+    data: Data | History,
+    *,
+    constraints: Stated | Sequence[Stated] | None = None,
+    group: str | None = None,
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    value_scale: float | None = None,
+    fitter: str | None = None,
+    propensity: bool | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> Answers:
+    """What stricter constraints, biased scores, more positions and more budget would do."""
+    _not_read_yet(data, map)
+    chosen = _settings(
+        config,
+        constraints=_keys(constraints),
+        mapping=map,
+        cost=cost,
+        capacity=capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity,
+    )
+    return pipeline.ask_about(_place(data), chosen, _plugins(plugins_dir), group)
+
+
+def verify(claimed: str | Path, subject: str | Path, *, plugins_dir: Folders = ()) -> Verified:
+    """Check a solution file against its instance file, or a report against its data, by other algorithms."""
+    return pipeline.verify_files(Path(claimed), Path(subject), _plugins(plugins_dir))
+
+
+def _settings(config: str | Path | Config | None, **given: Any) -> Config:
+    """The settings of a file, with the options laid over them."""
+    base = Config() if config is None else config if isinstance(config, Config) else read_config(Path(config))
+    return base.over(**given)
+
+
+def _place(data: Data | History) -> reading.Data:
+    return Path(data) if isinstance(data, str) else data
+
+
+def _not_read_yet(data: Data | History, roles: Roles | None) -> None:
+    if isinstance(data, History) and roles is not None:
+        raise InputError(Problem("map", "the data have been read already", "give it to auditkit.read"))
+
+
+def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, Any]] | None:
+    """Constraints as SPECs, as tables of keys or as objects: the tables."""
+    if constraints is None:
+        return None
+    several = [constraints] if isinstance(constraints, str | Mapping | Constraint) else constraints
+    return [
+        spec.parse(c) if isinstance(c, str) else dict(keys_of(c)) if isinstance(c, Constraint) else dict(c)
+        for c in several
+    ]
+
+
+def _plugins(folders: Folders) -> Plugins:
+    """Every plugin; of those that cannot be used, Python's warnings tell."""
+    some = [folders] if isinstance(folders, str | Path) else folders
+    plugins = plugin_manager.load([Path(folder) for folder in some])
+    for line in plugins.warnings:
+        warnings.warn(line, stacklevel=3)
+    return plugins

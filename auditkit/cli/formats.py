@@ -1,0 +1,28 @@
+"""The command about file formats."""
+
+from __future__ import annotations
+
+import click
+
+from auditkit.cli.shared import load_plugins, plugin_options
+
+
+@click.command()
+@click.argument("name", metavar="NAME", required=False)
+@plugin_options
+def schema(name: str | None) -> None:
+    """Print the JSON Schema of a kind of file: instance, solution, report or config.
+
+    Without a name, list them. Constraints and alert channels of plugins are included.
+    """
+    from auditkit import schemas
+
+    if name is not None:
+        click.echo(schemas.text(name, load_plugins()), nl=False)
+        return
+    from auditkit.tables import print_table
+
+    print_table(["name", "file"], [[name, title] for name, (_, title) in schemas.FILES.items()])
+
+
+COMMANDS = (schema,)

@@ -1,0 +1,64 @@
+"""Whole commands on exports of growing size: time of the processors and peak of memory, each in a process of its own.
+
+The exports are those of sample_data with more requisitions (about 25 applications each), so that only the size differs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "sample_data"))
+
+from generator import firm, tables  # noqa: E402
+
+SIZES = (60, 240, 600)
+COMMANDS = {
+    "check": ["check"],
+    "fit": ["fit", "-o", "instance.json", "-q"],
+    "report by gender": ["report", "--map", "group=Gender", "-q"],
+    "report by gender and ethnicity": ["report", "-q"],
+}
+
+
+def export(requisitions: int, path: Path) -> int:
+    """Write an export; how many rows it has."""
+    firm.REQUISITIONS = requisitions
+    rows = [tables.hiring_cells(application) for application in firm.hiring()]
+    path.write_bytes(tables.table(rows).encode())
+    return len(rows)
+
+
+def measure(arguments: list[str], folder: str) -> tuple[float, float]:
+    """Seconds of processor time and megabytes at the peak."""
+    child = os.fork()
+    if child == 0:
+        os.chdir(folder)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        os.execv(sys.executable, [sys.executable, "-m", "auditkit", *arguments])
+    _, status, usage = os.wait4(child, 0)
+    assert status == 0, f"auditkit {' '.join(arguments)} ended with {status}"
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def main() -> None:
+    print("## Whole commands on exports of growing size\n")
+    print(f"| rows | requisitions | {' | '.join(COMMANDS)} |")
+    print(f"| --- | --- |{' --- |' * len(COMMANDS)}")
+    with tempfile.TemporaryDirectory() as folder:
+        for requisitions in SIZES:
+            rows = export(requisitions, Path(folder) / "people.csv")
+            cells = []
+            for command, *options in COMMANDS.values():
+                seconds, megabytes = measure([command, "people.csv", *options], folder)
+                cells.append(f"{seconds:.1f} s, {megabytes:,.0f} MB")
+            print(f"| {rows:,} | {requisitions} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

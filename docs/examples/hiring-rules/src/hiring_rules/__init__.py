@@ -1,0 +1,1 @@
+"""Constraints for auditkit, one file each; `pyproject.toml` names them as plugins."""

@@ -1,0 +1,83 @@
+"""Write the pages that the program itself knows best: the command line (cli.md) and the JSON Schemas (schemas/).
+
+python docs/generate.py [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from auditkit import plugin_manager, schemas
+from auditkit.cli import commands
+from auditkit.cli.group import SHIPPED
+
+HERE = Path(__file__).resolve().parent
+WIDTH = 100
+
+HEAD = """\
+# Command line
+
+Written by `make docs` from the program itself: this is what `--help` says. The [tutorial](tutorial.md) shows the commands at
+work; [formats](formats.md) says what the files hold.
+
+| exit code | means |
+| --- | --- |
+| 0 | done, nothing above a threshold |
+| 1 | done, and there is a finding: a threshold was crossed, constraints conflict, a claim does not stand |
+| 2 | the input, the configuration or a plugin is wrong: the message says where and what to do, and no file was touched |
+| 3 | a defect of auditkit |
+
+Results go to standard output, progress and reasons to standard error.
+"""
+
+
+def command_line() -> str:
+    """Every command that ships, with what it says of itself."""
+    root = click.Context(commands, info_name="auditkit", terminal_width=WIDTH, max_content_width=WIDTH)
+    parts = [HEAD]
+    for name, text in _helps(root, [*commands.commands, *SHIPPED]):
+        parts.append(f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n")
+    return "".join(parts)
+
+
+def _helps(context: click.Context, names: list[str]) -> Iterator[tuple[str, str]]:
+    group = context.command
+    assert isinstance(group, click.Group)
+    for name in names:
+        command = group.get_command(context, name)
+        assert command is not None, name
+        if command.hidden:
+            continue
+        inner = click.Context(command, parent=context, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH)
+        yield inner.command_path, command.get_help(inner)
+        if isinstance(command, click.Group):
+            yield from _helps(inner, list(command.commands))
+
+
+def contents() -> dict[Path, str]:
+    """Every generated file."""
+    shipped = plugin_manager.shipped()
+    files = {HERE / "schemas" / f"{name}.json": schemas.text(name, shipped) for name in schemas.FILES}
+    return {HERE / "cli.md": command_line(), **files}
+
+
+def main() -> int:
+    stale = {
+        path: text for path, text in contents().items() if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
+    for path, text in stale.items():
+        print(
+            f"{path.relative_to(HERE.parent)}", "is not what the program says" if "--check" in sys.argv else "written"
+        )
+        if "--check" not in sys.argv:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    return int(bool(stale) and "--check" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,33 @@
+"""The reader `parquet`: columns by name, as Arrow, pandas and most warehouses write them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from auditkit import hookimpl
+from auditkit.errors import InputError, Problem
+from auditkit.readers import Reader
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Parquet(Reader):
+    name: ClassVar[str] = "parquet"
+    starts: ClassVar[tuple[bytes, ...]] = (b"PAR1",)
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+
+    def read(self, data: bytes, place: str) -> dict[str, pd.DataFrame]:
+        import pyarrow
+        import pyarrow.parquet
+
+        try:
+            table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+        except (pyarrow.ArrowException, OSError) as error:
+            raise InputError(Problem(place, f"is not a readable Parquet file ({error})", "write it again")) from None
+        return {"": table.to_pandas(ignore_metadata=True)}
+
+
+@hookimpl
+def auditkit_readers() -> list[type[Parquet]]:
+    return [Parquet]

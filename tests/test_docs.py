@@ -1,0 +1,204 @@
+"""The documentation holds: every command on its pages runs, its links lead somewhere, its generated parts are fresh.
+
+Commands stand in ```sh blocks and are run page by page, in order, in a folder like a reader's: with sample_data (of which
+the large files are cut short, to be quick), people.csv and the files of docs. `leaves with 1` in a comment behind a
+command is the exit code that is expected instead of 0.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditkit import config, pipeline, plugin_manager
+from auditkit.cli import run
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+LINKED = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")), *ROOT.glob("*/README.md")]
+
+NOT_RUN = {
+    r"make ": "sets up environments and runs these very tests",
+    r"(\.venv/bin/)?(python -m )?pip ": "installs packages; tests/test_packaging.py and test_plugins*.py do it",
+    r"(\.venv/bin/)?(python -m )?pytest": "tests within tests: those of generated packages are run where they are generated",
+    r"auditkit schedule .*--install": "would install a timer on this machine",
+}
+"""Commands that a test cannot run, and why. Everything else on a page is run."""
+
+SHELL = {"cp", "cd", "mkdir"}
+
+
+@dataclass(frozen=True)
+class Block:
+    page: Path
+    line: int
+    language: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """Fenced blocks, with the line of the page on which they begin."""
+    text = page.read_text(encoding="utf-8")
+    for found in re.finditer(r"^```(\w*)[^\n]*\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        yield Block(page, text[: found.start()].count("\n") + 2, found[1], found[2])
+
+
+def commands(block: Block) -> Iterator[tuple[list[str], int]]:
+    """The commands of a block as words, each with the exit code that is expected."""
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words = shlex.split(line, comments=True)
+        if words:
+            told = re.search(r"#.*leaves with (\d)", line)
+            yield words, int(told[1]) if told else 0
+
+
+def reason_not_to_run(words: list[str]) -> str | None:
+    line = " ".join(words)
+    return next((why for pattern, why in NOT_RUN.items() if re.match(pattern, line)), None)
+
+
+# The pages as a reader follows them -----------------------------------------------------------------------------------
+
+
+def cut(path: Path, column: str, groups: int) -> None:
+    """Keep the rows of the first few searches of a sample."""
+    head, *lines = path.read_text(encoding="utf-8").splitlines()
+    place = head.split(",").index(column)
+    kept = list(dict.fromkeys(line.split(",")[place] for line in lines))[:groups]
+    path.write_text("\n".join([head, *(x for x in lines if x.split(",")[place] in kept)]) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which a reader might sit."""
+    shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
+    shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "*.png"))
+    cut(tmp_path / "sample_data" / "hiring.csv", "Requisition ID", 8)
+    cut(tmp_path / "sample_data" / "hiring-stages.csv", "Requisition ID", 6)
+    shutil.copy(tmp_path / "sample_data" / "hiring.csv", tmp_path / "people.csv")
+    (tmp_path / "exports").mkdir()
+    shutil.copy(tmp_path / "people.csv", tmp_path / "exports")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_and_every_python_block_runs(page: Path, desk: Path) -> None:
+    names: dict[str, Any] = {"__name__": "page", "__file__": str(desk / "page.py")}
+    for block in blocks(page):
+        if block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block.text, block.place, "exec"), names)
+        elif block.language == "sh":
+            for words, expected in commands(block):
+                if reason_not_to_run(words) is None:
+                    assert execute(words) == expected, f"{block.place}: {shlex.join(words)}"
+
+
+def execute(words: list[str]) -> int:
+    """Run a command; ours in this process, which has the compiled kernels."""
+    if words[0] == "auditkit":
+        return run(words[1:])
+    if words[0] == "cd":
+        os.chdir(words[1])
+        return 0
+    assert words[0] in SHELL, f"{words[0]!r}: neither auditkit nor one of {SHELL}; see NOT_RUN"
+    return subprocess.run(words, check=False).returncode
+
+
+def test_no_command_hides_from_the_tests() -> None:
+    """Commands stand in blocks that are marked as sh; and what is not run is on the list for a reason that holds."""
+    hidden = [
+        block.place
+        for page in PAGES
+        for block in blocks(page)
+        if block.language in ("", "bash", "shell", "console")
+        and re.search(r"^\$? ?auditkit ", block.text, re.MULTILINE)
+    ]
+    assert not hidden, "mark these as ```sh"
+    shown = [" ".join(words) for page in PAGES for b in blocks(page) if b.language == "sh" for words, _ in commands(b)]
+    idle = [pattern for pattern in NOT_RUN if not any(re.match(pattern, line) for line in shown)]
+    assert not idle, "on no page: take it off the list"
+    skipped = [line for line in shown if reason_not_to_run(line.split())]
+    assert len(skipped) < len(shown) / 3, f"too much is not run: {skipped}"
+
+
+def test_settings_and_documents_on_the_pages_are_read() -> None:
+    plugins, read = plugin_manager.shipped(), 0
+    for block in (block for page in PAGES for block in blocks(page)):
+        if block.language == "json":
+            json.loads(block.text)
+        elif block.language == "toml" and "project" not in (document := tomllib.loads(block.text)):
+            pipeline.make_constraints(config.check(document, block.place).constraints, plugins)
+            read += 1
+    assert read >= 2
+
+
+# Links and generated parts --------------------------------------------------------------------------------------------
+
+
+def build(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    """As `make docs` does."""
+    sphinx = [sys.executable, "-m", "sphinx", "-n", "-W", "--keep-going", "-q", "-b", "html"]
+    return subprocess.run([*sphinx, str(source), str(target)], capture_output=True, text=True)
+
+
+def test_the_pages_are_built_without_a_warning_and_load_nothing(tmp_path: Path) -> None:
+    done = build(DOCS, tmp_path)
+    assert done.returncode == 0, done.stderr
+    for page in PAGES[1:]:
+        text = (tmp_path / f"{page.stem}.html").read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=\"(\w+:)?//", text)
+        assert not loaded, f"{page.name} loads from elsewhere"
+    first = (tmp_path / "README.html").read_text(encoding="utf-8")
+    assert all(f'href="{page.stem}.html"' in first for page in PAGES[2:] if page.stem != "README")
+
+
+def test_a_broken_link_or_anchor_fails(tmp_path: Path) -> None:
+    source = tmp_path / "docs"
+    source.mkdir()
+    shutil.copy(DOCS / "conf.py", source)
+    (source / "README.md").write_text("# A\n\n[b](b.md) [c](missing.md) [d](b.md#nowhere) [e](../gone.csv) [f](#no)\n")
+    (source / "b.md").write_text("# B\n\n[good](README.md#a)\n")
+    done = build(source, tmp_path / "out")
+    assert done.returncode != 0
+    for target in ("missing.md", "nowhere", "gone.csv", "no'"):
+        assert target in done.stderr, done.stderr
+    assert "b.md:3" not in done.stderr
+
+
+@pytest.mark.parametrize("page", LINKED, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    """As GitHub shows them; anchors of docs are checked by the build."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    targets = [t.partition("#")[0] for t in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"\w+:|#", t)]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_generated_pages_are_fresh() -> None:
+    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+    assert spec is not None and spec.loader is not None
+    generate = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(generate)
+    for path, text in generate.contents().items():
+        assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what the program says: make docs"

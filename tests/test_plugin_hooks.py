@@ -1,0 +1,283 @@
+"""Every hook: used by what ships, used by somebody else's package, documented."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audit_helpers import rows, save
+from plugin_helpers import NAME, VERSION, Ran, install
+
+from auditkit import cli, plugin_manager
+from auditkit.cli import group
+
+ROOT = Path(__file__).resolve().parents[1]
+HOOKS = re.findall(r"^def (auditkit_\w+)", (ROOT / "auditkit" / "hookspecs.py").read_text(), re.MULTILINE)
+
+THEIRS = '''
+import io
+from pathlib import Path
+
+import click
+import pandas as pd
+
+from auditkit.measures import DisparityMeasure
+from auditkit.readers import Reader
+from auditkit.sections import Section
+
+
+class Difference(DisparityMeasure):
+    name, title, form, legend = "difference", "Gap of rates", "signed", "rate less that of the reference"
+
+    def measure(self, counts, reference):
+        base = counts[reference].selected / counts[reference].applicants
+        return {group: n.selected / n.applicants - base for group, n in counts.items()}
+
+
+class Sizes(Section):
+    name, title, after = "sizes", "How many applied", "people"
+    template = Path(__file__).with_name("sizes.html")
+
+    def data(self, document):
+        document["groups"].clear()  # a copy: the report keeps its own
+        return {"total": document["input"]["rows"], "who": "<b>everybody</b>"}
+
+
+class Fixed(Reader):
+    name, suffixes = "fixed", (".fixed",)
+
+    def read(self, data, place):
+        return {"": pd.read_fwf(io.BytesIO(data), dtype=object)}
+
+
+@click.command()
+def greet():
+    """Say hello."""
+    click.echo("hello")
+
+
+@click.command(name="study")
+def other_study():
+    """Not the one that ships."""
+
+
+@click.command(name="report")
+def other_report():
+    """Not the one that ships."""
+
+
+@hookimpl
+def auditkit_measures():
+    return [Difference]
+
+
+@hookimpl
+def auditkit_sections():
+    return [Sizes]
+
+
+@hookimpl
+def auditkit_readers():
+    return [Fixed]
+
+
+@hookimpl
+def auditkit_commands():
+    return [greet, other_study, other_report]
+'''
+SIZES = "<p>{{ total }} rows of {{ who }}, {{ document.groups | length }} groups</p>"
+
+
+@pytest.fixture
+def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Ran:
+        code = cli.run([str(a) for a in arguments])
+        return Ran(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return install(tmp_path, monkeypatch, THEIRS, sizes__html=SIZES)
+
+
+# What ships -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_is_used_by_what_ships_tested_and_documented(hook: str) -> None:
+    kind = next(kind for kind in plugin_manager.KINDS if kind.hook == hook)
+    assert getattr(plugin_manager.shipped(), f"{kind.name}s"), f"no shipped plugin provides a {kind.name}"
+    tests = "".join(path.read_text() for path in (ROOT / "tests").glob("test_*.py"))
+    assert f"def {hook}(" in tests, f"no test implements {hook} as somebody else would"
+    assert f"`{hook}`" in (ROOT / "docs" / "plugins.md").read_text(), f"docs/plugins.md does not document {hook}"
+
+
+def test_there_is_a_kind_for_every_hook() -> None:
+    assert sorted(kind.hook for kind in plugin_manager.KINDS) == sorted(HOOKS)
+
+
+def test_what_ships_loads_without_a_warning_from_its_entry_points() -> None:
+    shipped = plugin_manager.shipped()
+    assert shipped.warnings == ()
+    entries = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]["auditkit"]
+    assert {origin.name for origin in shipped.origins.values()} == set(entries)
+    assert {name: entries[name] for name in shipped.commands} == group.SHIPPED
+
+
+def test_help_does_without_the_machinery_of_plugins_where_nobody_has_any(tmp_path: Path) -> None:
+    assert not group.others_installed()
+    script = "import sys; from auditkit import cli; cli.run(['--help']); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert "auditkit.plugins.study" in loaded
+    assert not loaded & {"auditkit.plugin_manager", "importlib.metadata", "numpy", "pydantic"}
+    assert "study" in done.stdout
+
+
+def test_a_shipped_command_runs(auditkit: Any) -> None:
+    done = auditkit("study", "list")
+    assert done.code == 0 and "parity" in done.out
+
+
+# What others provide --------------------------------------------------------------------------------------------------
+
+
+def test_every_kind_is_listed_with_its_origin(auditkit: Any, theirs: Path) -> None:
+    listed = json.loads(auditkit("plugins", "--json").out)
+    assert {entry["kind"] for entry in listed["plugins"]} == {kind.name for kind in plugin_manager.KINDS}
+    own = {(e["kind"], e["name"]) for e in listed["plugins"] if (e["distribution"], e["version"]) == (NAME, VERSION)}
+    assert own == {("measure", "difference"), ("section", "sizes"), ("reader", "fixed"), ("command", "greet")}
+    assert [re.findall("claims the command '(.*?)', which is taken", w) for w in listed["warnings"]] == [
+        ["study"],
+        ["report"],
+    ]
+
+
+def test_commands_of_others_are_listed_and_run_but_take_no_name_of_ours(auditkit: Any, theirs: Path) -> None:
+    shown = auditkit("--help")
+    assert re.search(r"greet +Say hello", shown.out)
+    assert "Not the one that ships" not in shown.out
+    assert shown.err.count("which is taken by auditkit itself") == 2
+    assert auditkit("greet").out == "hello\n"
+    assert "Repeat the paper" in auditkit("study", "--help").out
+    done = auditkit("no-such-command")
+    assert done.code == 2 and "No such command" in done.err
+
+
+def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
+    people = save(tmp_path / "people.csv", rows(), leave=("Interview Score",))
+    done = auditkit("report", people)
+    assert done.code == 0, done.err
+    document = json.loads((tmp_path / "people.audit.json").read_text())
+    page = (tmp_path / "people.audit.html").read_text()
+
+    table = document["disparity"]["selected"]
+    assert [column["name"] for column in table["measures"]] == ["shortfall", "difference"]
+    base = next(row["rate"] for row in table["groups"] if row["group"] == table["reference"])
+    compared = [row for row in table["groups"] if row["comparison"]]
+    assert compared
+    for row in compared:
+        assert row["measures"]["difference"] == pytest.approx(row["rate"] - base)
+    assert "Gap of rates" in page and "Gap of rates: rate less that of the reference." in page
+
+    n, groups = document["input"]["rows"], len(document["groups"])
+    assert document["sections"]["sizes"] == {
+        "title": "How many applied",
+        "data": {"total": n, "who": "<b>everybody</b>"},
+    }
+    assert f"<p>{n} rows of &lt;b&gt;everybody&lt;/b&gt;, {groups} groups</p>" in page
+    order = re.findall(r'<section id="(.*?)"', page)
+    assert order[order.index("people") + 1] == "sizes"
+    assert order[order.index("disparity") + 1] == "local-law-144"
+    assert '<li><a href="#sizes">How many applied</a></li>' in page
+
+
+def test_a_hidden_group_is_not_shown_to_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from auditkit.disparity import Counts, compare, measured, suppress
+    from auditkit.measures import DisparityMeasure, Numbers
+
+    seen: list[dict[str, Numbers]] = []
+
+    class Seen(DisparityMeasure):
+        name, title = "seen", "Seen"
+
+        def measure(self, counts: Any, reference: str) -> dict[str, float | None]:
+            seen.append(counts)
+            return dict.fromkeys(counts, 1.0)
+
+    table = suppress(compare(Counts.of({"a": (50, 20), "b": (60, 10), "c": (3, 1), "d": (40, 2)})))
+    found = measured(table, [Seen], pytest.fail)
+    assert [sorted(counts) for counts in seen] == [["a", "b"]]
+    assert {row.group: row.measures["seen"] for row in found.groups} == {"a": 1.0, "b": 1.0, "c": None, "d": None}
+
+
+def test_a_theme_can_replace_the_template_of_a_section(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
+    people = save(tmp_path / "people.csv", rows(), leave=("Interview Score",))
+    (tmp_path / "theme").mkdir()
+    (tmp_path / "theme" / "section_sizes.html").write_text(
+        '<p>ours: {{ total }}</p>{% include "shipped/section_sizes.html" %}'
+    )
+    done = auditkit("report", people, "--template-dir", "theme", "--format", "html")
+    assert done.code == 0, done.err
+    page = (tmp_path / "people.audit.html").read_text()
+    assert "<p>ours: " in page and "rows of &lt;b&gt;" in page
+    (tmp_path / "theme" / "section_sizes.html").write_text("{{ misspelt }}")
+    done = auditkit("report", people, "--template-dir", "theme", "--format", "html")
+    assert done.code == 2 and "section_sizes.html, line 1: 'misspelt' is undefined" in done.err
+
+
+def test_a_reader_is_found_by_the_ending(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
+    people = tmp_path / "people.fixed"
+    people.write_text("id  gender  hired\n1   F       yes\n2   M       no\n3   F       no\n4   M       yes\n")
+    done = auditkit("check", people)
+    assert done.code == 0, done.err
+    assert "gender" in done.out and f"plugin 'theirs' of {NAME} {VERSION}" in done.out
+    text = tmp_path / "people.csv"
+    text.write_text("id,gender,hired\n1,F,yes\n2,M,no\n")
+    assert "theirs" not in auditkit("check", text).out
+
+
+def test_a_reader_is_asked_before_a_foreign_file_is_refused(tmp_path: Path) -> None:
+    import gzip
+    import io
+
+    import pandas as pd
+
+    from auditkit.data.read import read
+    from auditkit.errors import InputError
+    from auditkit.readers import Reader
+
+    class Packed(Reader):
+        name, starts = "packed", (b"\x1f\x8b",)
+
+        def read(self, data: bytes, place: str) -> dict[str, pd.DataFrame]:
+            return {"": pd.read_csv(io.BytesIO(gzip.decompress(data)))}
+
+    path = tmp_path / "people.csv.gz"
+    path.write_bytes(gzip.compress(b"id,gender,hired\n1,F,1\n2,M,\n"))
+    raw = read(path, readers=[Packed])
+    assert raw.table.to_numpy().tolist() == [["1", "F", "1"], ["2", "M", ""]]
+    with pytest.raises(InputError, match="compressed"):
+        read(path)
+
+
+def test_first_bytes_go_before_the_ending() -> None:
+    from auditkit.readers import claims
+
+    readers = plugin_manager.shipped().readers
+    excel, parquet = readers["excel"], readers["parquet"]
+    assert [claims(excel, b"PK\x03\x04...", place) for place in ("a.xlsx", "a.csv")] == [2, 1]
+    assert claims(excel, b"name,group", "a.xlsx") == 0
+    assert claims(parquet, b"PAR1...", "a.parquet") == 2

@@ -1,0 +1,181 @@
+"""`auditkit plugins new`: what it writes is installed, tested and used; what it refuses leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from plugin_helpers import Ran
+from throwaway import ROOT, environment, run
+
+from auditkit import cli, plugin_manager, scaffold
+
+NAMES = {
+    "rooney-rule": "affine",
+    "auditkit-squares": "convex",
+    "a-rule-with-the-longest-name-possible-is": "affine",
+    "q": "convex",
+}
+FOUR = {
+    "format": "auditkit-instance/1",
+    "searches": [
+        {
+            "id": "s",
+            "capacity": 1,
+            "candidates": [
+                {"id": f"{group}{low}", "group": group, "cost": 1, "values": [low + 6, low], "probs": [0.5, 0.5]}
+                for group, low in (("X", 4), ("X", 3), ("Y", 2), ("Y", 1))
+            ],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> Ran:
+        code = cli.run([str(a) for a in arguments])
+        return Ran(code, *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a package of every name."""
+    folder = tmp_path_factory.mktemp("plugins")
+    for name, kind in NAMES.items():
+        assert cli.run(["plugins", "new", name, "--kind", kind, "-o", str(folder)]) == 0
+    return folder
+
+
+# A package ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_package_is_written_whole(auditkit: Any, tmp_path: Path) -> None:
+    done = auditkit("plugins", "new", "Rooney_Rule")
+    assert done.code == 0 and done.err == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["rooney-rule"]
+    folder = tmp_path / "rooney-rule"
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert written == {
+        *("pyproject.toml", "README.md", ".gitignore", "tests/test_rooney_rule.py"),
+        *("src/rooney_rule/__init__.py", "src/rooney_rule/py.typed"),
+    }
+    for path in written:
+        assert f"written: rooney-rule/{path}\n" in done.out
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    assert project["entry-points"]["auditkit"] == {"rooney-rule": "rooney_rule"}
+    (tmp_path / "usual").mkdir()
+    assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode  # not only for its owner
+
+
+def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_path: Path) -> None:
+    folders = [packages / name for name in ("rooney-rule", "auditkit-squares")]
+    python = environment(packages / "env", *folders)
+    tests = [folder / "tests" for folder in folders]
+    assert "9 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
+    listed = json.loads(run(python, "-m", "auditkit", "plugins", "--json", cwd=tmp_path))
+    assert listed["warnings"] == []
+    theirs = {entry["name"]: entry["distribution"] for entry in listed["plugins"]}
+    assert theirs["rooney-rule"] == "rooney-rule" and theirs["squares"] == "auditkit-squares"
+    (tmp_path / "four.json").write_text(json.dumps(FOUR))
+    spec = ("-c", "rooney-rule:group=Y,minimum=0.25")
+    solution = json.loads(run(python, "-m", "auditkit", "solve", "four.json", *spec, "--json", cwd=tmp_path))
+    assert solution["unconstrained"]["utility"] == pytest.approx(7.0625)
+    assert solution["constrained"]["utility"] == pytest.approx(
+        6.5625
+    )  # half from each group: README.md of this project
+    assert solution["constrained"]["gap"] <= 1e-9
+    again = run(python, "-m", "auditkit", "plugins", "new", "rooney-rule", cwd=tmp_path, code=2)
+    assert "rooney-rule" in again and "already" in again
+
+
+def test_it_is_clean_whatever_its_name(packages: Path) -> None:
+    folders = [packages / name for name in NAMES]
+    run(sys.executable, "-m", "ruff", "check", "--no-cache", *folders, cwd=packages)
+    run(sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *folders, cwd=packages)
+
+
+@pytest.mark.slow
+def test_it_is_typed(packages: Path) -> None:
+    """The generated packages and the example of the documentation, in one run of mypy."""
+    folders = [*(packages / name for name in NAMES), ROOT / "docs" / "examples" / "hiring-rules"]
+    parts = [part for folder in folders for part in (folder / "src", folder / "tests")]
+    options = ("--config-file", packages / "rooney-rule" / "pyproject.toml", "--follow-imports=silent")
+    cache = ("--cache-dir", ROOT / "build" / "mypy-plugins")
+    run(sys.executable, "-m", "mypy", *options, *cache, *parts, cwd=packages, MYPYPATH=str(ROOT))
+
+
+# A single file --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["affine", "convex"])
+def test_a_single_file_is_for_plugins_dir(auditkit: Any, tmp_path: Path, kind: str) -> None:
+    (tmp_path / "mine").mkdir()
+    done = auditkit("plugins", "new", "house-rule", "--single-file", "--kind", kind, "-o", "mine")
+    assert done.code == 0
+    assert "auditkit plugins --plugins-dir mine" in done.out
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["house_rule.py"]
+    loaded = plugin_manager.load([tmp_path / "mine"])
+    assert loaded.warnings == () and "house-rule" in loaded.constraints
+    again = auditkit("plugins", "new", "house-rule", "--single-file", "-o", "mine")
+    assert again.code == 2 and "mine/house_rule.py: is there already" in again.err
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("3x", "is not a name for a package"),
+        ("-x", "No such option"),
+        ("a b", "is not a name for a package"),
+        ("../x", "is not a name for a package"),
+        ("x" * 41, "is not a name for a package"),
+        ("class", "is a word of Python's own"),
+        ("json", "the module 'json' is there already"),
+        ("numpy", "the module 'numpy' is there already"),
+        ("parity", "is taken: plugin 'parity' of auditkit"),
+        ("auditkit-impact-ratio", "is taken: plugin 'impact-ratio' of auditkit"),
+    ],
+)
+def test_a_name_that_cannot_be_had(auditkit: Any, tmp_path: Path, name: str, reason: str) -> None:
+    done = auditkit("plugins", "new", name)
+    assert done.code == 2
+    assert reason in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_there_is_left_alone(auditkit: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    done = auditkit("plugins", "new", "mine")
+    assert done.code == 2 and "mine: is there already" in done.err
+    assert list((tmp_path / "mine").iterdir()) == []
+    nowhere = auditkit("plugins", "new", "mine", "-o", "nowhere")
+    assert nowhere.code == 2 and "nowhere: there is no such folder" in nowhere.err
+
+
+def test_nothing_is_left_of_a_package_that_could_not_be_written(
+    auditkit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "rename", full)
+    done = auditkit("plugins", "new", "mine")
+    assert done.code == 2 and "mine: cannot be written: No space left on device" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_classes_do_not_clash_with_what_is_imported() -> None:
+    assert scaffold.names("row").class_name == "TheRow"
+    assert scaffold.names("welfare-constraint").class_name == "TheWelfareConstraint"
+    assert scaffold.names("auditkit-9").class_name == "The9"

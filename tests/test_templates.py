@@ -1,0 +1,195 @@
+"""Themes for --template-dir: the two of docs/examples, every block, pictures, and whose fault a wrong one is."""
+
+from __future__ import annotations
+
+import io
+import re
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import report_example
+import test_report_render_browser as chromium
+from audit_helpers import rows, save
+from test_report_render import GOLDEN, SECTIONS, Page
+
+from auditkit import cli
+from auditkit.errors import InputError
+from auditkit.report import charts, html, pdf
+
+ROOT = Path(__file__).resolve().parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+GUIDE = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
+PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
+
+browser = chromium.browser  # the fixture
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The example under both themes, its charts drawn once."""
+    document = report_example.document()
+    drawn = charts.draw(document)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(charts, "draw", lambda _: drawn)
+        return {name: html.render(document, template_dir=EXAMPLES / name) for name in ("theme", "theme-de")}
+
+
+@pytest.fixture
+def uncharted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the charts, where only the templates are in question."""
+    monkeypatch.setattr(charts, "draw", lambda document: {name: [] for name in SECTIONS})
+
+
+def themed(tmp_path: Path, **files: str | bytes) -> str:
+    """The page under a theme of these files, each `name__ending`."""
+    for name, text in files.items():
+        path = tmp_path / name.replace("__", ".")
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return html.render(report_example.document(), template_dir=tmp_path)
+
+
+# The examples ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_house_style_adds_and_takes_nothing_away(pages: dict[str, str]) -> None:
+    page, plain = Page(pages["theme"]), Page(GOLDEN.read_text(encoding="utf-8"))
+    assert page.words.count("Example Ltd · Audit report") == 1
+    assert pages["theme"].count('aria-label="Example Ltd"') == 1
+    assert "every quarter, on 1,507 rows this time" in page.words
+    assert page.words.index("One score point is worth") > page.words.index("What each constraint acts like")
+    assert "Not legal advice. Example Ltd, People Analytics" in page.words
+    assert page.headings == plain.headings
+    assert ("html", {"lang": "en"}) in page.tags
+
+
+def test_the_other_language_marks_what_is_in_which(pages: dict[str, str]) -> None:
+    page = Page(pages["theme-de"])
+    assert ("html", {"lang": "de"}) in page.tags
+    assert next(tags for tag, tags in page.tags if tag == "main")["lang"] == "en"
+    titles = [text for tag, text in page.headings if tag == "h2"]
+    assert titles[:3] == ["Ergebnisse", "Wer sich bewarb, angesehen und ausgewählt wurde", "Unterschiede"]
+    assert page.words.count("Was jede Bedingung kostet") == 2  # contents and heading
+    assert "Findings" not in page.words and "Bewerbungen 1,495 6 Gruppen" in page.words
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("name", ["theme", "theme-de"])
+def test_in_chromium(browser: Any, pages: dict[str, str], tmp_path: Path, name: str, width: int) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(pages[name], encoding="utf-8")
+    watched = chromium.Watched(browser, path, viewport={"width": width, "height": 900})
+    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+    if name == "theme":
+        box = watched.page.locator(".logo svg").bounding_box()
+        assert box is not None and (box["width"], box["height"]) == (48, 48) and box["y"] < 100
+        assert (
+            watched.page.evaluate("getComputedStyle(document.querySelector('h2')).borderTopColor") == "rgb(26, 107, 79)"
+        )
+    assert len(watched.page.screenshot()) > 20_000
+    watched.context.close()
+    assert watched.complaints == []
+
+
+def test_as_a_pdf() -> None:
+    import pypdf
+
+    empty = dict.fromkeys(report_example.document())  # nothing to say, and quickly said
+    page = html.render(empty, template_dir=EXAMPLES / "theme-de")
+    reader = pypdf.PdfReader(io.BytesIO(pdf.render(page, b"{}", "2026-11-16T06:00:00Z")))
+    root: Any = reader.trailer["/Root"]
+    assert root["/Lang"] == "de"
+    assert "Ergebnisse" in "".join(part.extract_text() for part in reader.pages)
+
+
+# Blocks and pictures --------------------------------------------------------------------------------------------------
+
+
+def test_every_section_takes_its_title_from_one_place() -> None:
+    sections = sorted((ROOT / "templates").glob("section_*.html"))
+    assert len(sections) == 12
+    for path in sections:
+        name = path.stem.removeprefix("section_")
+        heading = f'<h2 id="{name}-title">{{{{ titles.{name} }}}}</h2>'
+        assert re.findall("<h2.*", path.read_text(encoding="utf-8")) == [heading]
+
+
+def test_every_block_of_the_page_is_documented() -> None:
+    shipped = (ROOT / "templates" / "report.html").read_text(encoding="utf-8")
+    blocks = set(re.findall(r"{%-? block (\w+)", shipped))
+    assert len(blocks) > 25
+    assert blocks <= set(re.findall(r"`(\w+)`", GUIDE))
+
+
+def test_every_block_can_be_replaced(uncharted: None, tmp_path: Path) -> None:
+    shipped = (ROOT / "templates" / "report.html").read_text(encoding="utf-8")
+    outer = {"header", "contents"}, {"masthead"}  # these hold others
+    blocks = set(re.findall(r"{%-? block (\w+)", shipped.partition("#}")[2]))
+    for together in (blocks.difference(*outer), *outer):
+        texts = [f"{{% block {name} %}}[{name} replaced]{{% endblock %}}" for name in together]
+        page = themed(tmp_path, report__html='{% extends "shipped/report.html" %}' + "".join(texts))
+        for name in together:
+            assert f"[{name} replaced]" in page
+
+
+def test_the_organisation_is_a_setting_and_escaped(uncharted: None) -> None:
+    document = report_example.document()
+    document["config"]["organisation"] = "Example & <Sons>"
+    assert '<p class="masthead">Example &amp; &lt;Sons&gt; · Audit report</p>' in html.render(document)
+
+
+def test_the_templates_that_the_guide_shows(uncharted: None, tmp_path: Path) -> None:
+    small, pictured = re.findall(r"^```html[+]jinja\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
+    logo = (EXAMPLES / "theme" / "logo.svg").read_text()
+    page = themed(tmp_path, logo__svg=logo, report__html=small)
+    assert logo.strip() in page and "Example Ltd · Audit report" in page
+    assert page.index("<p>One score point is worth") > page.index('id="costs"')
+    page = themed(tmp_path, logo__png=PNG, report__html=pictured)
+    assert '<img src="data:image/png;base64,iVBORw0KGgo' in page
+    assert "form-action 'none'; img-src data:\">" in page
+
+
+@pytest.mark.parametrize("name", ["nowhere.png", "../secret.png", "/etc/hostname"])
+def test_a_picture_is_taken_from_the_theme_only(uncharted: None, tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.png").write_bytes(PNG)
+    theme = tmp_path / "theme"
+    theme.mkdir()
+    with pytest.raises(InputError, match=re.escape(f"there is no file '{name}' in the folder of the theme")):
+        themed(theme, summary__html=f'{{{{ data_uri("{name}") }}}}')
+
+
+# Whose fault it is ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (
+            {"report__html": '{% extends "report.html" %}'},
+            "report.html, line 1: the template builds on itself (a shipped",
+        ),
+        ({"summary__html": b"\xff\xfe"}, "holds a template that is not text in UTF-8"),
+        ({"titles__html": '{% set titles = {"findings": "Befunde"} %}'}, "leaves out what the shipped"),
+    ],
+)
+def test_mistakes_that_are_easily_made(uncharted: None, tmp_path: Path, files: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        themed(tmp_path, **files)
+    assert message in str(raised.value) and str(tmp_path) in str(raised.value)
+
+
+def test_a_missing_variable_ends_a_report_before_anything_is_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = save(tmp_path / "people.csv", rows(searches=3, each=5))
+    (tmp_path / "quick.toml").write_text("[fit]\npoints = 5\n[report]\nreplicates = 0\nwhat_if = false\n")
+    (tmp_path / "theme").mkdir()
+    template = tmp_path / "theme" / "report.html"
+    template.write_text(
+        '{% extends "shipped/report.html" %}\n{% block organisation %}\n{{ organization }}\n{% endblock %}'
+    )
+    options = ("--config", tmp_path / "quick.toml", "--template-dir", tmp_path / "theme", "-c", "parity")
+    assert cli.run(["report", str(data), *map(str, options)]) == 2
+    assert f"error: {template}, line 3: 'organization' is undefined" in capfd.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "quick.toml", "theme"]
