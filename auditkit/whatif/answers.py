@@ -36,6 +36,7 @@ Progress = Callable[[str], None]
 BUDGET = "budget"
 LARGE = 20_000
 """States times rows from which on half as many points are asked: a report should not wait minutes for them."""
+FEW_FACTORS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
 
 
 @dataclass(frozen=True)
@@ -105,9 +106,10 @@ def ask(
     progress: Progress = lambda _: None,
 ) -> Answers:
     """Ask all questions that make sense. `rates` (default: those of the unconstrained optimum) say which group is
-    selected least; `inspected` is how many the firm inspected. Constraints of more than
-    `most_rows` rows, such as one for each candidate, are asked nothing: every point would take long. Without `constraints` the group is to be selected as others are: parity if there are two groups,
-    else a quota at its share of the candidates, which is one row and quick to solve many times.
+    selected least; `inspected` is how many the firm inspected. Constraints of more than `most_rows` rows, such as one
+    for each candidate, are asked nothing: every point would take long. Without `constraints` the group is to be
+    selected as others are: parity if there are two groups, else a quota at its share of the candidates, which is one
+    row and quick to solve many times.
     """
     layout = instance.layout
     sizes = dict(zip(layout.groups, map(int, layout.group_sizes), strict=True))
@@ -124,15 +126,15 @@ def ask(
         share = int(1000 * sizes[group] / sum(sizes.values())) / 1000
         two = {"type": "parity", **some}
         chosen = [make(dict(kinds), two if len(groups) == 2 else {"type": "quota", "group": group, "share": share})]
-    rows_of = {id(c): len(bind([c], layout)) for c in chosen}  # a wrong name is found before the first solve
-    many = [c for c in chosen if most_rows is not None and rows_of[id(c)] > most_rows]
-    for constraint in many:
-        notices.append(
-            f"{constraint.describe()} has {rows_of[id(constraint)]:,} rows: questions about it take long, and only "
-            "auditkit whatif asks them."
-        )
-    chosen = [c for c in chosen if c not in many]
-    size = layout.states * max(1, sum(rows_of[id(c)] for c in chosen))
+    named, chosen, rows_in_all = chosen, [], 0
+    for constraint in named:
+        count = len(bind([constraint], layout))  # a wrong name is found before the first solve
+        if most_rows is not None and count > most_rows:
+            said = f"{constraint.describe()} has {count:,} rows: questions about it take long, and only "
+            notices.append(f"{said}auditkit whatif asks them.")
+        else:
+            chosen.append(constraint)
+            rows_in_all += count
     spent = None if inspected is None else {"on": "inspection", "limit": inspected}
     wanted = _curves(chosen, kinds, group, some if len(groups) > 1 else None, spent)
     if not chosen and not wanted:
@@ -157,8 +159,8 @@ def ask(
             positions = more_positions(instance, chosen)
             if group is not None:
                 progress(f"biased scores of {group}")
-                few_factors = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
-                biased = sensitivity(instance, chosen, group, few_factors if size > LARGE else FACTORS)
+                factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS
+                biased = sensitivity(instance, chosen, group, factors)
     budgets = []
     for constraint in wanted:
         if constraint.type == BUDGET:
