@@ -15,7 +15,8 @@ sys.path.insert(0, str(ROOT / "sample_data"))
 
 from generator import firm, tables  # noqa: E402
 
-SIZES = (60, 240, 600)
+SIZES = (60, 240)
+"""Requisitions; other numbers can be named on the command line."""
 COMMANDS = {
     "check": ["check"],
     "fit": ["fit", "-o", "instance.json", "-q"],
@@ -51,7 +52,7 @@ def main() -> None:
     print(f"| rows | requisitions | {' | '.join(COMMANDS)} |")
     print(f"| --- | --- |{' --- |' * len(COMMANDS)}")
     with tempfile.TemporaryDirectory() as folder:
-        for requisitions in SIZES:
+        for requisitions in map(int, sys.argv[1:] or SIZES):
             rows = export(requisitions, Path(folder) / "people.csv")
             cells = []
             for command, *options in COMMANDS.values():

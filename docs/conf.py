@@ -11,6 +11,7 @@ extensions = ["myst_parser"]
 root_doc = "README"
 exclude_patterns = ["examples/**"]  # files to link to, not pages
 nitpicky = True
+suppress_warnings = ["misc.highlighting_failure"]  # templates are HTML only nearly
 
 myst_heading_anchors = 3  # the anchors that GitHub gives headings; a link to one that is not there is an error
 
@@ -18,7 +19,7 @@ html_theme = "alabaster"
 html_theme_options = {
     "description": "measure disparity, price constraints, exactly",
     "fixed_sidebar": True,
-    "page_width": "1100px",
+    "page_width": "980px",
     "font_family": "system-ui, sans-serif",
 }
 html_title = "auditkit"
@@ -26,11 +27,14 @@ html_copy_source = False
 html_show_sphinx = False
 
 
-def folders(app: Any, docname: str, source: list[str]) -> None:
-    """Folders of the repository can be shown by GitHub, but a site has no page for them: their names stay."""
+def elsewhere(app: Any, docname: str, source: list[str]) -> None:
+    """Folders and pages of the repository that GitHub shows and the site has no page for: their names stay."""
+    here = Path(app.srcdir)
 
     def name_of(link: re.Match[str]) -> str:
-        return link[1] if (Path(app.srcdir) / docname).parent.joinpath(link[2]).is_dir() else link[0]
+        target = (here / docname).parent.joinpath(link[2]).resolve()
+        page = target.suffix == ".md" and target.exists() and not target.is_relative_to(here)
+        return link[1] if page or target.is_dir() else link[0]
 
     source[0] = re.sub(r"\[([^\]\n]+)\]\(([^)#:\s]+)\)", name_of, source[0])
 
@@ -46,5 +50,5 @@ def table_of_contents(app: Any, docname: str, source: list[str]) -> None:
 
 
 def setup(app: Any) -> None:
-    app.connect("source-read", folders)
+    app.connect("source-read", elsewhere)
     app.connect("source-read", table_of_contents)

@@ -21,14 +21,14 @@ WIDTH = 100
 HEAD = """\
 # Command line
 
-Written by `make docs` from the program itself: this is what `--help` says. The [tutorial](tutorial.md) shows the commands at
-work; [formats](formats.md) says what the files hold.
+Written by `make docs` from the program itself: this is what `--help` says. The [tutorial](tutorial.md) shows the
+commands at work; [formats](formats.md) says what the files hold.
 
 | exit code | means |
 | --- | --- |
 | 0 | done, nothing above a threshold |
 | 1 | done, and there is a finding: a threshold was crossed, constraints conflict, a claim does not stand |
-| 2 | the input, the configuration or a plugin is wrong: the message says where and what to do, and no file was touched |
+| 2 | the input, the configuration or a plugin is wrong: the message says where and how to mend it; no file is touched |
 | 3 | a defect of auditkit |
 
 Results go to standard output, progress and reasons to standard error.
@@ -37,7 +37,8 @@ Results go to standard output, progress and reasons to standard error.
 
 def command_line() -> str:
     """Every command that ships, with what it says of itself."""
-    root = click.Context(commands, info_name="auditkit", terminal_width=WIDTH, max_content_width=WIDTH)
+    width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
+    root = click.Context(commands, info_name="auditkit", **commands.context_settings, **width)
     parts = [HEAD]
     for name, text in _helps(root, [*commands.commands, *SHIPPED]):
         parts.append(f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n")

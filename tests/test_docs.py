@@ -1,8 +1,8 @@
 """The documentation holds: every command on its pages runs, its links lead somewhere, its generated parts are fresh.
 
-Commands stand in ```sh blocks and are run page by page, in order, in a folder like a reader's: with sample_data (of which
-the large files are cut short, to be quick), people.csv and the files of docs. `leaves with 1` in a comment behind a
-command is the exit code that is expected instead of 0.
+Commands stand in ```sh blocks and are run page by page, in order, in a folder like a reader's: with sample_data (whose
+large files are cut short, to be quick), people.csv and the files of docs. `leaves with 1` in a comment behind a command
+is the exit code that is expected instead of 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ LINKED = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md"))
 NOT_RUN = {
     r"make ": "sets up environments and runs these very tests",
     r"(\.venv/bin/)?(python -m )?pip ": "installs packages; tests/test_packaging.py and test_plugins*.py do it",
-    r"(\.venv/bin/)?(python -m )?pytest": "tests within tests: those of generated packages are run where they are generated",
+    r"(\.venv/bin/)?(python -m )?pytest": "tests within tests: generated packages are tested where they are made",
     r"auditkit schedule .*--install": "would install a timer on this machine",
 }
 """Commands that a test cannot run, and why. Everything else on a page is run."""
@@ -93,8 +93,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which a reader might sit."""
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
     shutil.copytree(DOCS, tmp_path / "docs", ignore=shutil.ignore_patterns("*.md", "*.png"))
-    cut(tmp_path / "sample_data" / "hiring.csv", "Requisition ID", 8)
-    cut(tmp_path / "sample_data" / "hiring-stages.csv", "Requisition ID", 6)
+    cut(tmp_path / "sample_data" / "hiring.csv", "Requisition ID", 3)
+    cut(tmp_path / "sample_data" / "hiring-stages.csv", "Requisition ID", 4)
     shutil.copy(tmp_path / "sample_data" / "hiring.csv", tmp_path / "people.csv")
     (tmp_path / "exports").mkdir()
     shutil.copy(tmp_path / "people.csv", tmp_path / "exports")

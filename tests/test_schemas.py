@@ -56,7 +56,9 @@ def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert run(["schema", "solutoin"]) == 2
     assert "did you mean 'solution'?" in capsys.readouterr().err
     (tmp_path / "mine.py").write_text(
-        "from typing import ClassVar\nfrom auditkit import hookimpl\nfrom auditkit.constraints import OutcomeConstraint\n"
+        "from typing import ClassVar\n"
+        "from auditkit import hookimpl\n"
+        "from auditkit.constraints import OutcomeConstraint\n"
         "class Mine(OutcomeConstraint):\n    type: ClassVar[str] = 'mine'\n    strength: float\n"
         "    def rows(self, layout):\n        return []\n"
         "@hookimpl\ndef auditkit_constraints():\n    return [Mine]\n"

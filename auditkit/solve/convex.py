@@ -17,10 +17,10 @@ import numpy as np
 
 from auditkit.constraints import Constraint, Measure, Row
 from auditkit.faults import PluginError, shipped
-from auditkit.layout import Floats
+from auditkit.layout import Floats, dot
 from auditkit.policy import Policy
 from auditkit.solve.dual_search import Meeting
-from auditkit.solve.master import MOST_ROUNDS, Master, phase_one, price
+from auditkit.solve.master import MOST_ROUNDS, Master, Pricing, phase_one
 from auditkit.solve.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.sound import STEP, slope_flaw
 
@@ -28,7 +28,11 @@ CLOSED = 1e-10
 """Of the size of the utility: value and bound closer than this have met."""
 
 STALLED = 20
-"""Rounds without a better value or bound after which the gap is reported as it is."""
+"""Rounds without a better value or bound after which the gap is reported as it is; with affine rows two more for each
+of them, because as many columns may be needed before one of them helps."""
+
+CUT_WHEN = 0.1
+"""A cut is added where it takes off at least this share of what the next column may add: early ones soon do nothing."""
 
 MARGINS = (1e-2, 1e-4, 1e-6, 0.0)
 """Room to spare that an anchor is asked for, of the size of each measure, until one can be had."""
@@ -71,18 +75,24 @@ class _Problem:
         """The least slack of a measure, relative to its size: >= 0 where all are met."""
         return min(measure.slack(visits) / _size(measure) for measure in self.measures)
 
-    def cut_at(self, visits: Floats) -> None:
+    def cut_at(self, visits: Floats, master: Master | None = None) -> None:
         self.check_gradients((1 - 2 * STEP) * visits, lambda owner: not shipped(owner))
         for k, measure in enumerate(self.measures):
             cut = measure.tangent(visits[measure.states])
             if not np.isfinite(cut.coefficients).all() or not np.isfinite(cut.bound):
                 raise self._blame(k, "its value or gradient is not finite at a point of its domain")
-            for column in self.columns:
-                self._check_tangent(k, cut, column)
+            values = [cut.value(column.visits) for column in self.columns]
+            for column, value in zip(self.columns, values, strict=True):
+                self._check_tangent(k, cut, column, value)
+            self.columns = [
+                replace(column, values=np.append(column.values, value))
+                for column, value in zip(self.columns, values, strict=True)
+            ]
             self.oracle.add_cut(k, cut)
-            self.scale = np.append(
-                self.scale, max(abs(cut.bound), float(np.abs(cut.coefficients) @ visits[cut.states]), 1e-9)
-            )
+            size = max(abs(cut.bound), dot(np.abs(cut.coefficients), visits[cut.states]), 1e-9)
+            self.scale = np.append(self.scale, size)
+            if master is not None:
+                master.add_row(self.oracle.rows, size, self.columns)
 
     def check_gradients(self, at: Floats, which: Callable[[Constraint], bool]) -> None:
         """Compare gradients with differences of the values, near some visits."""
@@ -91,14 +101,14 @@ class _Problem:
                 raise self._blame(k, wrong)
 
     def add(self, column: Column) -> None:
-        for k, cut in self.oracle.cuts:
-            self._check_tangent(k, cut, column)
+        for (k, cut), value in zip(self.oracle.cuts, column.values[len(self.affine) :], strict=True):
+            self._check_tangent(k, cut, column, float(value))
         self.columns.append(column)
 
-    def _check_tangent(self, k: int, cut: Row, column: Column) -> None:
+    def _check_tangent(self, k: int, cut: Row, column: Column, value: float) -> None:
         """A tangent lies on one side of what is convex, everywhere; a plugin that breaks this gets no answer."""
         measure = self.measures[k]
-        over = cut.value(column.visits) - cut.bound - measure.value(column.visits[measure.states]) + measure.bound
+        over = value - cut.bound - measure.value(column.visits[measure.states]) + measure.bound
         if (over if measure.sense == "<=" else -over) > 1e-6 * (1.0 + _size(measure) + abs(cut.bound)):
             kind = "convex" if measure.sense == "<=" else "concave"
             raise self._blame(
@@ -114,8 +124,8 @@ class _Problem:
         owner = self._owner(k)
         return PluginError(owner, f"constraint {owner.describe()!r} ({self.measures[k].label}): {what}")
 
-    def linear(self, feasible: bool, margin: float = 0.0) -> tuple[float, Floats, Floats]:
-        """Value, duals and weights of the master LP with all cuts, these moved inwards by a margin."""
+    def linear(self, margin: float = 0.0) -> tuple[float, Floats, Floats]:
+        """By how much columns miss rows and cuts, these moved inwards by a margin; duals and weights of that LP."""
         rows = self.oracle.rows
         if margin > 0:
             moved = [
@@ -125,9 +135,7 @@ class _Problem:
             rows = replace(rows, rows=(*rows.rows[: len(self.affine)], *moved))
         master = Master(rows, self.scale, self.oracle.free.utility)
         for column in self.columns:
-            master.add(replace(column, values=rows.values(column.visits)))
-        if feasible:
-            master.begin_phase_two()
+            master.add(column)
         value, duals = master.solve()
         return value, duals, master.weights()
 
@@ -136,7 +144,7 @@ class _Problem:
         margins = iter(MARGINS)
         margin = next(margins)
         for _ in range(MOST_ROUNDS):
-            value, duals, weights = self.linear(feasible=False, margin=margin)
+            value, duals, weights = self.linear(margin)
             if -value <= FEASIBILITY:
                 visits = self.visits(weights)
                 if self.room(visits) >= max(margin / 2, -FEASIBILITY) or (margin == 0 and self.room(visits) >= -1e-8):
@@ -164,38 +172,49 @@ class _Problem:
 
     def optimise(self) -> Meeting:
         oracle, stalled = self.oracle, 0
-        proof = (oracle.free.utility, np.zeros(len(oracle.rows)))
+        pricing = Pricing(oracle)
         best = (-np.inf, self.anchor)
+        master = Master(oracle.rows, self.scale, oracle.free.utility)
+        for column in self.columns:
+            master.add(column)
+        master.begin_phase_two()
+        before = np.inf
         for _ in range(MOST_ROUNDS):
-            value, duals, weights = self.linear(feasible=True)
-            new, improved = price(oracle, duals, proof)
+            value, duals = master.solve()
+            duals, weights = oracle.proper(duals), master.weights()
+            earlier = pricing.bound
+            new = pricing.next(duals, value + 0.01 * CLOSED * (1e-9 + abs(value)))
             reached = self._towards(weights)
             visits = self.visits(reached)
             utility = float(oracle.layout.reward @ visits)
-            stalled = 0 if utility > best[0] or improved[0] < proof[0] else stalled + 1
-            best, proof = max(best, (utility, reached), key=lambda pair: pair[0]), improved
             size = 1e-9 + abs(utility)
-            if proof[0] - best[0] <= CLOSED * size or stalled > STALLED:
+            moved = abs(value - before) > 0.01 * CLOSED * size
+            stalled = 0 if utility > best[0] or pricing.bound < earlier or moved else stalled + 1
+            best, before = max(best, (utility, reached), key=lambda pair: pair[0]), value
+            if pricing.bound - best[0] <= CLOSED * size or stalled > STALLED + 2 * len(self.affine):
                 break
-            if oracle.plane(new, oracle.proper(duals)) - value > 0.01 * CLOSED * size:
+            gain, loss = oracle.plane(new, duals) - value, value - utility
+            if gain > 0.01 * CLOSED * size:
                 self.add(new)
-            if value - utility > 0.01 * CLOSED * size:
-                self.cut_at(visits)
+                master.add(new)
+            if loss > max(CUT_WHEN * gain, 0.01 * CLOSED * size):
+                self.cut_at(visits, master)
         kept = np.flatnonzero(best[1])
-        duals = np.append(proof[1], np.zeros(len(oracle.rows) - len(proof[1])))
+        duals = np.append(pricing.centre, np.zeros(len(oracle.rows) - len(pricing.centre)))
         return Meeting(
-            tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, proof[0], oracle.calls
+            tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, pricing.bound, oracle.calls
         )
 
     def _towards(self, weights: Floats) -> Floats:
         """The last mixture on the way from the anchor to `weights` that meets every measure."""
         anchor = np.append(self.anchor, np.zeros(len(weights) - len(self.anchor)))
-        if self.room(self.visits(weights)) >= 0:
+        near, far = self.visits(anchor), self.visits(weights)
+        if self.room(far) >= 0:
             return weights
         low, high = 0.0, 1.0
         for _ in range(60):
             middle = (low + high) / 2
-            if self.room(self.visits(anchor + middle * (weights - anchor))) >= 0:
+            if self.room(near + middle * (far - near)) >= 0:
                 low = middle
             else:
                 high = middle
