@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs bench lock clean
+.PHONY: help demo test lint types docs study bench lock clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
 	@echo "make test    set up with everything the tests need, then lint, types and all tests"
 	@echo "make lint    ruff: rules and formatting      make types   mypy"
 	@echo "make docs    the documentation as pages to read in build/docs, and the parts of it that the program writes"
+	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
 	@echo "make bench   the benchmarks, as ratios within one run"
 	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
 	@echo "make clean   remove caches and build results (not $(VENV))"
@@ -45,6 +46,12 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py
 	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/README.html in a browser."
+
+# The budget table needs more instances than the rest for the third digit. Finished instances are kept in build/study.
+study: $(VENV)/.installed-test
+	$(BIN)/auditkit study all -o build/study
+	$(BIN)/auditkit study budget-table --instances 500 -o build/study
+	$(BIN)/python docs/generate.py --study build/study
 
 bench: $(VENV)/.installed-test
 	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done

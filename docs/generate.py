@@ -1,10 +1,13 @@
 """Write the pages that the program itself knows best: the command line (cli.md) and the JSON Schemas (schemas/).
 
 python docs/generate.py [--check]
+python docs/generate.py --study FOLDER     (study.md and its charts, from the output of `auditkit study`)
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +17,8 @@ import click
 from auditkit import plugin_manager, schemas
 from auditkit.cli import commands
 from auditkit.cli.group import SHIPPED
+from auditkit.study.catalogue import STUDIES
+from auditkit.study.report import INTRO
 
 HERE = Path(__file__).resolve().parent
 WIDTH = 100
@@ -66,7 +71,31 @@ def contents() -> dict[Path, str]:
     return {HERE / "cli.md": command_line(), **files}
 
 
+def study(folder: Path) -> None:
+    """One page of all studies that were run into a folder, with a table of what agrees with the paper."""
+    sections = [(folder / f"{name}.md").read_text(encoding="utf-8") for name in STUDIES]
+    rows = []
+    for one, section in zip(STUDIES.values(), sections, strict=True):
+        found = [str(section.count(f"| {verdict} |\n") or "") for verdict in ("agrees", "within error", "differs")]
+        rows.append(f"| [{one.title}](#{anchor(section)}) | {' | '.join(found)} |\n")
+    summary = "| study | agrees | within error | differs |\n| --- | --- | --- | --- |\n" + "".join(rows)
+    text = f"# The paper's numerical study\n\n{INTRO}\n\n{summary}\n" + "\n".join(sections)
+    (HERE / "study.md").write_text(re.sub(r"\]\(([\w-]+\.svg)\)", r"](study/\1)", text), encoding="utf-8")
+    (HERE / "study").mkdir(exist_ok=True)
+    for name in STUDIES:
+        shutil.copyfile(folder / f"{name}.svg", HERE / "study" / f"{name}.svg")
+
+
+def anchor(section: str) -> str:
+    """What GitHub and Sphinx call the first heading of a section."""
+    heading = section.partition("\n")[0].lstrip("# ").lower()
+    return re.sub(r"[^\w\- ]", "", heading).replace(" ", "-")
+
+
 def main() -> int:
+    if "--study" in sys.argv:
+        study(Path(sys.argv[sys.argv.index("--study") + 1]))
+        return 0
     stale = {
         path: text for path, text in contents().items() if not path.exists() or path.read_text(encoding="utf-8") != text
     }

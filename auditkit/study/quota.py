@@ -17,6 +17,12 @@ from auditkit.study.sweeps import ALL_K, TENTHS
 NUMBERS = ("free", "best", "ratio", "free_long", "best_long", "long_ratio", "unfilled", "dual", "gap")
 SOME_RHOS = (0.1, 0.3, 0.5, 0.7, 0.9, 1.0)
 
+BOTH = (
+    "Two of the paper's statements on the best θ in the long term exclude each other (it falls for small ρ; it is 0.5 "
+    "whatever ρ); both are judged. The reason for the first, capacity that stays unfilled, is seen with high "
+    "inspection costs only (study `high-cost`)."
+)
+
 
 def quota(found: Mapping[str, Data]) -> Findings:
     data = with_ratios(found["quota"])
@@ -31,7 +37,8 @@ def quota(found: Mapping[str, Data]) -> Findings:
         *_price_panels(data, 1),
         *_price_panels(data, 10),
     )
-    return Findings(_quota_claims(data, 20), panels, summary(data, {n: data.columns[n] for n in NUMBERS}))
+    table = summary(data, {n: data.columns[n] for n in NUMBERS})
+    return Findings(_quota_claims(data, 20), panels, table, (), (BOTH,))
 
 
 def _price_panels(data: Data, k: int) -> tuple[Panel, Panel]:
@@ -239,7 +246,7 @@ def uniform(found: Mapping[str, Data]) -> Findings:
         _price_panels(quotas, 20)[1],
     )
     tables = [(n, summary(d, {c: d.columns[c] for c in NUMBERS})) for n, d in (("parity", data), ("quota", quotas))]
-    return Findings(stated, panels, joined(tables))
+    return Findings(stated, panels, joined(tables), (), (BOTH,))
 
 
 STUDIES = (
