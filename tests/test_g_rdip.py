@@ -65,9 +65,7 @@ def test_the_trajectory_is_recorded() -> None:
 def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     constraints: list[Constraint] = [build("parity:basis=count")]
     rows = bind(constraints, FOUR.layout)
-    doc = json.loads(
-        json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40))))
-    )
+    doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)))))
     assert [c.claim for c in verify(doc, FOUR.layout, rows, "h") if not c.holds] == []
     doc["constrained"]["policies"][0]["weight"] += 0.1
     assert [c.claim for c in verify(doc, FOUR.layout, rows, "h") if not c.holds] != []
