@@ -109,6 +109,7 @@ def test_threads_do_not_change_a_single_bit(monkeypatch: pytest.MonkeyPatch) -> 
     searches = tuple(Search(f"s{i}", 3, random_search(i, 12, 5, 3, ties=True).candidates) for i in range(60))
     layout = Instance(searches).layout
     alone = evaluate.visits(layout, layout.reward)
+    monkeypatch.setattr(evaluate, "WORTH_THREADS", 0)
     monkeypatch.setattr(evaluate, "STATES_PER_PIECE", 50)
     np.testing.assert_array_equal(alone, evaluate.visits(layout, layout.reward))
 

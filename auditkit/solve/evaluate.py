@@ -24,8 +24,8 @@ from auditkit.solve import kernels
 TIE_TOLERANCE = 1e-9
 """Of the size of a level's rewards: closer indices are tied when a policy has further levels to break ties."""
 
-STATES_PER_PIECE = 20_000
-"""Fewer states than this are not worth a thread."""
+WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
+"""Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
 MOST_OUTCOMES = 4_000_000
 """Largest table of joint counts that is laid out in memory."""
@@ -52,7 +52,7 @@ def _chains(layout: Layout) -> kernels.Chains:
 def _pieces(layout: Layout) -> list[tuple[int, int]]:
     """Ranges of searches with about equal numbers of states."""
     searches = len(layout.search_ids)
-    if searches == 1 or layout.states < STATES_PER_PIECE:
+    if searches == 1 or layout.states < WORTH_THREADS:
         return [(0, searches)]
     count = min(searches, max(1, layout.states // STATES_PER_PIECE), 8 * (os.cpu_count() or 1))
     first_state = layout.candidate_ptr[layout.search_ptr]

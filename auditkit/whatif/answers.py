@@ -24,7 +24,7 @@ from auditkit.constraints import Constraint, bind, group_code, make
 from auditkit.files import write_json
 from auditkit.instance import Instance
 from auditkit.solve import solve
-from auditkit.whatif.frontier import TIGHTENS, Frontier, frontier
+from auditkit.whatif.frontier import STEPS, TIGHTENS, Frontier, frontier
 from auditkit.whatif.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.whatif.sensitivity import FACTORS, Sensitivity, sensitivity
 
@@ -37,6 +37,7 @@ BUDGET = "budget"
 LARGE = 20_000
 """States times rows from which on half as many points are asked: a report should not wait minutes for them."""
 FEW_FACTORS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
+FEW_STEPS = 5
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,7 @@ def ask(
         if rows.measures:
             continue  # the range of a welfare measure is nobody's guess
         progress(f"frontier of {constraint.type}")
-        few = layout.states * len(rows) > LARGE and constraint.type in ("quota", "impact-ratio")
-        found = frontier(instance, constraint, values=[i / 5 for i in range(6)] if few else None)
+        found = frontier(instance, constraint, steps=FEW_STEPS if layout.states * len(rows) > LARGE else STEPS)
         given = constraint in chosen or constraint.type == BUDGET
         frontiers.append(found if given else replace(found, present=None))
     biased = positions = None

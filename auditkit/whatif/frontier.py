@@ -100,15 +100,16 @@ def frontier(
     parameter: str | None = None,
     values: Sequence[float] | None = None,
     tightens: int | None = None,
+    steps: int = STEPS,
 ) -> Frontier:
-    """Solve the instance for each of `values` (default: eleven, from nothing to the most that makes sense)."""
+    """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense)."""
     parameter = parameter or main_parameter(constraint)
     tightens = tightens or TIGHTENS.get(parameter, 1)
     base = solve(instance, others)
     if base.constrained is None:
         raise InputError(f"without {constraint.describe()} already, {', '.join(base.conflict)} cannot hold")
     free = base.constrained.outcome
-    grid = sorted(set(values if values is not None else default_values(constraint, parameter, free)))
+    grid = sorted(set(values if values is not None else default_values(constraint, parameter, free, steps)))
     line = Neighbours()
 
     def at(value: float) -> Solution:
@@ -151,8 +152,8 @@ def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
         raise InputError(Problem(parameter, f"{value:g}: {error.errors()[0]['msg']}")) from None
 
 
-def default_values(constraint: Constraint, parameter: str, free: Outcome) -> list[float]:
-    """Eleven values: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances.
+def default_values(constraint: Constraint, parameter: str, free: Outcome, steps: int = STEPS) -> list[float]:
+    """Values at even steps: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances.
 
     Those that the constraint does not allow are left out, such as a geometric mean of at least 0.
     """
@@ -163,7 +164,7 @@ def default_values(constraint: Constraint, parameter: str, free: Outcome) -> lis
         top = float(free.layout.capacity.sum()) / len(free.layout.candidate_ids)
     else:
         top = 1.0
-    return [float(x) for x in np.linspace(0.0, top, STEPS + 1) if _allowed(constraint, parameter, float(x))]
+    return [float(x) for x in np.linspace(0.0, top, steps + 1) if _allowed(constraint, parameter, float(x))]
 
 
 def _allowed(constraint: Constraint, parameter: str, value: float) -> bool:
@@ -232,7 +233,7 @@ class _Start:
             return points[0].value
         low, high = points[lossy[0] - 1].value, points[lossy[0]].value
         strict = high
-        for _ in range(30):
+        for _ in range(20):
             middle = (low + strict) / 2
             low, strict = (middle, strict) if self.met_for_nothing(middle) else (low, middle)
         if self.costs(self.at(low + 1e-3 * (high - low))):
