@@ -51,7 +51,7 @@ Progress = Callable[[str], None]
 
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "text_of", "verify_files", "write"]
 
-MOST_ROWS_ASKED = 60
+MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
 
 
