@@ -15,12 +15,16 @@ from tiny import box_instances, problems
 from auditkit.constraints import bind
 from auditkit.files import instance_from_document
 from auditkit.instance import Box, Instance, Search
+from auditkit.layout import Floats
 from auditkit.outcome import Outcome
 from auditkit.plugins.affine import Affine
+from auditkit.plugins.entropy import Entropy
+from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.policy import Level, Policy
 from auditkit.solve import METHODS, solve
 from auditkit.solve.evaluate import visits
+from auditkit.solve.master import Master
 from auditkit.solve.oracle import Oracle
 
 FOUR = Instance(
@@ -189,3 +193,37 @@ def test_loosening_a_bound_never_lowers_the_value(problem: tuple[Document, list[
         assert loose.constrained is not None
         assert loose.constrained.utility >= tight.constrained.utility - 1e-8
         assert tight.constrained.utility <= tight.unconstrained.utility + 1e-9
+
+
+def test_a_linear_program_that_fails_is_built_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """HiGHS can give up on a warm start, and stay so; here it loses its model in every third round."""
+    rng = np.random.default_rng(7)
+    boxes = [Box(str(i), "XY"[i % 2], 1.0, rng.uniform(1, 9, 3), [0.2, 0.3, 0.5]) for i in range(12)]
+    instance = Instance((Search("s", 3, tuple(boxes[:6])), Search("t", 2, tuple(boxes[6:]))))
+    some = [Floor(minimum=0.05), Parity(on="inspection")]
+    whole = solve(instance, some).constrained
+    once, rounds = Master.solve, itertools.count()
+
+    def forgetful(master: Master) -> tuple[float, Floats]:
+        if next(rounds) % 3 == 2:
+            master.lp.clear()
+        return once(master)
+
+    monkeypatch.setattr(Master, "solve", forgetful)
+    again = solve(instance, some).constrained
+    assert whole is not None and again is not None and next(rounds) > 6
+    assert again.utility == pytest.approx(whole.utility, abs=1e-9)
+    assert max(again.gap, whole.gap) <= 1e-9
+
+
+def test_many_rows_beside_a_convex_constraint_meet_their_bound() -> None:
+    rng = np.random.default_rng(11)
+    searches = []
+    for s in range(12):
+        values = rng.normal(20, 4, (8, 3)) + np.where(np.arange(8) % 2, 0.0, 2.0)[:, None]
+        boxes = tuple(Box(str(i), "XY"[i % 2], 1.0 + i / 8, values[i], [0.2, 0.3, 0.5]) for i in range(8))
+        searches.append(Search(f"s{s}", 2, boxes))
+    rules = [Floor(minimum=0.05), Entropy(level="group", maximum=52.0)]
+    best = solve(Instance(tuple(searches)), rules).constrained
+    assert best is not None and len(best.rows) == 96 and best.cuts
+    assert best.gap <= 1e-7 * best.utility
