@@ -193,6 +193,14 @@ def write_text(path: Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
+def make_folder(path: Path) -> None:
+    """The folder, if it is not there yet."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be made: {error.strerror or error}", "see -o")) from None
+
+
 def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: under a temporary name beside it, then renamed."""
     try:

@@ -78,6 +78,8 @@ def test_where_a_report_goes_and_in_which_formats(auditkit: Any, people: Path, t
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["people.audit.json"]
     assert auditkit("report", people, "--config", "quick.toml", "-o", "out/x.html", "--format", "HTML, json").code == 0
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["people.audit.json", "x.html", "x.json"]
+    assert auditkit("report", people, "--config", "quick.toml", "-o", "new/deep/", "--format", "json").code == 0
+    assert (tmp_path / "new" / "deep" / "people.audit.json").exists()
     nowhere = auditkit("report", people, "-o", "nowhere/x")
     assert nowhere.code == 2
     assert "there is no such folder" in nowhere.err

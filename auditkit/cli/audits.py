@@ -38,7 +38,7 @@ MOST_FINDINGS = 8
 @data_options
 @fit_options
 @constraint_option
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="folder, or path without its ending, to write to")
+@click.option("-o", "--output", help="folder (a new one ends with /), or path without its ending, to write to")
 @click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)")
 @click.option("--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones")
 @click.option(
@@ -59,7 +59,7 @@ def report(
     fitter: str | None,
     propensity: bool,
     specs: tuple[str, ...],
-    output: Path | None,
+    output: str | None,
     formats: str | None,
     template_dir: Path | None,
     fail_on: tuple[str, ...],
@@ -115,15 +115,18 @@ def report(
     return FINDING if found.crossings else DONE
 
 
-def output_stem(path: Path, output: Path | None) -> Path:
+def output_stem(path: Path, output: str | None) -> Path:
     """Where a report goes, without its ending: beside the data, into a folder, or to a name that the user gives."""
     name = f"{path.stem}.audit"
     if output is None:
         stem = path.with_name(name)
-    elif output.is_dir() or str(output).endswith(("/", "\\")):
-        stem = output / name
+    elif Path(output).is_dir():
+        stem = Path(output) / name
+    elif output.endswith(("/", "\\")):  # a folder that is made when there is something to put into it
+        return Path(output) / name
     else:
-        stem = output.with_suffix("") if output.suffix.lower() in (".html", ".json", ".pdf") else output
+        given = Path(output)
+        stem = given.with_suffix("") if given.suffix.lower() in (".html", ".json", ".pdf") else given
     if not stem.parent.is_dir():
         raise InputError(Problem(str(stem.parent), "there is no such folder", "make it, or name another with -o"))
     return stem
