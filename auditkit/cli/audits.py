@@ -95,6 +95,10 @@ def report(
         from auditkit import pipeline
 
         done = pipeline.audit(path, chosen, load_plugins(), say)
+        if output is not None and _new_folder(output):
+            from auditkit.files import make_folder
+
+            make_folder(stem.parent)
         nothing = pipeline.Written(())
         written = nothing if as_json and output is None and formats is None else pipeline.write(done, stem, say)
     if as_json:
@@ -122,7 +126,7 @@ def output_stem(path: Path, output: str | None) -> Path:
         stem = path.with_name(name)
     elif Path(output).is_dir():
         stem = Path(output) / name
-    elif output.endswith(("/", "\\")):  # a folder that is made when there is something to put into it
+    elif _new_folder(output):  # made when there is something to put into it
         return Path(output) / name
     else:
         given = Path(output)
@@ -130,6 +134,10 @@ def output_stem(path: Path, output: str | None) -> Path:
     if not stem.parent.is_dir():
         raise InputError(Problem(str(stem.parent), "there is no such folder", "make it, or name another with -o"))
     return stem
+
+
+def _new_folder(output: str) -> bool:
+    return output.endswith(("/", "\\"))
 
 
 def _print_audit(audit: Audit, written: Written, path: Path) -> None:

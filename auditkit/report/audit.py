@@ -11,7 +11,7 @@ from auditkit import notebook
 from auditkit.compare import Comparison
 from auditkit.config import Config
 from auditkit.data import History
-from auditkit.files import make_folder, write_bytes
+from auditkit.files import write_bytes
 from auditkit.fit.fitted import Fitted
 from auditkit.report import document as documents
 from auditkit.report import reading
@@ -153,7 +153,6 @@ def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Writ
     if "json" in formats:
         made["json"] = text_of(audit).encode()
     files = []
-    make_folder(stem.parent)
     for name, content in made.items():
         path = stem.with_name(f"{stem.name}.{name}")
         write_bytes(path, content)
