@@ -11,14 +11,14 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from auditkit.errors import InputError, Problem, nearest
 
-FORMATS = ("html", "json", "pdf")
 Format = Literal["html", "json", "pdf"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
 _TABLES = {

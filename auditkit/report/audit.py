@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit import notebook
 from auditkit.compare import Comparison
-from auditkit.config import Config
+from auditkit.config import Config, Format
 from auditkit.data import History
 from auditkit.files import write_bytes
 from auditkit.fit.fitted import Fitted
@@ -120,22 +120,11 @@ def pdf_of(audit: Audit, page: str) -> bytes:
     return pdf.render(page, text_of(audit).encode(), audit.document["created"])
 
 
-@dataclass(frozen=True)
-class Written:
-    """The files of a report, and why there is no PDF if one was asked for."""
-
-    files: tuple[Path, ...]
-    no_pdf: str | None = None
-
-
-def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Written:
-    """Write the report as STEM.html, STEM.json and STEM.pdf, whichever the settings ask for.
-
-    Everything is rendered before the first file is touched, and each is written under a temporary name and renamed.
-    Where WeasyPrint cannot be used, the other files are written all the same.
-    """
-    formats = audit.config.report.formats
-    made: dict[str, bytes] = {}
+def rendered(
+    audit: Audit, formats: Collection[Format], progress: Progress = lambda _: None
+) -> tuple[dict[Format, bytes], str | None]:
+    """The report in these formats, and why there is no PDF if WeasyPrint cannot be used."""
+    made: dict[Format, bytes] = {}
     no_pdf = None
     if "html" in formats or "pdf" in formats:
         progress("drawing the report")
@@ -152,6 +141,24 @@ def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Writ
                 no_pdf = str(error)
     if "json" in formats:
         made["json"] = text_of(audit).encode()
+    return made, no_pdf
+
+
+@dataclass(frozen=True)
+class Written:
+    """The files of a report, and why there is no PDF if one was asked for."""
+
+    files: tuple[Path, ...]
+    no_pdf: str | None = None
+
+
+def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Written:
+    """Write the report as STEM.html, STEM.json and STEM.pdf, whichever the settings ask for.
+
+    Everything is rendered before the first file is touched, and each is written under a temporary name and renamed.
+    Where WeasyPrint cannot be used, the other files are written all the same.
+    """
+    made, no_pdf = rendered(audit, audit.config.report.formats, progress)
     files = []
     for name, content in made.items():
         path = stem.with_name(f"{stem.name}.{name}")

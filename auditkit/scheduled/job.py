@@ -35,20 +35,13 @@ def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
 
 
 def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
-    from auditkit import pipeline
-    from auditkit.report import pdf
-    from auditkit.report.audit import page_of
+    from auditkit.config import FORMATS
+    from auditkit.report.audit import rendered
 
-    progress("drawing the report")
-    text = pipeline.text_of(audit).encode()
-    page = page_of(audit)
-    files = {"report.html": page.encode(), "report.json": text}
-    progress("setting the PDF")
-    try:
-        files["report.pdf"] = pdf.render(page, text, audit.document["created"])
-    except pdf.PdfUnavailable as error:
-        warn(str(error))
-    return files
+    made, no_pdf = rendered(audit, FORMATS, progress)
+    if no_pdf is not None:
+        warn(no_pdf)
+    return {f"report.{name}": content for name, content in made.items()}
 
 
 def sha256(path: Path) -> str:
