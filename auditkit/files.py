@@ -173,12 +173,13 @@ def _keys(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
     return list(kind.model_fields)
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
+def sha256_of(path: Path, fix: str = "") -> str:
+    """The SHA-256 of a file, in hexadecimal; `fix` is said where there is none."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
-        raise InputError(Problem(str(path), "there is no such file")) from None
+        raise InputError(Problem(str(path), "there is no such file", fix)) from None
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
 

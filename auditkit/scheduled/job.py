@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit.errors import InputError, Problem
+from auditkit.files import sha256_of
 from auditkit.scheduled.run import Job
 from auditkit.scheduled.settings import Settings
 
@@ -31,7 +30,7 @@ def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
         audit = pipeline.audit(source, config, plugins, progress)
         return audit.document, _files(audit, progress, warn)
 
-    return Job(lambda: sha256(source), produce)
+    return Job(lambda: sha256_of(source, "see source in audit.toml"), produce)
 
 
 def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
@@ -42,14 +41,3 @@ def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
     if no_pdf is not None:
         warn(no_pdf)
     return {f"report.{name}": content for name, content in made.items()}
-
-
-def sha256(path: Path) -> str:
-    """Of a file, as the report has it."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        raise InputError(Problem(str(path), "there is no such file", "see source in audit.toml")) from None
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None

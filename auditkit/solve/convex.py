@@ -62,9 +62,7 @@ class _Problem:
         self.anchor = np.zeros(0)
         self.check_gradients(0.5 * oracle.free.visits, lambda _: True)
         if len(self.affine):
-            first = Master(self.affine, self.scale, oracle.free.utility)
-            for column in self.columns:
-                first.add(column)
+            first = Master(self.affine, self.scale, oracle.free.utility, self.columns)
             phase_one(oracle, first)
             self.columns = first.columns
 
@@ -133,9 +131,7 @@ class _Problem:
                 for k, row in self.oracle.cuts
             ]
             rows = replace(rows, rows=(*rows.rows[: len(self.affine)], *moved))
-        master = Master(rows, self.scale, self.oracle.free.utility)
-        for column in self.columns:
-            master.add(column)
+        master = Master(rows, self.scale, self.oracle.free.utility, self.columns)
         value, duals = master.solve()
         return value, duals, master.weights()
 
@@ -174,9 +170,7 @@ class _Problem:
         oracle, stalled = self.oracle, 0
         pricing = Pricing(oracle)
         best = (-np.inf, self.anchor)
-        master = Master(oracle.rows, self.scale, oracle.free.utility)
-        for column in self.columns:
-            master.add(column)
+        master = Master(oracle.rows, self.scale, oracle.free.utility, self.columns)
         master.begin_phase_two()
         before = np.inf
         for _ in range(MOST_ROUNDS):
@@ -186,7 +180,7 @@ class _Problem:
             new = pricing.next(duals, value + 0.01 * CLOSED * (1e-9 + abs(value)))
             reached = self._towards(weights)
             visits = self.visits(reached)
-            utility = float(oracle.layout.reward @ visits)
+            utility = dot(oracle.layout.reward, visits)
             size = 1e-9 + abs(utility)
             moved = abs(value - before) > 0.01 * CLOSED * size
             stalled = 0 if utility > best[0] or pricing.bound < earlier or moved else stalled + 1

@@ -15,7 +15,7 @@ What is priced are not the master's duals but others on the way to them (`Pricin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import highspy
@@ -49,11 +49,11 @@ class Master:
     Utilities are paid relative to `base`, which weights that sum to one allow: HiGHS gives up when all are large.
     """
 
-    def __init__(self, rows: Rows, scale: Floats, base: float = 0.0) -> None:
+    def __init__(self, rows: Rows, scale: Floats, base: float = 0.0, columns: Iterable[Column] = ()) -> None:
         self.rows = rows
         self.scale = scale
         self.base = base
-        self.columns: list[Column] = []
+        self.columns = list(columns)
         self.feasible = False
         self.artificial = [
             (j, sign)
@@ -164,9 +164,7 @@ def generate(oracle: Oracle) -> Meeting:
     """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
     free = oracle.free
     scale = oracle.scale(free)
-    master = Master(oracle.rows, scale, free.utility)
-    for column in (free, *oracle.known):
-        master.add(column)
+    master = Master(oracle.rows, scale, free.utility, (free, *oracle.known))
     phase_one(oracle, master)
     master.begin_phase_two()
     pricing = Pricing(oracle)
