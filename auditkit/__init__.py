@@ -1,46 +1,61 @@
 """Measure disparity in a selection process, and price constraints on it exactly.
 
-One way through the house: data -> fit -> instance -> constraints -> solve -> compare -> report.
-The commands are functions too (`auditkit.api`). Nothing heavy is imported here, so that `auditkit --help` answers at
-once; the names below load when first used.
+The commands are functions too (`auditkit.api`), and everything that authors of plugins need has a name here. Nothing is
+imported before it is used, so that `auditkit --help` answers at once.
 """
 
 from __future__ import annotations
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from auditkit.api import audit, check, fit, read, solve, verify, whatif
+    from auditkit.constraints import Constraint, Measure, OutcomeConstraint, Row, WelfareConstraint
     from auditkit.data import Checked, History
+    from auditkit.data.reader import Reader
+    from auditkit.disparity.measure import DisparityMeasure
     from auditkit.errors import InputError
-    from auditkit.fit.fitted import Fitted
+    from auditkit.fitting.fitted import Fitted
+    from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
     from auditkit.hookspecs import hookimpl
-    from auditkit.instance import Box, Chain, Instance, Search, State
+    from auditkit.model.instance import Instance
+    from auditkit.model.layout import Layout
+    from auditkit.model.search import Box, Chain, Search, State
     from auditkit.report.audit import Audit
-    from auditkit.solve import Solution
-    from auditkit.verify import Verified
-    from auditkit.whatif import Answers
+    from auditkit.report.section import Section
+    from auditkit.scenarios import Answers
+    from auditkit.scheduled.alert import AlertError, Channel
+    from auditkit.solver import Solution
+    from auditkit.verification import Verified
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 """The one place where the version is written; pyproject.toml reads it from here."""
 
-_HOME = {
-    **dict.fromkeys(("read", "check", "fit", "solve", "audit", "whatif", "verify"), "auditkit.api"),
-    **dict.fromkeys(("Box", "Chain", "Instance", "Search", "State"), "auditkit.instance"),
-    **dict.fromkeys(("Checked", "History"), "auditkit.data"),
-    "Answers": "auditkit.whatif",
-    "Audit": "auditkit.report.audit",
-    "Fitted": "auditkit.fit.fitted",
-    "InputError": "auditkit.errors",
-    "Solution": "auditkit.solve",
-    "Verified": "auditkit.verify",
-    "hookimpl": "auditkit.hookspecs",
+_HOMES = {
+    "auditkit.api": ("read", "check", "fit", "solve", "audit", "whatif", "verify"),
+    "auditkit.data": ("History", "Checked"),
+    "auditkit.fitting.fitted": ("Fitted",),
+    "auditkit.solver": ("Solution",),
+    "auditkit.report.audit": ("Audit",),
+    "auditkit.scenarios": ("Answers",),
+    "auditkit.verification": ("Verified",),
+    "auditkit.model.instance": ("Instance",),
+    "auditkit.model.search": ("Search", "Box", "Chain", "State"),
+    "auditkit.model.layout": ("Layout",),
+    "auditkit.errors": ("InputError",),
+    "auditkit.hookspecs": ("hookimpl",),
+    "auditkit.constraints": ("Constraint", "OutcomeConstraint", "WelfareConstraint", "Row", "Measure"),
+    "auditkit.fitting.fitter": ("Fitter", "ScoreModel", "Laws"),
+    "auditkit.data.reader": ("Reader",),
+    "auditkit.disparity.measure": ("DisparityMeasure",),
+    "auditkit.report.section": ("Section",),
+    "auditkit.scheduled.alert": ("Channel", "AlertError"),
 }
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
+    # the commands as functions, and what they return
     "read",
     "check",
     "fit",
@@ -55,13 +70,29 @@ __all__ = [
     "Audit",
     "Answers",
     "Verified",
+    # instances
     "Instance",
     "Search",
     "Box",
     "Chain",
     "State",
     "InputError",
+    # for plugins
     "hookimpl",
+    "Constraint",
+    "OutcomeConstraint",
+    "WelfareConstraint",
+    "Row",
+    "Measure",
+    "Layout",
+    "Fitter",
+    "ScoreModel",
+    "Laws",
+    "Reader",
+    "DisparityMeasure",
+    "Section",
+    "Channel",
+    "AlertError",
     "__version__",
 ]
 
@@ -73,15 +104,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """`fit`, `solve`, `verify` and `whatif` are folders too; importing one must not put it in the function's place."""
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if not (name in _HOME and isinstance(value, ModuleType)):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
+    return sorted(__all__)

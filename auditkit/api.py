@@ -20,22 +20,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit import pipeline, plugin_manager, reading, spec
-from auditkit.compare import keys_of
+from auditkit import pipeline, plugin_manager
 from auditkit.config import Config
 from auditkit.config import read as read_config
-from auditkit.constraints import Constraint
-from auditkit.data import Checked, History
+from auditkit.constraints import spec
+from auditkit.constraints.base import Constraint
+from auditkit.data import Checked, History, source
 from auditkit.errors import InputError, Problem
-from auditkit.files import read_instance
-from auditkit.fit.fitted import Fitted
-from auditkit.instance import Instance
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.documents import read_instance
+from auditkit.model.instance import Instance
 from auditkit.report.audit import Audit
-from auditkit.solve import Solution
-from auditkit.solve import solve as solve_instance
-from auditkit.solve.g_rdip import Settings
-from auditkit.verify import Verified
-from auditkit.whatif import Answers
+from auditkit.scenarios import Answers
+from auditkit.solver import Solution
+from auditkit.solver import solve as solve_instance
+from auditkit.solver.g_rdip import Settings
+from auditkit.verification import Verified
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ def read(
     `map` is role -> column or columns, `words` gives statuses of the file a meaning, `config` is an audit.toml.
     """
     chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
-    return reading.read(_place(data), chosen, _plugins(plugins_dir))
+    return source.read(_place(data), chosen, _plugins(plugins_dir))
 
 
 def check(
@@ -81,7 +81,7 @@ def check(
 ) -> Checked:
     """Validate only: everything that `read` would complain about, without raising."""
     chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
-    return reading.problems_of(Path(data) if isinstance(data, str) else data, chosen, _plugins(plugins_dir))
+    return source.problems_of(Path(data) if isinstance(data, str) else data, chosen, _plugins(plugins_dir))
 
 
 def fit(
@@ -108,7 +108,7 @@ def fit(
         fit__propensity=propensity,
     )
     plugins = _plugins(plugins_dir)
-    return pipeline.fit_history(reading.read(_place(data), chosen, plugins), chosen, plugins)
+    return pipeline.fit_history(source.read(_place(data), chosen, plugins), chosen, plugins)
 
 
 def solve(
@@ -130,7 +130,7 @@ def solve(
         instance, named, sha256 = read_instance(Path(instance))
     elif isinstance(instance, Fitted):
         instance = instance.instance
-    made = pipeline.make_constraints([*named, *(_keys(constraints) or ())], plugins) or []
+    made = pipeline.constraints_of([*named, *(_keys(constraints) or ())], plugins) or []
     return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256)
 
 
@@ -207,7 +207,7 @@ def _settings(config: str | Path | Config | None, **given: Any) -> Config:
     return base.over(**given)
 
 
-def _place(data: Data | History) -> reading.Data:
+def _place(data: Data | History) -> source.Data:
     return Path(data) if isinstance(data, str) else data
 
 
@@ -222,8 +222,7 @@ def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, Any]]
         return None
     several = [constraints] if isinstance(constraints, str | Mapping | Constraint) else constraints
     return [
-        spec.parse(c) if isinstance(c, str) else dict(keys_of(c)) if isinstance(c, Constraint) else dict(c)
-        for c in several
+        spec.parse(c) if isinstance(c, str) else c.keys() if isinstance(c, Constraint) else dict(c) for c in several
     ]
 
 

@@ -1,13 +1,19 @@
-"""What auditkit says when it cannot go on: whose fault it is, where, and what to do.
+"""What auditkit reports when it cannot go on: what is wrong, where, how to fix it, and whose code failed.
 
-Exit codes live in `cli.py`; here an error only knows what kind it is.
+An `InputError` is the user's to fix. `blaming(offer)` wraps every call into a plugin: an exception that the plugin did
+not expect becomes a `PluginError` with its distribution and version. Plugins that ship with auditkit are not blamed:
+there, an exception is a defect of auditkit. Exit codes are decided in `auditkit.cli`.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import importlib.metadata
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True)
@@ -51,3 +57,86 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {next(n for n in names if n.lower() == close[0])!r}?"
     return f"known: {', '.join(names)}" if names else "there are none"
+
+
+GROUP = "auditkit"
+"""The group of entry points in which plugins are named."""
+
+FILE = "auditkit_plugin_"
+"""What the names of modules begin with that are loaded from a folder of the user's."""
+
+DIRECTORY = "--plugins-dir"
+"""What stands for the distribution of such a module."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a plugin comes from."""
+
+    name: str
+    module: str
+    distribution: str
+    version: str
+
+    def __str__(self) -> str:
+        return f"plugin {self.name!r} of {self.distribution} {self.version}".rstrip()
+
+
+class PluginError(InputError):
+    """Something that a plugin provides does not keep its promise (exit code 2); `offer` is its class or object.
+
+    `detail` is what the plugin itself said: it may quote a cell or a place on this machine and stays out of reports,
+    which have `public`.
+    """
+
+    def __init__(self, offer: object, reason: str, detail: str = "") -> None:
+        self.offer, self.reason, self.detail = offer, reason, " ".join(detail.split())
+        self.public = f"{origin_of(offer)}: {reason}"
+        super().__init__(f"{self.public}: {self.detail}" if detail else self.public)
+
+    def __reduce__(self) -> tuple[type[PluginError], tuple[object, str, str]]:  # type: ignore[override]
+        return PluginError, (self.offer, self.reason, self.detail)
+
+
+@contextmanager
+def blaming(offer: object, doing: str) -> Iterator[None]:
+    """Whatever fails inside is the fault of the plugin that provides `offer`, unless it names the user's own error."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if shipped(offer):
+            raise
+        raise PluginError(offer, f"{doing} failed with {type(error).__name__}", str(error)) from error
+
+
+def shipped(offer: object) -> bool:
+    """Whether auditkit itself provides this class or object."""
+    return _module(offer).startswith("auditkit.")
+
+
+def origin_of(offer: object) -> Origin:
+    """The plugin that provides a class or object, found by its module."""
+    module = _module(offer)
+    if module.startswith(FILE):
+        path = Path(getattr(sys.modules.get(module), "__file__", None) or module.removeprefix(FILE))
+        return Origin(path.stem, str(path), DIRECTORY, str(path.parent))
+    package = module.partition(".")[0]
+    near = [entry for entry in importlib.metadata.entry_points(group=GROUP) if _within(entry.module, package)]
+    near.sort(key=lambda entry: entry.module != module)  # stable: the very module, or the first of its package
+    for entry in near:
+        if entry.dist is not None:
+            return Origin(entry.name, module, entry.dist.name, entry.dist.version)
+    return Origin(getattr(offer, "__name__", type(offer).__name__), module, f"the module {module}", "")
+
+
+def _within(module: str, package: str) -> bool:
+    return module.partition(".")[0] == package
+
+
+def _module(offer: object) -> str:
+    """The module of a class, of an object's class, or of what a command calls."""
+    if not isinstance(offer, type):
+        offer = getattr(offer, "callback", None) or type(offer)
+    return str(getattr(offer, "__module__", ""))

@@ -14,12 +14,12 @@ import pluggy
 if TYPE_CHECKING:
     import click
 
-    from auditkit.alerts import Channel
-    from auditkit.constraints import Constraint
-    from auditkit.fit.fitter import Fitter
-    from auditkit.measures import DisparityMeasure
-    from auditkit.readers import Reader
-    from auditkit.sections import Section
+    from auditkit.constraints.base import Constraint
+    from auditkit.data.reader import Reader
+    from auditkit.disparity.measure import DisparityMeasure
+    from auditkit.fitting.fitter import Fitter
+    from auditkit.report.section import Section
+    from auditkit.scheduled.alert import Channel
 
 PROJECT = "auditkit"
 

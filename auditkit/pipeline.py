@@ -14,7 +14,7 @@ still the disparity audit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,27 +22,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import ValidationError
 
-from auditkit import disparity, local_law, spec
+from auditkit import disparity
 from auditkit.compare import Options, compare
 from auditkit.config import Config, check
-from auditkit.constraints import Constraint, bind, make
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind, make_constraints
 from auditkit.data import History
-from auditkit.data.match import by_name
-from auditkit.disparity import Disparity
-from auditkit.errors import InputError, Problem
-from auditkit.faults import PluginError
-from auditkit.files import mismatches, read_instance, read_json, read_solution, sha256_of
-from auditkit.fit.fit import fit
-from auditkit.fit.fitted import CannotFit, Fitted
-from auditkit.reading import Data, read
-from auditkit.report import added, findings, privacy
+from auditkit.data.role_matching import by_name
+from auditkit.data.source import Data, read
+from auditkit.disparity import Disparity, privacy
+from auditkit.errors import InputError, PluginError, Problem
+from auditkit.files import read_json, sha256_of
+from auditkit.fitting.fitted import CannotFit, Fitted
+from auditkit.fitting.priors import fit
+from auditkit.model.documents import mismatches, read_instance, read_solution
+from auditkit.plugins.local_law_144 import rates
+from auditkit.report import added, findings
 from auditkit.report import document as documents
 from auditkit.report.audit import Audit, Written, text_of, write
-from auditkit.report.format import ReportModel
-from auditkit.verify import Check, Verified
-from auditkit.verify import report as verify
-from auditkit.verify import verify as verify_solution
-from auditkit.whatif import Answers, ask
+from auditkit.report.report_schema import ReportModel
+from auditkit.scenarios import Answers, ask
+from auditkit.verification import Check, Verified, check_report, check_solution
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
@@ -68,7 +68,7 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
             plugins.leave_out(error)
             faults.append(error)
 
-    constraints = make_constraints(config.constraints, plugins)
+    constraints = constraints_of(config.constraints, plugins)
     progress("reading the data")
     history = read(data, config, plugins, leave_out)
     progress("measuring disparities")
@@ -133,7 +133,7 @@ def ask_about(
     data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
 ) -> Answers:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
-    constraints = make_constraints(config.constraints, plugins)
+    constraints = constraints_of(config.constraints, plugins)
     progress("reading the data")
     history = read(data, config, plugins)
     progress("fitting priors")
@@ -143,20 +143,10 @@ def ask_about(
     return questions(fitted, constraints, plugins, group=group, progress=progress)
 
 
-def make_constraints(keys: Sequence[dict[str, Any]] | None, plugins: Plugins) -> list[Constraint] | None:
-    """The constraints of the settings, every wrong one reported at once; None if none is named."""
-    if not keys:
-        return None
-    made: list[Constraint] = []
-    problems: list[Problem] = []
-    for i, entry in enumerate(keys):
-        try:
-            made.append(make(plugins.constraints, entry))
-        except InputError as error:
-            problems += [problem.at(f"constraints[{i}]") for problem in error.problems]
-    if problems:
-        raise InputError(problems)
-    return made
+def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plugins) -> list[Constraint] | None:
+    """The constraints of the settings; None if none is named."""
+    named = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys or ())]
+    return make_constraints(plugins.constraints, named) or None
 
 
 def measure(history: History, config: Config) -> dict[str, Disparity | None]:
@@ -196,20 +186,18 @@ def sex_and_race(history: History) -> tuple[str | None, str | None]:
     return found.get("sex"), found.get("race")
 
 
-def summarise(
-    history: History, config: Config, sex: str | None, race: str | None, when: str
-) -> local_law.Summary | None:
+def summarise(history: History, config: Config, sex: str | None, race: str | None, when: str) -> rates.Summary | None:
     """The Local Law 144 tables, if a column of sex or race is known."""
     if sex is None and race is None:
         return None
     said = config.statement.model_dump()
     said["audit_date"] = said["audit_date"] or documents.day_of(when)
-    return local_law.of_table(
+    return rates.of_table(
         history.table,
         None if sex is None else f"group:{sex}",
         None if race is None else f"group:{race}",
         history.decision,
-        statement=local_law.Statement(**said),
+        statement=rates.Statement(**said),
     )
 
 
@@ -253,9 +241,9 @@ def verify_files(claimed: Path, subject: Path, plugins: Plugins, progress: Progr
         return verify_report(document, subject, plugins, progress)
     solution = read_solution(claimed)
     instance, _, sha256 = read_instance(subject)
-    rows = bind(make_constraints(solution["specs"], plugins) or [], instance.layout)
+    rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
     progress("evaluating the policies again")
-    return Verified(tuple(verify_solution(solution, instance.layout, rows, sha256)))
+    return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
 
 
 def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
@@ -284,7 +272,7 @@ def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress
     fitted = fit_history(history, config, plugins)
     rows = []
     for entry in report["constrained"]:
-        constraints = make_constraints([spec.parse(text) for text in entry["specs"]], plugins) or []
+        constraints = constraints_of(entry["specs"], plugins) or []
         rows.append(bind(constraints, fitted.instance.layout))
-    more, skipped = verify.verify(report, fitted, rows, progress)
+    more, skipped = check_report(report, fitted, rows, progress)
     return Verified((*checks, *more), tuple(skipped))

@@ -2,7 +2,7 @@
 
 Nothing happens at import: `load()` builds a manager, loads installed entry points and the directories that the user
 names one by one, and keeps going when one of them is broken. The working directory is never looked at by itself.
-What a plugin does later, while it is used, is watched by `faults.blaming`; what was not asked for by name is then left
+What a plugin does later, while it is used, is watched by `errors.blaming`; what was not asked for by name is then left
 out with a warning too (`Plugins.leave_out`).
 """
 
@@ -23,18 +23,17 @@ from zlib import crc32
 import pluggy
 
 from auditkit import hookspecs
-from auditkit.errors import InputError, Problem
-from auditkit.faults import DIRECTORY, FILE, Origin, PluginError
+from auditkit.errors import DIRECTORY, FILE, InputError, Origin, PluginError, Problem
 
 if TYPE_CHECKING:
     import click
 
-    from auditkit.alerts import Channel
-    from auditkit.constraints import Constraint
-    from auditkit.fit.fitter import Fitter
-    from auditkit.measures import DisparityMeasure
-    from auditkit.readers import Reader
-    from auditkit.sections import Section
+    from auditkit.constraints.base import Constraint
+    from auditkit.data.reader import Reader
+    from auditkit.disparity.measure import DisparityMeasure
+    from auditkit.fitting.fitter import Fitter
+    from auditkit.report.section import Section
+    from auditkit.scheduled.alert import Channel
 
 SHIPPED = "auditkit.plugins."
 """What the modules of shipped plugins begin with."""
@@ -70,12 +69,12 @@ class Kind:
 
 COMMAND = Kind("command", "auditkit_commands", "name", "click.Command")
 KINDS = (
-    Kind("constraint", "auditkit_constraints", "type", "auditkit.constraints.Constraint"),
-    Kind("fitter", "auditkit_fitters", "name", "auditkit.fit.fitter.Fitter"),
-    Kind("alert", "auditkit_alerts", "type", "auditkit.alerts.Channel"),
-    Kind("reader", "auditkit_readers", "name", "auditkit.readers.Reader"),
-    Kind("measure", "auditkit_measures", "name", "auditkit.measures.DisparityMeasure"),
-    Kind("section", "auditkit_sections", "name", "auditkit.sections.Section"),
+    Kind("constraint", "auditkit_constraints", "type", "auditkit.constraints.base.Constraint"),
+    Kind("fitter", "auditkit_fitters", "name", "auditkit.fitting.fitter.Fitter"),
+    Kind("alert", "auditkit_alerts", "type", "auditkit.scheduled.alert.Channel"),
+    Kind("reader", "auditkit_readers", "name", "auditkit.data.reader.Reader"),
+    Kind("measure", "auditkit_measures", "name", "auditkit.disparity.measure.DisparityMeasure"),
+    Kind("section", "auditkit_sections", "name", "auditkit.report.section.Section"),
     COMMAND,
 )
 

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from auditkit.constraints import Constraint, Measure, Row, bind
-from auditkit.errors import InputError
-from auditkit.faults import PluginError
-from auditkit.instance import Box, Chain, Instance, Search, State
-from auditkit.layout import Floats, Layout
-from auditkit.solve import solve
-from auditkit.solve.document import document
-from auditkit.solve.oracle import Oracle
-from auditkit.sound import row_flaw, slope_flaw
-from auditkit.verify import verify
+from auditkit.constraints.base import Constraint, Measure, Row
+from auditkit.constraints.binding import bind
+from auditkit.constraints.checks import row_flaw, slope_flaw
+from auditkit.errors import InputError, PluginError
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats, Layout
+from auditkit.model.search import Box, Chain, Search, State
+from auditkit.solver import solve
+from auditkit.solver.oracle import Oracle
+from auditkit.verification import check_solution
 
 GROUPS = ("X", "Y")
 
@@ -97,8 +97,8 @@ def _check(constraint: Constraint, instances: Iterable[Instance]) -> int:
             assert optimum.gap <= 1e-6 * (1 + abs(optimum.utility)), (
                 f"{constraint.type}: a gap of {optimum.gap} stays open"
             )
-        claims = json.loads(json.dumps(document(solution)))
-        wrong = [check.claim for check in verify(claims, layout, rows, "test") if not check.holds]
+        claims = json.loads(json.dumps(solution.to_json()))
+        wrong = [check.claim for check in check_solution(claims, layout, rows, "test") if not check.holds]
         assert not wrong, f"{constraint.type}: verify does not accept {wrong}"
     assert solved, f"{constraint.type}: none of the instances has the names that it uses; pass instances that have"
     return solved

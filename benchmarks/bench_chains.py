@@ -12,12 +12,13 @@ import numpy as np
 from scipy.stats import norm
 from timing import best_of
 
-from auditkit.constraints import bind
-from auditkit.instance import Chain, Instance, Search, State
-from auditkit.layout import Floats
+from auditkit.constraints.binding import bind
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
+from auditkit.model.search import Chain, Search, State
 from auditkit.plugins.parity import Parity
-from auditkit.solve import evaluate, g_rdip, solve
-from auditkit.solve.oracle import Oracle
+from auditkit.solver import evaluate, g_rdip, solve
+from auditkit.solver.oracle import Oracle
 
 DRAWS = 10_000
 PARITIES = [Parity(basis="count", on=stage) for stage in ("phone", "onsite", "offer")]

@@ -10,9 +10,9 @@ import numpy as np
 from opponents import Boxes, direct, direct_compiled, monte_carlo, random_instance, thresholds
 from timing import best_of
 
-from auditkit.outcome import Outcome
 from auditkit.plugins.parity import Parity
-from auditkit.solve import evaluate, solve
+from auditkit.solver import evaluate, solve
+from auditkit.solver.policy import Outcome
 
 SIZES = [(60, 100, 20), (500, 50, 50), (2_000, 50, 100), (10_000, 20, 200)]
 WANTED = {
@@ -100,7 +100,8 @@ def growth() -> None:
 
 
 def many_searches() -> None:
-    from auditkit.instance import Instance, Search
+    from auditkit.model.instance import Instance
+    from auditkit.model.search import Search
 
     print("\n## Many searches at once (12 candidates, support 20, k = 2)\n")
     print("| searches | one evaluation | parity over all of them |")

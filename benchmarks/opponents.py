@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from auditkit.instance import Box, Instance, Search
-from auditkit.solve.evaluate import Prepared
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
+from auditkit.solver.evaluate import Prepared
 
 
 def random_instance(n: int, support: int, k: int, seed: int = 0) -> Instance:

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import click
 
-from auditkit import plugin_manager, schemas
-from auditkit.cli import commands
+from auditkit import plugin_manager
+from auditkit.cli import commands, json_schemas
 from auditkit.cli.group import SHIPPED
-from auditkit.study.catalogue import STUDIES
-from auditkit.study.report import INTRO
+from auditkit.plugins.study.catalogue import STUDIES
+from auditkit.plugins.study.make_study import INTRO
 
 HERE = Path(__file__).resolve().parent
 WIDTH = 100
@@ -67,7 +67,7 @@ def _helps(context: click.Context, names: list[str]) -> Iterator[tuple[str, str]
 def contents() -> dict[Path, str]:
     """Every generated file."""
     shipped = plugin_manager.shipped()
-    files = {HERE / "schemas" / f"{name}.json": schemas.text(name, shipped) for name in schemas.FILES}
+    files = {HERE / "schemas" / f"{name}.json": json_schemas.text(name, shipped) for name in json_schemas.FILES}
     return {HERE / "cli.md": command_line(), **files}
 
 

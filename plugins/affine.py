@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from auditkit import hookimpl
 from auditkit.constraints import Constraint, Row
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.layout import Ints, Layout
+from auditkit.model.layout import Ints, Layout
 
 
 class Term(BaseModel):

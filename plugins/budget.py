@@ -13,7 +13,7 @@ from pydantic import Field
 from auditkit import hookimpl
 from auditkit.constraints import OutcomeConstraint, Row, group_code
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.layout import Floats, Layout
+from auditkit.model.layout import Floats, Layout
 
 
 class Budget(OutcomeConstraint):

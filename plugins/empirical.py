@@ -2,8 +2,9 @@
 
     L_s = (n_s F_s + K L_parent) / (n_s + K),    K = variance within strata / variance between them
 
-F_s is what was observed among the n_s candidates of stratum s; K is estimated level by level (`auditkit.fit.strata` has
-the formulas). Nothing is assumed about the shape of the law, so ratings, skewed scores and bounded ones are all right.
+F_s is what was observed among the n_s candidates of stratum s; K is estimated level by level (the formulas are in
+`auditkit.fitting.strata`). Nothing is assumed about the shape of the law, so ratings, skewed scores
+and bounded ones are all right.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from auditkit import hookimpl
-from auditkit.fit.fitter import Fitter
-from auditkit.fit.strata import Strata
-from auditkit.layout import Floats
+from auditkit.fitting.fitter import Fitter
+from auditkit.fitting.strata import Strata
+from auditkit.model.layout import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from auditkit import hookimpl
 from auditkit.constraints import Measure, WelfareConstraint
-from auditkit.layout import Floats, Layout
+from auditkit.model.layout import Floats, Layout
 
 LEAST = 1e-12
 """Outcomes below this are looked at as if they were this, where the slope would be infinite."""

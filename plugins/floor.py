@@ -12,7 +12,7 @@ from pydantic import Field
 
 from auditkit import hookimpl
 from auditkit.constraints import OutcomeConstraint, Row
-from auditkit.layout import Layout
+from auditkit.model.layout import Layout
 
 
 class Floor(OutcomeConstraint):

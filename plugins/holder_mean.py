@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from auditkit import hookimpl
 from auditkit.constraints import Measure, WelfareConstraint
-from auditkit.layout import Floats, Layout
+from auditkit.model.layout import Floats, Layout
 from auditkit.plugins.nash_welfare import LEAST, geometric_mean, geometric_slope
 
 

@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, StringConstraints, model_validator
 
 from auditkit import hookimpl
-from auditkit.alerts import Alert, AlertError, Channel, Variable, is_here, persistently, within
+from auditkit.scheduled.alert import Alert, AlertError, Channel, Variable, is_here, persistently, within
 
 PORTS = {"starttls": 587, "tls": 465, "none": 25}
 Address = Annotated[str, StringConstraints(pattern=r"^[^\s@<>,;\"]+@[^\s@<>,;\"]+$")]

@@ -3,7 +3,7 @@
     score = x.b + sigma(x) z,    log sigma^2(x) = x.c,    z standard normal
 
 x holds the priors, the categories and the group. b and c are fitted in turn: weighted least squares with weights
-1/sigma^2, then maximum likelihood for c given the squared residuals (`auditkit.fit.design`), whose variance is
+1/sigma^2, then maximum likelihood for c given the squared residuals (`auditkit.fitting.regression`), whose variance is
 scaled by n / (n - number of coefficients). The law of z is cut into m equally likely slices, each replaced by its mean
 
     z_j = m (phi(q_{j-1}) - phi(q_j)),    q_j the j/m quantile,
@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from auditkit import hookimpl
-from auditkit.fit.design import Design, least_squares, log_variance
-from auditkit.fit.fitter import Fitter, Laws, ScoreModel
-from auditkit.layout import Floats
+from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
+from auditkit.fitting.regression import Design, least_squares, log_variance
+from auditkit.model.layout import Floats
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from auditkit import hookimpl
 from auditkit.constraints import OutcomeConstraint, Row, group_code, group_rates
-from auditkit.layout import Layout
+from auditkit.model.layout import Layout
 
 
 class Parity(OutcomeConstraint):

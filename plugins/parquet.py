@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from auditkit import hookimpl
+from auditkit.data.reader import Reader
 from auditkit.errors import InputError, Problem
-from auditkit.readers import Reader
 
 if TYPE_CHECKING:
     import pandas as pd

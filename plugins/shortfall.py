@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from auditkit import hookimpl
-from auditkit.measures import DisparityMeasure, Form, Numbers
+from auditkit.disparity.measure import DisparityMeasure, Form, Numbers
 
 
 class Shortfall(DisparityMeasure):

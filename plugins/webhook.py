@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 from pydantic import Field
 
 from auditkit import __version__, hookimpl
-from auditkit.alerts import Alert, AlertError, Channel, Variable, is_here, persistently, within
+from auditkit.scheduled.alert import Alert, AlertError, Channel, Variable, is_here, persistently, within
 
 MOST_HOPS = 3
 TEMPORARY = {408, 425, 429, 500, 502, 503, 504}

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.fit.fitted import Fitted, Realised
-from auditkit.instance import Box, Instance, Search
+from auditkit.fitting.fitted import Fitted, Realised
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
 from auditkit.plugin_manager import Plugins, load
 
 HEADER = (

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.instance import Box, Search
+from auditkit.model.search import Box, Search
 
 
 def reservation(box: Box) -> float:

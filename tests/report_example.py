@@ -1,7 +1,7 @@
 """A realistic report document (`auditkit-report/1`), written by hand, for the tests of the rendering.
 
 Six groups, of which two are not shown; four constraints; every part present. The disparity tables are what
-`auditkit.disparity` and `auditkit.local_law` gave for such data, kept beside this file so that they stand still.
+`auditkit.disparity` and the Local Law 144 plugin gave for such data, kept beside this file so that they stand still.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ import report_example
 
 from auditkit import __version__
 from auditkit.scheduled import settings
-from auditkit.scheduled.run import Done, Job
-from auditkit.scheduled.run import run as run_once
+from auditkit.scheduled.audit_run import Done, Job
+from auditkit.scheduled.audit_run import run as run_once
 
 BEGIN = datetime(2026, 11, 16, 6, 0, tzinfo=UTC)
 COUNTS = {"Black": (305, 9), "White": (704, 64)}

@@ -276,6 +276,6 @@ def test_a_users_script_is_type_checked(tmp_path: Path) -> None:
     )
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("good.py") and "note:" not in line] == [], done.stdout
-    assert 'Revealed type is "auditkit.solve.solution.Solution"' in done.stdout
+    assert 'Revealed type is "auditkit.solver.solution.Solution"' in done.stdout
     wrong = {line.partition("[")[2] for line in lines if line.startswith("bad.py")}
     assert wrong == {"arg-type]", "attr-defined]"}

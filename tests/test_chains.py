@@ -13,10 +13,10 @@ from test_solve_random import compare
 from tiny import box_instances, chain_instances, problems
 
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.outcome import Outcome
-from auditkit.solve import METHODS, solve
-from auditkit.solve.evaluate import Prepared, visits
+from auditkit.model.documents import instance_from_document
+from auditkit.solver import METHODS, solve
+from auditkit.solver.evaluate import Prepared, visits
+from auditkit.solver.policy import Outcome
 
 
 @pytest.mark.parametrize("method", METHODS)

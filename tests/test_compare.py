@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from audit_helpers import fitted, plugins, random_instance
 
-from auditkit.compare import Comparison, NoInterval, Options, compare, keys_of
-from auditkit.compare.defaults import default_constraints, label, of_known_groups
+from auditkit.compare import Comparison, NoInterval, Options, compare
 from auditkit.compare.parts import Parts, individual
-from auditkit.compare.words import NOT_BINDING, order_kept, say
-from auditkit.constraints import Constraint, bind, make
-from auditkit.instance import Box, Instance, Search
-from auditkit.solve import solve
-from auditkit.spec import parse, render
+from auditkit.compare.shadow_prices import NOT_BINDING, order_kept, say
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind, make
+from auditkit.constraints.defaults import default_constraints, label, of_known_groups
+from auditkit.constraints.spec import parse, render
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
+from auditkit.solver import solve
 
 KINDS = plugins().constraints
 QUICK = Options(replicates=12)
@@ -199,14 +201,14 @@ def test_words() -> None:
 def test_default_constraints() -> None:
     sizes = {"F": 60, "M": 100, "tiny": 2, "unknown": 38}
     made = default_constraints(KINDS, sizes, {"F": 5.0, "M": 10.0, "tiny": 1.0, "unknown": 3.0})
-    assert [keys_of(c) for c in made] == [
+    assert [c.keys() for c in made] == [
         {"type": "parity", "groups": ["F", "M"]},
         {"type": "impact-ratio", "groups": ["F", "M"]},
         {"type": "quota", "group": "F", "share": 0.3},
     ]
     plain = default_constraints(KINDS, {"F": 60, "M": 100}, {"F": 12.0, "M": 10.0})
-    assert keys_of(plain[0]) == {"type": "parity"}
-    assert keys_of(plain[2]) == {"type": "quota", "group": "M", "share": 0.625}
+    assert plain[0].keys() == {"type": "parity"}
+    assert plain[2].keys() == {"type": "quota", "group": "M", "share": 0.625}
     assert default_constraints(KINDS, sizes, {}, hidden=frozenset({"F"})) == []
     instance = random_instance(3, searches=3, candidates=6, groups="XYZ")
     found = compare(fitted(instance), None, KINDS, options=QUICK, hidden=frozenset({"Z"}))
@@ -219,7 +221,7 @@ def test_unknown_groups_are_not_compared() -> None:
     some = [constraint(type="parity"), constraint(type="impact-ratio"), constraint(type="quota", group="F", share=0.1)]
     named = constraint(type="parity", groups=["F", "unknown"])
     known = of_known_groups([*some, named], ["F", "M", "unknown"])
-    assert [keys_of(c).get("groups") for c in known] == [["F", "M"], ["F", "M"], None, ["F", "unknown"]]
+    assert [c.keys().get("groups") for c in known] == [["F", "M"], ["F", "M"], None, ["F", "unknown"]]
     assert of_known_groups(some, ["F", "M"]) == some
 
 
@@ -229,4 +231,4 @@ def test_labels_are_short_and_different() -> None:
     instance = random_instance(5, searches=2, candidates=4)
     two = [constraint(type="quota", group="Y", share=share) for share in (0.2, 0.5)]
     found = compared(instance, *two)
-    assert [entry.label for entry in found.constrained[:2]] == [render(keys_of(c)) for c in two]
+    assert [entry.label for entry in found.constrained[:2]] == [render(c.keys()) for c in two]

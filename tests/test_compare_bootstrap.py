@@ -10,12 +10,13 @@ import pytest
 from audit_helpers import fitted, plugins, random_instance
 
 from auditkit.compare import Interval, NoInterval, Options, compare
-from auditkit.compare.bootstrap import PILOTS, Bootstrap, Problem
+from auditkit.compare.intervals import PILOTS, Bootstrap, Problem
 from auditkit.compare.parts import Parts
-from auditkit.constraints import Constraint, bind, make
-from auditkit.instance import Instance
-from auditkit.layout import Floats
-from auditkit.solve import solve
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind, make
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
+from auditkit.solver import solve
 
 KINDS = plugins().constraints
 INSTANCE = random_instance(21, searches=10, candidates=7, values=4, capacity=2, groups="XYZ")
@@ -99,7 +100,7 @@ def test_an_interval_is_the_same_each_time_and_holds_the_price() -> None:
 
 
 def test_more_searches_than_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("auditkit.compare.bootstrap.MOST_BLOCKS", 5)
+    monkeypatch.setattr("auditkit.compare.intervals.MOST_BLOCKS", 5)
     boot, optimum = bootstrap_of(make(KINDS, CASES[0]), 20)
     assert boot.blocks == 5
     assert boot.drawn.shape == (20, 5)

@@ -11,11 +11,12 @@ from audit_helpers import plugins, random_instance
 
 from auditkit.compare.expost import ExPost, Grid, histogram
 from auditkit.compare.parts import Parts
-from auditkit.constraints import Row, Rows, make
-from auditkit.instance import Instance
-from auditkit.layout import Floats, Layout
-from auditkit.policy import Policy
-from auditkit.solve import solve
+from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.binding import make
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats, Layout
+from auditkit.solver import solve
+from auditkit.solver.policy import Policy
 
 KINDS = plugins().constraints
 

@@ -10,12 +10,12 @@ from test_solve_facts import FOUR
 from test_solve_random import bind_rows
 from tiny import box_instances, problems
 
-from auditkit.files import instance_from_document
+from auditkit.model.documents import instance_from_document
 from auditkit.plugins.budget import Budget
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.plugins.quota import Quota
-from auditkit.solve import solve
+from auditkit.solver import solve
 
 
 def test_only_those_that_conflict_are_named() -> None:

@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditkit import spec
-from auditkit.constraints import Constraint, bind, make
+from auditkit.constraints import spec
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind, make
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.instance import Instance
-from auditkit.layout import Layout
-from auditkit.outcome import Outcome
+from auditkit.model.documents import instance_from_document
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Layout
 from auditkit.plugin_manager import load
+from auditkit.solver.policy import Outcome
 
 KINDS = load().constraints
 

@@ -16,13 +16,15 @@ from test_solve_facts import FOUR
 from test_solve_random import bind_rows
 from tiny import box_instances, chain_instances, inspected, random_rows, selected
 
-from auditkit.constraints import Constraint, Measure, WelfareConstraint, bind, make
+from auditkit.constraints.base import Constraint, Measure
+from auditkit.constraints.binding import bind, make
+from auditkit.constraints.outcome import WelfareConstraint
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.layout import Floats, Layout
-from auditkit.solve import solve
-from auditkit.solve.document import document as solution_document
-from auditkit.verify import verify
+from auditkit.model.documents import instance_from_document
+from auditkit.model.layout import Floats, Layout
+from auditkit.solver import solve
+from auditkit.solver.document import document as solution_document
+from auditkit.verification import check_solution
 
 Values = dict[str, float]
 
@@ -112,7 +114,9 @@ def test_convex_optima_agree_with_the_program_over_all_policies(
     assert solution.status == truth.status
     checked = json.loads(json.dumps(solution_document(solution)))
     assert [
-        c.claim for c in verify(checked, instance.layout, bind(constraints, instance.layout), "hash") if not c.holds
+        c.claim
+        for c in check_solution(checked, instance.layout, bind(constraints, instance.layout), "hash")
+        if not c.holds
     ] == []
     if solution.constrained is not None:
         assert solution.constrained.utility == pytest.approx(truth.utility, abs=1e-6)
@@ -210,7 +214,7 @@ def test_claims_about_measures_are_verified() -> None:
     def failures(change: Callable[[dict[str, Any]], None]) -> list[str]:
         doc = json.loads(json.dumps(honest))
         change(doc)
-        return [c.claim for c in verify(doc, FOUR.layout, rows, "hash") if not c.holds]
+        return [c.claim for c in check_solution(doc, FOUR.layout, rows, "hash") if not c.holds]
 
     assert failures(lambda doc: None) == []
     for key in ("value", "slack", "dual", "bound"):

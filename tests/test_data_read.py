@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from auditkit.data import load
 from auditkit.data.delimited import SEPARATORS
-from auditkit.data.read import read as read_with
+from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.plugin_manager import shipped
 

@@ -8,8 +8,8 @@ import pytest
 from data_files import HEADER, ROWS, save, table, text
 
 from auditkit.data import inspect_columns, load, render_mapping
-from auditkit.data.match import by_name
-from auditkit.data.read import read
+from auditkit.data.read_file import read
+from auditkit.data.role_matching import by_name
 from auditkit.data.roles import Mapping, infer
 from auditkit.errors import InputError
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from auditkit.data.dates import looks_like_dates, to_dates
-from auditkit.data.marks import check_words, to_stage, to_status
 from auditkit.data.numbers import clean_ids, decimal_mark, to_numbers
 from auditkit.data.problems import Collector
-from auditkit.data.words import INSPECTED, NAMES, ROLES, STATUS, code_of, plain
+from auditkit.data.statuses import check_words, to_stage, to_status
+from auditkit.data.vocabulary import INSPECTED, NAMES, ROLES, STATUS, code_of, plain
 from auditkit.errors import InputError
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from auditkit.disparity import Outcome
 from auditkit.errors import InputError
-from auditkit.local_law import Row, Statement, Table, conventions, of_table, summarise, suppress
+from auditkit.plugins.local_law_144.rates import Row, Statement, Table, conventions, of_table, summarise, suppress
 
 
 def people(cells: dict[tuple[str, str], tuple[int, int]]) -> pd.DataFrame:

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from occupancy import Document
 from tiny import box_instances, chain_instances
 
-from auditkit.files import instance_from_document
-from auditkit.instance import Box, Instance, Search
-from auditkit.outcome import Outcome
-from auditkit.solve import evaluate
+from auditkit.model.documents import instance_from_document
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
+from auditkit.solver import evaluate
+from auditkit.solver.policy import Outcome
 
 GROUPS = "XYZ"
 

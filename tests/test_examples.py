@@ -17,10 +17,11 @@ from plugin_helpers import install
 from throwaway import ROOT, environment, run
 from tiny import box_instance, chain_instance, inspected, selected, terms
 
-from auditkit import alerts, cli, plugin_manager
-from auditkit.constraints import make
-from auditkit.files import instance_from_document
-from auditkit.solve import solve
+from auditkit import cli, plugin_manager
+from auditkit.constraints.binding import make
+from auditkit.model.documents import instance_from_document
+from auditkit.scheduled import alert
+from auditkit.solver import solve
 
 EXAMPLE = ROOT / "docs" / "examples" / "hiring-rules"
 QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\n"
@@ -166,8 +167,8 @@ def test_the_fitter_of_the_guide(theirs: plugin_manager.Plugins) -> None:
 
 
 def test_the_alert_of_the_guide(theirs: plugin_manager.Plugins, tmp_path: Path) -> None:
-    channel = alerts.make(theirs.alerts, {"type": "log-file", "path": str(tmp_path / "log")})
-    channel.send(alerts.Alert("1", "crossed", "weekly", "2026-11-16T06:00:00Z", "a line was crossed", ""), {})
+    channel = alert.make(theirs.alerts, {"type": "log-file", "path": str(tmp_path / "log")})
+    channel.send(alert.Alert("1", "crossed", "weekly", "2026-11-16T06:00:00Z", "a line was crossed", ""), {})
     assert (tmp_path / "log").read_text() == "2026-11-16T06:00:00Z a line was crossed\n"
 
 

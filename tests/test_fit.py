@@ -11,16 +11,16 @@ import pytest
 from test_fit_helpers import FITTERS, history, known_world
 
 from auditkit.data import load
-from auditkit.data.history import History
+from auditkit.data.firm_history import History
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.fit.fit import cross_fit, features_of, fit
-from auditkit.fit.fitted import CannotFit, Fitted
-from auditkit.fit.fitter import Fitter, Laws, ScoreModel
-from auditkit.fit.folds import deal
-from auditkit.instance import Box
-from auditkit.layout import Floats
-from auditkit.solve import solve
+from auditkit.fitting.fitted import CannotFit, Fitted
+from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
+from auditkit.fitting.folds import deal
+from auditkit.fitting.priors import cross_fit, features_of, fit
+from auditkit.model.documents import instance_from_document
+from auditkit.model.layout import Floats
+from auditkit.model.search import Box
+from auditkit.solver import solve
 
 
 def small(**columns: Any) -> History:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.history import History
+from auditkit.data.firm_history import History
 from auditkit.data.problems import Counts, Problems
-from auditkit.data.read import Source
+from auditkit.data.read_file import Source
 from auditkit.data.roles import Mapping as Roles
-from auditkit.fit.fitter import Fitter
-from auditkit.instance import Box, Instance, Search
+from auditkit.fitting.fitter import Fitter
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
 from auditkit.plugins.empirical import Empirical
 from auditkit.plugins.normal import Normal, normal_points
 

@@ -11,13 +11,13 @@ from hypothesis.extra import numpy as npst
 from test_fit_helpers import FITTERS
 
 from auditkit.errors import InputError
-from auditkit.fit.design import Design, least_squares, log_variance, logistic
-from auditkit.fit.fitter import Fitter, Laws, quantise
-from auditkit.fit.folds import deal
-from auditkit.fit.long_term import TrueValue, true_values
-from auditkit.fit.selection import propensity_weights, terciles
-from auditkit.fit.strata import Strata, credibility, effective_size, pseudo_count
-from auditkit.layout import Floats
+from auditkit.fitting.fitter import Fitter, Laws, quantise
+from auditkit.fitting.folds import deal
+from auditkit.fitting.long_term import TrueValue, true_values
+from auditkit.fitting.propensity import propensity_weights, terciles
+from auditkit.fitting.regression import Design, least_squares, log_variance, logistic
+from auditkit.fitting.strata import Strata, credibility, effective_size, pseudo_count
+from auditkit.model.layout import Floats
 from auditkit.plugins.normal import normal_points
 
 SAMPLES = npst.arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 3)))

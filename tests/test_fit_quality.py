@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_fit_helpers import FITTERS, history, known_world
 
-from auditkit.fit.fit import fit
-from auditkit.fit.fitted import Fitted
-from auditkit.fit.fitter import Laws
-from auditkit.fit.quality import crps, pit_intervals, spread_over
-from auditkit.layout import Floats
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.fitter import Laws
+from auditkit.fitting.priors import fit
+from auditkit.fitting.quality import crps, pit_intervals, spread_over
+from auditkit.model.layout import Floats
 
 
 def quality(scores: Floats, prior: Floats, fitter: str) -> Fitted:

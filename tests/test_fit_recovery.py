@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from test_fit_helpers import FITTERS, history, known_world
 
-from auditkit.data.history import History
-from auditkit.fit.fit import fit
-from auditkit.instance import Box, Instance
-from auditkit.layout import Floats
-from auditkit.solve import evaluate, solve
+from auditkit.data.firm_history import History
+from auditkit.fitting.priors import fit
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
+from auditkit.model.search import Box
+from auditkit.solver import evaluate, solve
 
 SEEDS = {500: range(8), 2000: range(3), 8000: range(1)}
 """The first seeds of a larger study, not chosen ones; it had 48, 24 and 10 seeds.

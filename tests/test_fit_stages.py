@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 from test_fit_helpers import FITTERS, history
 
-from auditkit.data.history import History
+from auditkit.data.firm_history import History
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.fit.fit import fit
-from auditkit.fit.fitted import Fitted
-from auditkit.instance import Chain
-from auditkit.solve import solve
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.priors import fit
+from auditkit.model.documents import instance_from_document
+from auditkit.model.search import Chain
+from auditkit.solver import solve
 
 STAGES = ("phone", "onsite", "offer")
 

@@ -9,12 +9,13 @@ import pytest
 from test_constraints import build
 from test_solve_facts import FOUR
 
-from auditkit.constraints import Constraint, bind
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
-from auditkit.solve import solve
-from auditkit.solve.document import document
-from auditkit.solve.g_rdip import Settings
-from auditkit.verify import verify
+from auditkit.solver import solve
+from auditkit.solver.document import document
+from auditkit.solver.g_rdip import Settings
+from auditkit.verification import check_solution
 
 
 def distance(specs: list[str], settings: Settings) -> tuple[float, float]:
@@ -66,13 +67,13 @@ def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     constraints: list[Constraint] = [build("parity:basis=count")]
     rows = bind(constraints, FOUR.layout)
     doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)))))
-    assert [c.claim for c in verify(doc, FOUR.layout, rows, "h") if not c.holds] == []
+    assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] == []
     doc["constrained"]["policies"][0]["weight"] += 0.1
-    assert [c.claim for c in verify(doc, FOUR.layout, rows, "h") if not c.holds] != []
+    assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] != []
     convex: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     mixed = solve(FOUR, convex, "g-rdip", settings=Settings(outer=3, inner=2))
     with pytest.raises(InputError, match="does not list its policies"):
-        verify(json.loads(json.dumps(document(mixed))), FOUR.layout, bind(convex, FOUR.layout), "h")
+        check_solution(json.loads(json.dumps(document(mixed))), FOUR.layout, bind(convex, FOUR.layout), "h")
 
 
 def test_infeasible_problems_are_told_apart_before_it_starts() -> None:

@@ -12,11 +12,11 @@ from audit_helpers import rows, save
 from plugin_helpers import HEAD, NAMED, Ran, install
 
 from auditkit import cli, plugin_manager
-from auditkit.alerts import Alert
-from auditkit.faults import PluginError, origin_of
-from auditkit.files import read_instance
+from auditkit.errors import PluginError, origin_of
+from auditkit.model.documents import read_instance
+from auditkit.scheduled.alert import Alert
 from auditkit.scheduled.deliver import deliver
-from auditkit.solve import solve
+from auditkit.solver import solve
 
 ROOT = Path(__file__).resolve().parents[1]
 BOXES = ROOT / "sample_data" / "four-boxes.json"
@@ -154,8 +154,8 @@ def test_a_kink_is_no_flaw() -> None:
     """The smaller of two outcomes has no gradient where they are equal, and every slope between is as good."""
     import numpy as np
 
-    from auditkit.constraints import Measure
-    from auditkit.sound import slope_flaw
+    from auditkit.constraints.base import Measure
+    from auditkit.constraints.checks import slope_flaw
 
     def slope(p: Any) -> Any:
         return np.array([0.5, 0.5]) if p[0] == p[1] else (p == p.min()).astype(float)

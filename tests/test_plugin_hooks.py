@@ -206,7 +206,7 @@ def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tm
 
 def test_a_hidden_group_is_not_shown_to_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from auditkit.disparity import Counts, compare, measured, suppress
-    from auditkit.measures import DisparityMeasure, Numbers
+    from auditkit.disparity.measure import DisparityMeasure, Numbers
 
     seen: list[dict[str, Numbers]] = []
 
@@ -255,9 +255,9 @@ def test_a_reader_is_asked_before_a_foreign_file_is_refused(tmp_path: Path) -> N
 
     import pandas as pd
 
-    from auditkit.data.read import read
+    from auditkit.data.read_file import read
+    from auditkit.data.reader import Reader
     from auditkit.errors import InputError
-    from auditkit.readers import Reader
 
     class Packed(Reader):
         name, starts = "packed", (b"\x1f\x8b",)
@@ -274,7 +274,7 @@ def test_a_reader_is_asked_before_a_foreign_file_is_refused(tmp_path: Path) -> N
 
 
 def test_first_bytes_go_before_the_ending() -> None:
-    from auditkit.readers import claims
+    from auditkit.data.reader import claims
 
     readers = plugin_manager.shipped().readers
     excel, parquet = readers["excel"], readers["parquet"]

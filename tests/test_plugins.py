@@ -9,9 +9,9 @@ import pytest
 from test_solve_facts import FOUR
 
 from auditkit import plugin_manager
-from auditkit.constraints import make
+from auditkit.constraints.binding import make
 from auditkit.errors import InputError
-from auditkit.solve import solve
+from auditkit.solver import solve
 
 ROOT = Path(__file__).resolve().parents[1]
 GOOD = (ROOT / "docs" / "plugins.md").read_text().split("```python\n")[1].split("```")[0]

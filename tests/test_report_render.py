@@ -24,7 +24,7 @@ import report_example
 
 from auditkit.disparity import Counts, Flag, Status, compare, suppress
 from auditkit.errors import InputError
-from auditkit.report import charts, histograms, html, reading
+from auditkit.report import charts, histograms, html, view
 
 GOLDEN = Path(__file__).parent / "golden" / "report-example.html"
 SECTIONS = ["funnel", "impact_ratio", "policies", "price", "slack", "unfilled", "fit"]
@@ -211,7 +211,7 @@ def test_every_key_may_be_null_in_charts(monkeypatch: pytest.MonkeyPatch) -> Non
         "funnel": [lambda d, _: charts.funnel(d)],
         "firm": policies,
         "unconstrained": policies,
-        "disparity": [lambda d, _: [charts.impact_ratio(key, part) for key, part in reading.disparities(d)][:1]],
+        "disparity": [lambda d, _: [charts.impact_ratio(key, part) for key, part in view.disparities(d)][:1]],
         "fit": [lambda d, _: charts.pit(d), lambda d, _: charts.coverage(d)],
         "constrained": [
             *policies,

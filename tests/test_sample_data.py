@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 from auditkit import data
-from auditkit.constraints import group_rates, make, outcome_weights
-from auditkit.files import read_instance
+from auditkit.constraints.binding import make
+from auditkit.constraints.outcome import group_rates, outcome_weights
+from auditkit.model.documents import read_instance
 from auditkit.plugin_manager import load
-from auditkit.solve import Solution, solve
+from auditkit.solver import Solution, solve
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
 sys.path.insert(0, str(SAMPLES))

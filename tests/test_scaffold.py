@@ -12,7 +12,8 @@ import pytest
 from plugin_helpers import Ran
 from throwaway import ROOT, environment, run
 
-from auditkit import cli, plugin_manager, scaffold
+from auditkit import cli, plugin_manager
+from auditkit.cli import scaffold
 
 NAMES = {
     "rooney-rule": "affine",

@@ -20,9 +20,9 @@ from scheduled_example import Scheduled
 from scheduled_servers import Handler, certificate, drip, hang, web
 
 from auditkit import plugin_manager
-from auditkit.alerts import Alert, AlertError, Channel, Crossed, make, persistently
 from auditkit.errors import InputError
-from auditkit.scheduled.history import opened
+from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, make, persistently
+from auditkit.scheduled.run_history import opened
 
 ALERT = Alert(
     id="0" * 32,

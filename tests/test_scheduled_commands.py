@@ -22,12 +22,12 @@ from click.testing import CliRunner
 from scheduled_example import Scheduled
 from scheduled_servers import web
 
-from auditkit.cli import scheduled as commands
+from auditkit.cli import scheduled_commands as commands
 from auditkit.errors import InputError
 from auditkit.plugin_manager import load
+from auditkit.report.thresholds import BOUNDS, MEASURES
 from auditkit.scheduled.job import job as real_job
 from auditkit.scheduled.settings import HistorySettings
-from auditkit.scheduled.thresholds import BOUNDS, MEASURES
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}
@@ -268,7 +268,7 @@ def test_a_file_without_a_source_and_with_a_wrong_setting(tmp_path: Path) -> Non
 
 
 def test_the_commands_load_nothing_heavy() -> None:
-    script = "import sys, auditkit.cli.scheduled; print(*sys.modules)"
+    script = "import sys, auditkit.cli.scheduled_commands; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=dict(os.environ), check=True
     )

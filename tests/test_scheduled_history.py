@@ -15,13 +15,13 @@ import sqlalchemy as sa
 from scheduled_example import Scheduled, document
 
 from auditkit.errors import InputError
-from auditkit.scheduled import database, schema
-from auditkit.scheduled.figures import figures
-from auditkit.scheduled.history import Artefact, Delivery, History, opened
+from auditkit.report.figures import figures
+from auditkit.report.thresholds import Crossing
+from auditkit.scheduled import database, tables
 from auditkit.scheduled.listing import document as listed
-from auditkit.scheduled.thresholds import Crossing
+from auditkit.scheduled.run_history import Artefact, Delivery, History, opened
 
-NEWEST = len(schema.STEPS)
+NEWEST = len(tables.STEPS)
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +89,8 @@ def test_a_record_is_whole_or_not_there(url: str) -> None:
             store.record("hiring", "2026", "f", "c", "d", found, [], twice)
         assert store.runs("hiring") == []
         with store._transaction() as connection:
-            for table in schema.metadata.tables.values():
-                if table is not schema.schema:
+            for table in tables.metadata.tables.values():
+                if table is not tables.schema:
                     assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == 0
 
 
@@ -104,9 +104,9 @@ def test_audits_share_a_database_without_meeting(url: str) -> None:
 def test_the_schema_is_that_of_the_tables(url: str) -> None:
     with opened(url) as store:
         seen = sa.inspect(store._engine)
-        for table in schema.metadata.tables.values():
+        for table in tables.metadata.tables.values():
             assert {column["name"] for column in seen.get_columns(table.name)} == set(table.columns.keys()), table.name
-        assert set(seen.get_table_names()) == set(schema.metadata.tables)
+        assert set(seen.get_table_names()) == set(tables.metadata.tables)
 
 
 @pytest.mark.parametrize("version", range(NEWEST + 1))
@@ -149,9 +149,9 @@ def test_a_step_that_fails_leaves_the_old_schema(url: str, monkeypatch: pytest.M
         connection = connection.execution_options(write=True)
         with connection.begin():
             database.migrate(connection, 1)
-    broken = (*schema.STEPS[:2], (schema.STEPS[2][0], "CREATE NONSENSE"))
+    broken = (*tables.STEPS[:2], (tables.STEPS[2][0], "CREATE NONSENSE"))
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "STEPS", broken)
+        patch.setattr(tables, "STEPS", broken)
         with pytest.raises((sa.exc.DBAPIError, InputError)), opened(url):
             pass
     with engine.begin() as connection:
@@ -163,7 +163,7 @@ def test_a_step_that_fails_leaves_the_old_schema(url: str, monkeypatch: pytest.M
 
 def test_a_newer_history_is_refused(url: str) -> None:
     with opened(url) as store, store._transaction(write=True) as connection:
-        connection.execute(sa.update(schema.schema).values(version=NEWEST + 1))
+        connection.execute(sa.update(tables.schema).values(version=NEWEST + 1))
     with pytest.raises(InputError, match="written by a newer auditkit"), opened(url):
         pass
 
@@ -223,7 +223,7 @@ def test_what_is_no_history_is_refused_in_words(tmp_path: Path) -> None:
 
 def test_nothing_of_a_candidate_can_be_stored() -> None:
     """Figures and where they come from; a new column is a decision to be made here."""
-    columns = {column.name for table in schema.metadata.tables.values() for column in table.columns}
+    columns = {column.name for table in tables.metadata.tables.values() for column in table.columns}
     of_runs = "id audit created status same_as folder version config_sha256 data_sha256 data_path data_rows problems "
     of_runs += "python platform capacity removed removed_why"
     of_groups = "run number outcome name applicants selected rate impact_ratio status reference reference_applicants "

@@ -21,8 +21,8 @@ from scheduled_example import Scheduled
 
 from auditkit.errors import InputError
 from auditkit.scheduled import artefacts, settings
-from auditkit.scheduled.history import History, Run, opened
 from auditkit.scheduled.lock import only_one
+from auditkit.scheduled.run_history import History, Run, opened
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}
@@ -98,7 +98,7 @@ def test_damaged_or_missing_artefacts_are_made_again(tmp_path: Path) -> None:
 def test_another_version_of_auditkit_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     audit = Scheduled(tmp_path)
     audit.run()
-    monkeypatch.setattr("auditkit.scheduled.run.__version__", "99.0")
+    monkeypatch.setattr("auditkit.scheduled.audit_run.__version__", "99.0")
     assert audit.run().run.status == "complete"
 
 

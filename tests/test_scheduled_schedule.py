@@ -13,10 +13,10 @@ import pytest
 from click.testing import CliRunner, Result
 from scheduled_example import Scheduled
 
-from auditkit.cli.scheduled import schedule
+from auditkit.cli.scheduled_commands import schedule
 from auditkit.errors import InputError
 from auditkit.scheduled import units
-from auditkit.scheduled.every import parse
+from auditkit.scheduled.recurrence import parse
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scheduled_example import document
 
 from auditkit.errors import InputError
-from auditkit.scheduled.figures import Figures, figures
-from auditkit.scheduled.thresholds import BOUNDS, MEASURES, Evaluation, evaluate, parse, parse_options
+from auditkit.report.figures import Figures, figures
+from auditkit.report.thresholds import BOUNDS, MEASURES, Evaluation, evaluate, parse, parse_options
 
 
 def check(table: dict[str, Any], now: dict[str, Any], before: dict[str, Any] | None = None) -> Evaluation:

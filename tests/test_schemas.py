@@ -15,13 +15,13 @@ from test_constraints import build
 from test_solve_facts import FOUR
 
 import auditkit
-from auditkit import plugin_manager, schemas
-from auditkit.cli import run
+from auditkit import plugin_manager
+from auditkit.cli import json_schemas, run
 from auditkit.config import Config
 from auditkit.errors import InputError
-from auditkit.files import instance_from_document
-from auditkit.solve import solve
-from auditkit.solve.g_rdip import Settings
+from auditkit.model.documents import instance_from_document
+from auditkit.solver import solve
+from auditkit.solver.g_rdip import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"
@@ -30,7 +30,7 @@ QUICK = Config().over(fit__points=6, report__replicates=0)
 
 
 def validator(name: str) -> Draft202012Validator:
-    schema = schemas.schema(name, SHIPPED)
+    schema = json_schemas.schema(name, SHIPPED)
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -41,10 +41,10 @@ def faults(name: str, document: Any) -> list[str]:
     return [f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(plain)]
 
 
-@pytest.mark.parametrize("name", schemas.FILES)
+@pytest.mark.parametrize("name", json_schemas.FILES)
 def test_the_schema_in_docs_is_what_the_program_says(name: str) -> None:
     written = ROOT / "docs" / "schemas" / f"{name}.json"
-    assert written.read_text(encoding="utf-8") == schemas.text(name, SHIPPED), "run: make docs"
+    assert written.read_text(encoding="utf-8") == json_schemas.text(name, SHIPPED), "run: make docs"
 
 
 def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: P
     assert json.loads(capsys.readouterr().out)["title"].startswith("auditkit-solution/1")
     assert run(["schema"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in schemas.FILES)
+    assert all(name in listed for name in json_schemas.FILES)
     assert run(["schema", "solutoin"]) == 2
     assert "did you mean 'solution'?" in capsys.readouterr().err
     (tmp_path / "mine.py").write_text(

@@ -12,20 +12,20 @@ from occupancy import Document, Row
 from test_solve_random import bind_rows, check_certificate
 from tiny import box_instances, problems
 
-from auditkit.constraints import bind
-from auditkit.files import instance_from_document
-from auditkit.instance import Box, Instance, Search
-from auditkit.layout import Floats
-from auditkit.outcome import Outcome
+from auditkit.constraints.binding import bind
+from auditkit.model.documents import instance_from_document
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
+from auditkit.model.search import Box, Search
 from auditkit.plugins.affine import Affine
 from auditkit.plugins.entropy import Entropy
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
-from auditkit.policy import Level, Policy
-from auditkit.solve import METHODS, solve
-from auditkit.solve.evaluate import visits
-from auditkit.solve.master import Master
-from auditkit.solve.oracle import Oracle
+from auditkit.solver import METHODS, solve
+from auditkit.solver.evaluate import visits
+from auditkit.solver.master import Master
+from auditkit.solver.oracle import Oracle
+from auditkit.solver.policy import Level, Outcome, Policy
 
 FOUR = Instance(
     (

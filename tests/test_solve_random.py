@@ -8,11 +8,11 @@ from hypothesis import example, given, settings
 from occupancy import Document, Key, Row, occupancy
 from tiny import box_instances, problems
 
-from auditkit.constraints import Constraint
-from auditkit.constraints import Row as BoundRow
-from auditkit.files import instance_from_document
-from auditkit.layout import Layout
-from auditkit.solve import METHODS, Solution, solve
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.base import Row as BoundRow
+from auditkit.model.documents import instance_from_document
+from auditkit.model.layout import Layout
+from auditkit.solver import METHODS, Solution, solve
 
 TOLERANCE = 1e-7
 

@@ -11,19 +11,28 @@ import pytest
 from click.testing import CliRunner
 
 from auditkit.errors import InputError
-from auditkit.instance import Box, Chain
-from auditkit.solve import solve
-from auditkit.study import budget, ex_post, run, sweeps, two_stage
-from auditkit.study.catalogue import STUDIES
-from auditkit.study.claims import Panel, about, judged, less, more
-from auditkit.study.command import study
-from auditkit.study.draw import BASIC, HIGH_COST, TWO_STAGE, UNIFORM, Setup, normal_slices, resized, uniform_slices
-from auditkit.study.estimate import Estimate, capacity_worth, mean, ratio_of_means, starts
-from auditkit.study.point import PARITY, columns_near, measure, quota
-from auditkit.study.randomness import need
-from auditkit.study.run import Runner
-from auditkit.study.store import Store
-from auditkit.study.sweeps import SWEEPS, Rows, Sweep
+from auditkit.model.search import Box, Chain
+from auditkit.plugins.study import budget_figures, ex_post, runner, sweeps, two_stage
+from auditkit.plugins.study.catalogue import STUDIES
+from auditkit.plugins.study.claims import Panel, about, judged, less, more
+from auditkit.plugins.study.command import study
+from auditkit.plugins.study.estimate import Estimate, capacity_worth, mean, ratio_of_means, starts
+from auditkit.plugins.study.point import PARITY, columns_near, measure, quota
+from auditkit.plugins.study.population import (
+    BASIC,
+    HIGH_COST,
+    TWO_STAGE,
+    UNIFORM,
+    Setup,
+    normal_slices,
+    resized,
+    uniform_slices,
+)
+from auditkit.plugins.study.randomness import need
+from auditkit.plugins.study.runner import Runner
+from auditkit.plugins.study.store import Store
+from auditkit.plugins.study.sweeps import SWEEPS, Rows, Sweep
+from auditkit.solver import solve
 
 # Instances ------------------------------------------------------------------------------------------------------------
 
@@ -158,12 +167,12 @@ def test_randomisation_is_needed_and_why() -> None:
 
 def test_table_entries_are_gains_of_budget_minus_gains_of_capacity() -> None:
     u = np.array([[1.0, 2.0, 3.0], [10.0, 15.0, 18.0]])  # U(k, b), k = 1..2, b = 0..2
-    np.testing.assert_allclose(budget.entries(u), [[2 - 1, 3 - 1.5]])
+    np.testing.assert_allclose(budget_figures.entries(u), [[2 - 1, 3 - 1.5]])
 
 
 def test_the_printed_table_has_entries_of_this_kind() -> None:
     """With g(k, b) = U(k, b) / U(k, 0), an entry is g(k, b+1) - g(k+1, b), and g(k, b) is constant from b = k on."""
-    e = budget.PRINTED
+    e = budget_figures.PRINTED
     g = {(k, 1): 1 + e[k - 1, 0] for k in range(1, 11)}
     for b in (1, 2, 3, 4):
         g |= {(k, b + 1): e[k - 1, b] + g[k + 1, b] for k in range(1, 11 - b)}
@@ -176,8 +185,8 @@ def test_table_of_few_instances_is_near_the_papers() -> None:
     assert rows.shape == (3, 66, 4) and (rows[:, :, 3] < 1e-9).all()
     best = rows[:, :, 2].reshape(3, 11, 6)
     assert (np.diff(best, axis=2) >= -1e-9).all() and (np.diff(best, axis=1) > 0).all()
-    entries = budget.entries(best)
-    value, se = budget.of_means(best)
+    entries = budget_figures.entries(best)
+    value, se = budget_figures.of_means(best)
     assert entries.shape == (3, 10, 5) and value.shape == se.shape == (10, 5)
     for b in range(1, 6):  # beyond k a budget is no limit
         assert best[:, 0, b] == pytest.approx(best[:, 0, 1])
@@ -227,7 +236,7 @@ def _tiny(seed: int, number: int) -> Rows:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Sweep:
     CALLS.clear()
     sweep = Sweep("tiny", ("rho", "k"), ("x",), _tiny, 3)
-    monkeypatch.setitem(run.SWEEPS, "tiny", sweep)
+    monkeypatch.setitem(runner.SWEEPS, "tiny", sweep)
     return sweep
 
 
@@ -321,8 +330,8 @@ def test_a_study_writes_csv_svg_and_markdown(name: str, extra: list[str], tmp_pa
 
 def test_studies_read_what_their_sweeps_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every study is built from made-up numbers of the right shape: no key, column or point is misspelt."""
-    from auditkit.study import page as pages
-    from auditkit.study.report import make
+    from auditkit.plugins.study import write_study as pages
+    from auditkit.plugins.study.make_study import make
 
     monkeypatch.setattr(pages, "draw", _shape)
     for name, sweep in SWEEPS.items():
@@ -334,7 +343,7 @@ def test_studies_read_what_their_sweeps_hold(tmp_path: Path, monkeypatch: pytest
             return [(*key, *(1 + rng.random(len(sweep.numbers)))) for key in keys]
 
         made = Sweep(name, sweep.keys, sweep.numbers, rows, sweep.points, 1.0)
-        monkeypatch.setitem(run.SWEEPS, name, made)
+        monkeypatch.setitem(runner.SWEEPS, name, made)
     done = dict(make(list(STUDIES.values()), tmp_path, 1, 3, 1, True))
     assert [one.name for one in done] == list(STUDIES)
     page = (tmp_path / "study.md").read_text()
@@ -358,7 +367,7 @@ def _keys(name: str) -> list[tuple[float, ...]]:
     pairs = [(rho, k) for rho in sweeps.RHOS for k in reversed(sweeps.ALL_K)]
     by_limit = [(rho, k, b) for rho in sweeps.BUDGET_RHOS for k in sweeps.BUDGET_K for b in range(k + 1)]
     staged, steps = [(r, k) for r in two_stage.RHOS for k in two_stage.CAPACITIES], range(1, two_stage.ROUNDS + 1)
-    from auditkit.study import timing
+    from auditkit.plugins.study import timing
 
     return {
         "values": lambda: [row[:4] for row in SWEEPS["values"].rows(1, 0)],

@@ -9,8 +9,8 @@ import pytest
 from test_constraints import KINDS, build
 from test_convex import Own
 
-from auditkit.constraints import Constraint, Row
-from auditkit.layout import Layout
+from auditkit.constraints.base import Constraint, Row
+from auditkit.model.layout import Layout
 from auditkit.testing import check_constraint, random_instances
 
 SHIPPED = [

@@ -16,15 +16,16 @@ from test_solve_facts import FOUR, THREE, weighted_parity
 from test_solve_random import bind_rows
 from tiny import box_instances, chain_instances, problems
 
-from auditkit.constraints import Constraint, bind
-from auditkit.files import instance_from_document
-from auditkit.instance import Instance
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind
+from auditkit.model.documents import instance_from_document
+from auditkit.model.instance import Instance
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.plugins.quota import Quota
-from auditkit.solve import METHODS, solve
-from auditkit.solve.document import document
-from auditkit.verify import verify
+from auditkit.solver import METHODS, solve
+from auditkit.solver.document import document
+from auditkit.verification import check_solution
 
 Doc = dict[str, Any]
 
@@ -36,7 +37,7 @@ def solved(instance: Instance, constraints: list[Constraint], method: str = "col
 
 
 def failures(claimed: Doc, instance: Instance, constraints: list[Constraint]) -> list[str]:
-    checks = verify(claimed, instance.layout, bind(constraints, instance.layout), "hash")
+    checks = check_solution(claimed, instance.layout, bind(constraints, instance.layout), "hash")
     assert len(checks) >= 4
     return [check.claim for check in checks if not check.holds]
 
@@ -124,7 +125,7 @@ def test_a_worse_policy_is_found_even_if_all_its_numbers_are_right() -> None:
 def test_another_instance_or_other_constraints_are_found() -> None:
     constraints: list[Constraint] = [Parity(basis="count")]
     doc = solved(FOUR, constraints)
-    checks = verify(doc, FOUR.layout, bind(constraints, FOUR.layout), "another hash")
+    checks = check_solution(doc, FOUR.layout, bind(constraints, FOUR.layout), "another hash")
     assert [check.holds for check in checks] == [False]
     assert failures(doc, FOUR, [Quota(group="X", share=0.1)]) != []
 

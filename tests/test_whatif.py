@@ -13,12 +13,13 @@ from test_constraints import build
 from test_solve_facts import FOUR, FREE_PARITY
 
 from auditkit.errors import InputError
-from auditkit.instance import Box, Chain, Instance, Search, State
-from auditkit.layout import lay_out
-from auditkit.solve import solve
-from auditkit.variants import with_capacities, with_more_positions, with_scores
-from auditkit.whatif.frontier import changed
-from auditkit.whatif.neighbours import Neighbours
+from auditkit.model.instance import Instance
+from auditkit.model.layout import lay_out
+from auditkit.model.search import Box, Chain, Search, State
+from auditkit.model.variants import with_capacities, with_more_positions, with_scores
+from auditkit.scenarios.frontier import changed
+from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver import solve
 
 whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 

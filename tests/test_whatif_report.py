@@ -16,13 +16,13 @@ from test_constraints import KINDS, build
 from test_whatif import boxes
 
 from auditkit import pipeline
-from auditkit.cli.questions import whatif as command
+from auditkit.cli.whatif import whatif as command
 from auditkit.config import Config
 from auditkit.errors import InputError
-from auditkit.report import html, whatif_charts
+from auditkit.model.variants import with_scores
+from auditkit.report import html, scenario_charts
 from auditkit.report.svg import drawing
-from auditkit.solve import solve
-from auditkit.variants import with_scores
+from auditkit.solver import solve
 
 whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 
@@ -103,7 +103,7 @@ def test_with_one_group_there_is_nothing_to_ask() -> None:
     found = whatif.ask(boxes(np.random.default_rng(5), 1, 4, 1, "A"), None, KINDS)
     assert found.group is None and found.frontiers == () and "nothing can be asked" in found.notices[0]
     with drawing():
-        assert whatif_charts.draw(found.to_json()) == []
+        assert scenario_charts.draw(found.to_json()) == []
 
 
 def test_charts_are_drawn_from_the_document() -> None:
@@ -111,16 +111,16 @@ def test_charts_are_drawn_from_the_document() -> None:
     own = [build("quota:group=B,share=0.6"), build("budget:group=A,limit=2")]
     found = json.loads(json.dumps(whatif.ask(instance, own, KINDS).to_json()))
     with drawing():
-        charts = whatif_charts.draw(found)
-        again = whatif_charts.draw(found)
+        charts = scenario_charts.draw(found)
+        again = scenario_charts.draw(found)
     assert [c.id for c in charts] == [
         *("chart-frontier-1", "chart-frontier-2", "chart-frontier-3"),
         *("chart-sensitivity-1", "chart-positions", "chart-budget-1"),
     ]
     assert [c.svg for c in charts] == [c.svg for c in again]
     for chart in charts:
-        root = ET.fromstring(whatif_charts.alone(chart))
-        assert root.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in whatif_charts.alone(chart)
+        root = ET.fromstring(scenario_charts.alone(chart))
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and "var(" not in scenario_charts.alone(chart)
         assert chart.description.endswith(".")
 
 

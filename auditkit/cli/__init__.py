@@ -7,16 +7,8 @@
 
 Results go to stdout, progress and reasons to stderr. Heavy libraries load inside the commands that use them.
 
-| commands | file |
-| --- | --- |
-| report, check, init, fit | audits.py |
-| whatif | questions.py |
-| solve, verify | instances.py |
-| plugins | registered.py |
-| schema | formats.py |
-| run, history, schedule | scheduled.py |
-| study, and those of other packages | plugins, by way of group.py |
-| options and progress | shared.py |
+Each command is in the file of its name; `study` and the commands of other packages are plugins (`group.py`). What the
+commands share is in `options.py` and `output.py`.
 """
 
 from __future__ import annotations
@@ -27,9 +19,10 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import audits, formats, instances, questions, registered, scheduled
+from auditkit.cli import check, fit, history, init, plugins, report, schedule, schema, solve, verify, whatif
+from auditkit.cli import run as run_command
 from auditkit.cli.group import Commands
-from auditkit.cli.shared import DEFECT, DONE, FINDING, WRONG_INPUT, complain
+from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
@@ -41,16 +34,20 @@ def commands() -> None:
     """Measure disparity in hiring and price constraints on it, exactly."""
 
 
-SCHEDULED = (scheduled.run, scheduled.history, scheduled.schedule)
-ALL = (
-    *audits.COMMANDS,
-    *questions.COMMANDS,
-    *instances.COMMANDS,
-    *SCHEDULED,
-    *registered.COMMANDS,
-    *formats.COMMANDS,
-)
-for command in ALL:
+for command in (
+    report.report,
+    check.check,
+    init.init,
+    fit.fit,
+    whatif.whatif,
+    solve.solve,
+    verify.verify,
+    run_command.run,
+    history.history,
+    schedule.schedule,
+    plugins.plugins,
+    schema.schema,
+):
     commands.add_command(command)
 
 

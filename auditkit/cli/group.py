@@ -43,7 +43,7 @@ class Commands(click.Group):
             command = ctx.meta.get(KNOWN, {}).get(ctx.invoked_subcommand)
             if command is None:
                 raise
-            from auditkit.faults import blaming
+            from auditkit.errors import blaming
 
             with blaming(command, f"the command {command.name!r}"):
                 raise error

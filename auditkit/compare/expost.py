@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
-from auditkit.constraints import Row, Rows
-from auditkit.layout import Floats, Ints, Layout
-from auditkit.policy import Mixture
-from auditkit.solve.evaluate import MOST_OUTCOMES, Prepared
+from auditkit.constraints.base import Row, Rows
+from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
+from auditkit.solver.policy import Mixture
 
 BINS = 40
 TAIL = 5e-5

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints import Row, Rows, bind
+from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
-from auditkit.layout import Bools, Floats, Ints, Layout
+from auditkit.model.layout import Bools, Floats, Ints, Layout
 
 SELECTION, INSPECTION = "selection", "inspection"
 

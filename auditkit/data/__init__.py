@@ -1,29 +1,17 @@
 """From a file to a clean `History`: `load` is the way in, `check` the same without raising.
 
-`read` (bytes to text) -> `roles` (which column is what) -> `clean` (cells to values, all problems) -> `history`.
+`read_file` (bytes to text) -> `roles` (which column is what) -> `clean` (cells to values, all problems)
+-> `firm_history`.
 """
 
-from __future__ import annotations
-
-from collections import abc
-from dataclasses import dataclass
-from pathlib import Path
-
-import pandas as pd
-
-from auditkit import notebook
-from auditkit.data.cells import UNKNOWN
-from auditkit.data.clean import Options, clean, set_aside
-from auditkit.data.history import ALL, History, render_mapping
-from auditkit.data.match import suggestions
+from auditkit.data.firm_history import ALL, History, render_mapping
+from auditkit.data.load import Checked, check, load
 from auditkit.data.problems import KINDS, Counts, DataProblem, Notice, Problems
 from auditkit.data.profile import Column
-from auditkit.data.read import Source, give_up, read
-from auditkit.data.roles import Choice, Given, Mapping, describe_all, infer
-from auditkit.data.words import ROLES
-from auditkit.errors import InputError, Problem
-from auditkit.faults import PluginError
-from auditkit.readers import Reader
+from auditkit.data.read_file import Source
+from auditkit.data.roles import Choice, Mapping
+from auditkit.data.values import UNKNOWN
+from auditkit.data.vocabulary import ROLES
 
 __all__ = [
     "ALL",
@@ -41,99 +29,6 @@ __all__ = [
     "Problems",
     "Source",
     "check",
-    "inspect_columns",
     "load",
     "render_mapping",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """What `check` found. `errors` are what stops before the cells are read: the file, or a role that must be given."""
-
-    errors: tuple[Problem, ...]
-    history: History | None
-    problems: Problems
-
-    @property
-    def ok(self) -> bool:
-        """Whether `load` would succeed."""
-        return not self.errors and not len(self.problems.of("refuse"))
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per problem of a cell."""
-        columns = ["code", "treatment", "row", "column", "value", "what", "fix"]
-        return pd.DataFrame([[getattr(p, name) for name in columns] for p in self.problems], columns=columns)
-
-    def __repr__(self) -> str:
-        found = f"{len(self.errors)} errors, {len(self.problems):,} problems with cells"
-        return f"<Checked: {found}; {'an audit can go on' if self.ok else 'to be mended before an audit'}>"
-
-    def _repr_html_(self) -> str:
-        counts = self.problems.counts()
-        rows = [[code, KINDS[code].treatment, counts[code]] for code in sorted(counts)]
-        table = notebook.Table(["problem", "treatment", "cells"], rows, right=2)
-        return notebook.card(repr(self).strip("<>"), map(str, self.errors), table)
-
-
-def load(
-    path: str | Path | pd.DataFrame,
-    mapping: Given | None = None,
-    *,
-    cost: float | abc.Mapping[str, float] | None = None,
-    capacity: int | None = None,
-    words: abc.Mapping[str, str] | None = None,
-    sheet: str | None = None,
-    readers: abc.Iterable[type[Reader]] = (),
-    on_fault: abc.Callable[[PluginError], None] = give_up,
-) -> History:
-    """Read a file into a clean history; one InputError with everything that must be mended first.
-
-    `mapping` is role -> column (or columns, in a list or joined by `+`; "none" leaves a role out; `selected` and
-    `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning. `readers` are those of
-    plugins, for files that are not delimited text; `on_fault` hears of one that fails.
-    """
-    history = _build(path, mapping, Options(cost, capacity, words), sheet, readers, on_fault)
-    history.problems.raise_refused()
-    return history
-
-
-def check(
-    path: str | Path | pd.DataFrame,
-    mapping: Given | None = None,
-    *,
-    cost: float | abc.Mapping[str, float] | None = None,
-    capacity: int | None = None,
-    words: abc.Mapping[str, str] | None = None,
-    sheet: str | None = None,
-    readers: abc.Iterable[type[Reader]] = (),
-    on_fault: abc.Callable[[PluginError], None] = give_up,
-) -> Checked:
-    """Everything that `load` would complain about, without raising."""
-    try:
-        history = _build(path, mapping, Options(cost, capacity, words), sheet, readers, on_fault)
-    except InputError as error:
-        return Checked(error.problems, None, Problems())
-    return Checked((), history, history.problems)
-
-
-def inspect_columns(
-    path: str | Path, *, sheet: str | None = None, readers: abc.Iterable[type[Reader]] = ()
-) -> tuple[tuple[Column, tuple[str, ...]], ...]:
-    """Each column of a file, and the roles that it could play, best first."""
-    raw = read(path, sheet=sheet, readers=readers)
-    return tuple((column, suggestions(column)) for column in describe_all(raw))
-
-
-def _build(
-    path: str | Path | pd.DataFrame,
-    mapping: Given | None,
-    options: Options,
-    sheet: str | None,
-    readers: abc.Iterable[type[Reader]],
-    on_fault: abc.Callable[[PluginError], None],
-) -> History:
-    if options.capacity is not None and options.capacity < 0:
-        raise InputError(Problem("--capacity", f"{options.capacity} is not a number of positions", "give 0 or more"))
-    raw, collector, left = set_aside(read(path, sheet=sheet, readers=readers, on_fault=on_fault))
-    return clean(raw, infer(raw, mapping), options, collector, left)

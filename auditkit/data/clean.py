@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.cells import UNKNOWN, NumberReader, among, read_dates, read_group, read_ids
-from auditkit.data.events import pivot
-from auditkit.data.history import ALL, History
-from auditkit.data.limits import read_capacity, read_costs
-from auditkit.data.marks import Words, check_words, to_stage, to_status, took_place
+from auditkit.data.costs import read_capacity, read_costs
+from auditkit.data.event_log import pivot
+from auditkit.data.firm_history import ALL, History
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Counts, Notice
-from auditkit.data.read import RawTable
+from auditkit.data.read_file import RawTable
 from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
-from auditkit.data.words import MISSING, RANK, ROW_NUMBERS, plain
+from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place
+from auditkit.data.values import UNKNOWN, NumberReader, among, read_dates, read_group, read_ids
+from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, plain
 from auditkit.errors import InputError, Problem
 
 MOST_APPLICATIONS = 20_000_000

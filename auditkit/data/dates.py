@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from auditkit.data.words import MISSING, plain
+from auditkit.data.vocabulary import MISSING, plain
 
 _MONTH = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
 _YEAR = r"(?P<y>\d{4}|\d{2})"

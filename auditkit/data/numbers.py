@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.words import MISSING, plain
+from auditkit.data.vocabulary import MISSING, plain
 
 _STRICT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SIMPLE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
-from auditkit.data.words import FALSE, INSPECTED, MISSING, STATUS, TRUE, code_of, plain
+from auditkit.data.vocabulary import FALSE, INSPECTED, MISSING, STATUS, TRUE, code_of, plain
 
 _LOOKED_AT = 1000
 

@@ -12,11 +12,11 @@ from collections import abc
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from auditkit.data.match import Match, best_of, by_name, is_cells, is_event_log, matches_of, suits
 from auditkit.data.problems import Notice
 from auditkit.data.profile import Column, describe
-from auditkit.data.read import RawTable
-from auditkit.data.words import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, WIDE_SEARCHES, plain
+from auditkit.data.read_file import RawTable
+from auditkit.data.role_matching import Match, best_of, by_name, is_cells, is_event_log, matches_of, suits
+from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, WIDE_SEARCHES, plain
 from auditkit.errors import InputError, Problem, nearest
 
 Given = abc.Mapping[str, "str | abc.Sequence[str]"]

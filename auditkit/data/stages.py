@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.marks import to_stage, took_place
 from auditkit.data.problems import Collector
+from auditkit.data.statuses import to_stage, took_place
 
 
 @dataclass(frozen=True, eq=False)

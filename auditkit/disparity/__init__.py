@@ -22,10 +22,10 @@ from auditkit.disparity.groups import (
     flip_flop,
 )
 from auditkit.disparity.measured import measured
+from auditkit.disparity.pair import Interval, Pair, Stratified, holm, score_interval, stratify
 from auditkit.disparity.plain import plain
 from auditkit.disparity.suppression import hidden, shown, suppress
 from auditkit.disparity.table import UNKNOWN, Outcome, measure, tally
-from auditkit.disparity.two_by_two import Interval, Pair, Stratified, holm, score_interval, stratify
 
 __all__ = [
     "FOUR_FIFTHS",

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
+from auditkit.disparity.pair import Interval, Pair, Stratified, holm, stratify
 from auditkit.disparity.plain import plain
-from auditkit.disparity.two_by_two import Interval, Pair, Stratified, holm, stratify
 from auditkit.errors import InputError, Problem
 
 FOUR_FIFTHS = Fraction(4, 5)
@@ -122,7 +122,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Column:
-    """How a measure of a plugin is shown; `form` is one of those of `auditkit.measures`."""
+    """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""What plugins measure (`auditkit.measures`), in a table that is ready to be shown."""
+"""What plugins measure (`auditkit.disparity.measure`), in a table that is ready to be shown."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from auditkit.disparity.groups import Column, Disparity
-from auditkit.faults import PluginError, blaming
-from auditkit.measures import DisparityMeasure, Numbers
+from auditkit.disparity.measure import DisparityMeasure, Numbers
+from auditkit.errors import PluginError, blaming
 
 
 def measured(

@@ -1,4 +1,4 @@
-"""The sections that plugins add (`auditkit.sections`): their data in the document, their templates in the page.
+"""The sections that plugins add (`auditkit.report.section`): their data in the document, their templates in the page.
 
 The document holds the data of each under `sections`; whatever a section cannot make of it, or its template cannot show,
 is found out before anything is written, so that a broken one costs the report nothing but itself.
@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from auditkit.faults import PluginError, blaming
+from auditkit.errors import PluginError, blaming
 from auditkit.report import html
-from auditkit.report.reading import Document
-from auditkit.sections import Section
+from auditkit.report.section import Section
+from auditkit.report.view import Document
 
 Sections = Mapping[str, type[Section]]
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from auditkit import notebook
+from auditkit import display
 from auditkit.compare import Comparison
 from auditkit.config import Config, Format
 from auditkit.data import History
 from auditkit.files import write_bytes
-from auditkit.fit.fitted import Fitted
+from auditkit.fitting.fitted import Fitted
 from auditkit.report import document as documents
-from auditkit.report import reading
-from auditkit.sections import Section
+from auditkit.report import view
+from auditkit.report.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,14 +67,14 @@ class Audit:
             columns = ["group", "applicants", "selected", "rate", "impact_ratio", "status"]
             rows = [
                 [outcome, *(row[name] for name in columns)]
-                for outcome, table in reading.disparities(self.document)
+                for outcome, table in view.disparities(self.document)
                 for row in table["groups"]
             ]
             return pd.DataFrame(rows, columns=["outcome", *columns])
         numbers = ["candidates", "inspected", "selected"]
         rows = [
             [policy.name, *_price(policy.part), group, *((row or {}).get(name) for name in numbers)]
-            for policy in reading.policies(self.document)
+            for policy in view.policies(self.document)
             for group, row in (policy.part["by_group"] or {}).items()
         ]
         return pd.DataFrame(rows, columns=["policy", "utility", "loss", "kept", "group", *numbers])
@@ -85,17 +85,17 @@ class Audit:
 
     def _repr_html_(self) -> str:
         findings = [note["text"] for note in self.document["findings"] if note["kind"] == "finding"]
-        policies = [[policy.name, *_price(policy.part)] for policy in reading.policies(self.document)]
+        policies = [[policy.name, *_price(policy.part)] for policy in view.policies(self.document)]
         disparity = self.to_frame("disparity").drop(columns="status")
-        return notebook.card(
+        return display.card(
             repr(self).strip("<>"),
-            [*findings[:MOST_FINDINGS], *reading.reasons(self.document, "fit")],
-            notebook.Table(["policy", "utility", "loss", "kept"], policies, right=1),
-            notebook.Table([str(name).replace("_", " ") for name in disparity], disparity.to_numpy().tolist(), right=2),
+            [*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")],
+            display.Table(["policy", "utility", "loss", "kept"], policies, right=1),
+            display.Table([str(name).replace("_", " ") for name in disparity], disparity.to_numpy().tolist(), right=2),
         )
 
 
-def _price(policy: reading.Document) -> tuple[float | None, float | None, float | None]:
+def _price(policy: view.Document) -> tuple[float | None, float | None, float | None]:
     """Utility, and for the best policy under a constraint what that costs and keeps."""
     price = policy.get("price_of_fairness") or {}
     return policy["utility"], price.get("loss"), price.get("ratio")

@@ -9,10 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from auditkit.report import whatif_charts
+from auditkit.report import scenario_charts
+from auditkit.report.chart_parts import (
+    bare,
+    legend,
+    legend_rows,
+    plain_number,
+    stretch,
+    ticks,
+    upright,
+    whole_percent,
+    write,
+)
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
-from auditkit.report.marks import bare, legend, legend_rows, plain_number, stretch, ticks, upright, whole_percent, write
-from auditkit.report.reading import Document, PolicyView, at, constrained, disparities, group_names, policies, total
 from auditkit.report.svg import (
     FILL,
     GRID,
@@ -28,7 +37,8 @@ from auditkit.report.svg import (
     figure,
     label,
 )
-from auditkit.report.words import amount, count, interval, listing, percent, ratio
+from auditkit.report.view import Document, PolicyView, at, constrained, disparities, group_names, policies, total
+from auditkit.text import amount, count, interval, listing, percent, ratio
 
 MOST_GROUPS = len(GROUPS)
 MOST_POLICIES = 10
@@ -47,7 +57,7 @@ def draw(document: Document) -> dict[str, list[Chart]]:
             "price": _present(utility_kept(document), utility_lost(document)),
             "slack": _present(*(slack(i, *panel) for i, panel in enumerate(slack_panels(document)[:MOST_PANELS], 1))),
             "unfilled": _present(unfilled(document)),
-            "whatif": whatif_charts.draw(document),
+            "whatif": scenario_charts.draw(document),
             "fit": _present(pit(document), coverage(document)),
         }
 

@@ -16,21 +16,22 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit import __version__, local_law, spec
-from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standing, keys_of
+from auditkit import __version__
+from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standing
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparity
+from auditkit.disparity.privacy import Hidden, laws_shown, tells
+from auditkit.plugins.local_law_144 import rates
 from auditkit.report import findings, people
-from auditkit.report.format import FORMAT
-from auditkit.report.privacy import Hidden, laws_shown, tells
+from auditkit.report.report_schema import FORMAT
 
 if TYPE_CHECKING:
     from auditkit.config import Config
     from auditkit.data import History
-    from auditkit.fit.fitted import Fitted
-    from auditkit.local_law import Summary
-    from auditkit.policy import Level, Policy
-    from auditkit.whatif import Answers
+    from auditkit.fitting.fitted import Fitted
+    from auditkit.plugins.local_law_144.rates import Summary
+    from auditkit.scenarios import Answers
+    from auditkit.solver.policy import Level, Policy
 
 EPOCH = "SOURCE_DATE_EPOCH"
 
@@ -149,7 +150,7 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
     optimum = entry.optimum
     document: dict[str, Any] = {
         "label": entry.label,
-        "specs": [spec.render(keys_of(c)) for c in entry.constraints],
+        "specs": [c.describe() for c in entry.constraints],
         "status": entry.status,
         "conflict": list(entry.conflict),
     }
@@ -271,7 +272,7 @@ def _provenance() -> dict[str, Any]:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    texts = local_law.conventions().values()
+    texts = rates.conventions().values()
     return {
         "python": platform.python_version(),
         "packages": versions,

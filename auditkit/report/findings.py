@@ -11,17 +11,17 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import Interval, NoInterval
-from auditkit.compare.words import number, say
+from auditkit.compare.shadow_prices import number, say
 from auditkit.disparity import Disparity, Flag, Group, Status
-from auditkit.report.privacy import laws_shown
-from auditkit.report.words import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
+from auditkit.disparity.privacy import laws_shown
+from auditkit.text import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
     from auditkit.data import History
-    from auditkit.fit.fitted import Fitted
-    from auditkit.local_law import Summary
-    from auditkit.report.privacy import Hidden
+    from auditkit.disparity.privacy import Hidden
+    from auditkit.fitting.fitted import Fitted
+    from auditkit.plugins.local_law_144.rates import Summary
 
 Finding = dict[str, Any]
 

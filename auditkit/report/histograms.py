@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.report.marks import plain_number, shares_upwards, ticks, whole_percent
-from auditkit.report.reading import Document, at, constrained, coverage_rows, pit_bins
+from auditkit.report.chart_parts import plain_number, shares_upwards, ticks, whole_percent
 from auditkit.report.svg import FILL, GROUPS, INK, MUTED, Chart, axes, chart, figure, label
-from auditkit.report.words import count, listing, percent, plural, ratio
+from auditkit.report.view import Document, at, constrained, coverage_rows, pit_bins
+from auditkit.text import count, listing, percent, plural, ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

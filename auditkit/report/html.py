@@ -1,6 +1,6 @@
 """A report document as one self-contained HTML page: no script, no request, every text escaped.
 
-The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `words.py`, the
+The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `text.py`, the
 drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones
 stay within reach as `shipped/NAME`, so that a theme can extend what it replaces.
 """
@@ -34,19 +34,18 @@ from jinja2 import (
 )
 from markupsafe import Markup
 
-from auditkit import plugin_manager
-from auditkit.errors import InputError, Problem
-from auditkit.faults import PluginError, shipped
-from auditkit.report import charts, histograms, reading, words
+from auditkit import plugin_manager, text
+from auditkit.errors import InputError, PluginError, Problem, shipped
+from auditkit.report import charts, histograms, view
+from auditkit.report.section import Section
 from auditkit.report.svg import Chart
-from auditkit.sections import Section
 
 Sections = Mapping[str, type[Section]]
 
 MISSING = Markup('<span class="na">not available</span>')
 
 
-def render(document: reading.Document, *, template_dir: Path | None = None, sections: Sections | None = None) -> str:
+def render(document: view.Document, *, template_dir: Path | None = None, sections: Sections | None = None) -> str:
     """The page. Raises InputError where a template of the user's or of a plugin is wrong.
 
     `sections` are those of plugins whose data the document may hold; by default the ones that ship.
@@ -78,7 +77,7 @@ class Added:
     body: Markup
 
 
-def added(document: reading.Document, sections: Sections, template_dir: Path | None = None) -> list[Added]:
+def added(document: view.Document, sections: Sections, template_dir: Path | None = None) -> list[Added]:
     """The sections of plugins, rendered; raises PluginError that names the one whose template is wrong."""
     found: list[Added] = []
     shown = {name: entry for name, entry in (document.get("sections") or {}).items() if name in sections}
@@ -108,17 +107,17 @@ def _template_of(name: str) -> str:
     return f"section_{name}.html"
 
 
-def _names(document: reading.Document) -> dict[str, Any]:
+def _names(document: view.Document) -> dict[str, Any]:
     """What every template can use."""
     return {
         "document": document,
-        "why": partial(reading.reasons, document),
-        "total": partial(reading.total, document),
-        "policies": lambda: list(reading.policies(document)),
-        "constrained": lambda: list(reading.constrained(document)),
-        "disparities": lambda: list(reading.disparities(document)),
-        "coverage": reading.coverage_rows(document),
-        "errors": {key: reading.error_rows(document, key) for key in ("by_group", "by_stratum")},
+        "why": partial(view.reasons, document),
+        "total": partial(view.total, document),
+        "policies": lambda: list(view.policies(document)),
+        "constrained": lambda: list(view.constrained(document)),
+        "disparities": lambda: list(view.disparities(document)),
+        "coverage": view.coverage_rows(document),
+        "errors": {key: view.error_rows(document, key) for key in ("by_group", "by_stratum")},
         "slack_total": len(histograms.slack_panels(document)),
     }
 
@@ -141,11 +140,11 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         lstrip_blocks=True,
     )
     made.filters |= {name: _or_missing(form) for name, form in NUMBERS.items()} | TEXTS
-    made.tests["hidden"] = reading.is_suppressed
+    made.tests["hidden"] = view.is_suppressed
     made.globals |= {
-        "at": reading.at,
+        "at": view.at,
         "share": share,
-        "lowest_ratio": reading.lowest_ratio,
+        "lowest_ratio": view.lowest_ratio,
         "most_groups": charts.MOST_GROUPS,
         "data_uri": partial(data_uri, template_dir),
     }
@@ -179,11 +178,11 @@ def written(value: float | None, form: str | None) -> str:
 def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
     """`form` names the way in which the two ends are written."""
     forms: dict[str, Callable[[float | None], str]] = {
-        "ratio": lambda x: words.ratio(x, line),
-        "percent": words.percent,
-        "amount": words.amount,
+        "ratio": lambda x: text.ratio(x, line),
+        "percent": text.percent,
+        "amount": text.amount,
     }
-    return words.interval(bounds, forms[form])
+    return text.interval(bounds, forms[form])
 
 
 def drawing(chart: Chart) -> Markup:
@@ -192,14 +191,14 @@ def drawing(chart: Chart) -> Markup:
 
 
 def price_level(entry: dict[str, Any]) -> float | None:
-    level: float | None = reading.at(entry, "price_of_fairness", "interval", "level")
+    level: float | None = view.at(entry, "price_of_fairness", "interval", "level")
     return level
 
 
-def all_filled(view: reading.PolicyView) -> float | None:
+def all_filled(policy: view.PolicyView) -> float | None:
     """The chance that no position is left open."""
-    law = view.part["unfilled"]
-    counts, chances = reading.at(law, "counts"), reading.at(law, "probabilities")
+    law = policy.part["unfilled"]
+    counts, chances = view.at(law, "counts"), view.at(law, "probabilities")
     if not counts or not chances:
         return None
     return float(sum(p for n, p in zip(counts, chances) if n == 0))
@@ -207,7 +206,7 @@ def all_filled(view: reading.PolicyView) -> float | None:
 
 def remark(reason: str) -> str:
     """What a reason adds to its status: the part after the colon, if there is one."""
-    return words.sentence(reason.partition(": ")[2] or reason)
+    return text.sentence(reason.partition(": ")[2] or reason)
 
 
 def slug(text: object) -> str:
@@ -215,39 +214,39 @@ def slug(text: object) -> str:
 
 
 NUMBERS: dict[str, Callable[..., str]] = {
-    "amount": words.amount,
-    "count": words.count,
-    "day": words.day,
-    "exact": words.exact,
-    "expected": words.expected,
-    "file_name": words.file_name,
-    "fraction": words.fraction,
+    "amount": text.amount,
+    "count": text.count,
+    "day": text.day,
+    "exact": text.exact,
+    "expected": text.expected,
+    "file_name": text.file_name,
+    "fraction": text.fraction,
     "interval": written_interval,
-    "moment": words.moment,
-    "p_value": words.p_value,
-    "percent": words.percent,
-    "plain": words.plain,
-    "ratio": words.ratio,
-    "scientific": words.scientific,
-    "sentence": words.sentence,
-    "signed": words.signed,
-    "signs": words.signs,
+    "moment": text.moment,
+    "p_value": text.p_value,
+    "percent": text.percent,
+    "plain": text.plain,
+    "ratio": text.ratio,
+    "scientific": text.scientific,
+    "sentence": text.sentence,
+    "signed": text.signed,
+    "signs": text.signs,
 }
 """Filters that write a value; None is marked as missing."""
 
 TEXTS: dict[str, Callable[..., Any]] = {
     "all_filled": all_filled,
-    "constraint_name": reading.constraint_name,
+    "constraint_name": view.constraint_name,
     "drawing": drawing,
-    "flat": words.flat,
-    "hidden_count": reading.shown,
-    "listing": words.listing,
-    "plural": words.plural,
+    "flat": text.flat,
+    "hidden_count": view.shown,
+    "listing": text.listing,
+    "plural": text.plural,
     "remark": remark,
     "price_level": price_level,
     "slug": slug,
-    "spaced": words.spaced,
-    "visible": words.visible,
+    "spaced": text.spaced,
+    "visible": text.visible,
     "written": written,
 }
 

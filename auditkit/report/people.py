@@ -12,7 +12,7 @@ from auditkit.data import KINDS, UNKNOWN
 
 if TYPE_CHECKING:
     from auditkit.data import History
-    from auditkit.report.privacy import Hidden
+    from auditkit.disparity.privacy import Hidden
 
 _WORDS = {
     "more-selected-than-capacity": "more were selected than there are positions: the number selected serves",

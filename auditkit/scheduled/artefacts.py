@@ -19,7 +19,7 @@ from datetime import datetime
 from pathlib import Path
 
 from auditkit.errors import InputError, Problem
-from auditkit.scheduled.history import Artefact
+from auditkit.scheduled.run_history import Artefact
 
 WRITING, PENDING, REMOVING = ".writing-", ".pending-", ".removing-"
 SUMS = "SHA256SUMS"

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from auditkit.errors import InputError, Problem
-from auditkit.scheduled import schema
+from auditkit.scheduled import tables
 
 ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
 PATIENCE = 30
@@ -24,31 +24,31 @@ PATIENCE = 30
 
 def version_of(connection: sa.Connection) -> int | None:
     """The version of the schema, None where there is no history at all."""
-    if not sa.inspect(connection).has_table(schema.schema.name):
+    if not sa.inspect(connection).has_table(tables.schema.name):
         return None
-    return connection.scalar(sa.select(schema.schema.c.version))
+    return connection.scalar(sa.select(tables.schema.c.version))
 
 
-def migrate(connection: sa.Connection, upto: int = len(schema.STEPS)) -> None:
+def migrate(connection: sa.Connection, upto: int = len(tables.STEPS)) -> None:
     """Take the steps that are missing, within the transaction of the caller."""
     dialect = connection.dialect.name
     if dialect == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
     version = version_of(connection)
     if version is None:
-        schema.schema.create(connection)
-        connection.execute(sa.insert(schema.schema).values(version=0, history=uuid.uuid4().hex))
+        tables.schema.create(connection)
+        connection.execute(sa.insert(tables.schema).values(version=0, history=uuid.uuid4().hex))
         version = 0
-    for step in schema.STEPS[version:upto]:
+    for step in tables.STEPS[version:upto]:
         for statement in step:
-            connection.exec_driver_sql(statement.format(id=schema.IDS[dialect]))
+            connection.exec_driver_sql(statement.format(id=tables.IDS[dialect]))
     if version < upto:
-        connection.execute(sa.update(schema.schema).values(version=upto))
+        connection.execute(sa.update(tables.schema).values(version=upto))
 
 
 def prepare(engine: sa.Engine, shown: str, create: bool) -> str:
     """Bring the schema to the newest version; the id of the history."""
-    newest = len(schema.STEPS)
+    newest = len(tables.STEPS)
     with engine.connect() as connection, connection.begin():
         version = version_of(connection)
     if version is None and not create:
@@ -62,7 +62,7 @@ def prepare(engine: sa.Engine, shown: str, create: bool) -> str:
             with connection.begin():
                 migrate(connection)
     with engine.connect() as connection, connection.begin():
-        return str(connection.scalar(sa.select(schema.schema.c.history)))
+        return str(connection.scalar(sa.select(tables.schema.c.history)))
 
 
 def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
@@ -77,7 +77,7 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     backend = parsed.get_backend_name()
-    if backend not in schema.IDS:
+    if backend not in tables.IDS:
         raise InputError(Problem(shown, f"{backend!r} is no database known here", "SQLite and PostgreSQL are"))
     if backend == "postgresql":
         try:

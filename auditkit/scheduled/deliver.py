@@ -6,12 +6,11 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
-from auditkit.alerts import Alert, AlertError, Channel, Crossed, redact
-from auditkit.errors import InputError, Problem
-from auditkit.faults import origin_of, shipped
-from auditkit.report.words import plural
-from auditkit.scheduled.history import Delivery, Run
+from auditkit.errors import InputError, Problem, origin_of, shipped
+from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, redact
+from auditkit.scheduled.run_history import Delivery, Run
 from auditkit.scheduled.settings import Settings, value_of
+from auditkit.text import plural
 
 CLOSING = (
     "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."

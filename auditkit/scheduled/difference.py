@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from auditkit.errors import InputError, Problem
-from auditkit.report.words import amount, count, percent, ratio
-from auditkit.scheduled.figures import CONSTRAINED, Figures
-from auditkit.scheduled.history import Run
-from auditkit.scheduled.run import CONFIGURATION
+from auditkit.report.figures import CONSTRAINED, Figures
+from auditkit.scheduled.audit_run import CONFIGURATION
+from auditkit.scheduled.run_history import Run
+from auditkit.text import amount, count, percent, ratio
 
 FORMAT = "auditkit-history-diff/1"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
-from auditkit.scheduled.run import Job
+from auditkit.scheduled.audit_run import Job
 from auditkit.scheduled.settings import Settings
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from auditkit.report.words import amount, count, percent, ratio
-from auditkit.scheduled.figures import FIRM, Figures
-from auditkit.scheduled.history import UNCHANGED, Run
+from auditkit.report.figures import FIRM, Figures
+from auditkit.scheduled.run_history import UNCHANGED, Run
+from auditkit.text import amount, count, percent, ratio
 
 FORMAT = "auditkit-history/1"
 COLUMNS = (

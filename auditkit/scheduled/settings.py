@@ -2,7 +2,7 @@
 
     [thresholds]            lines that must not be crossed (`thresholds`)
     [history]               where artefacts and figures are kept, and for how long
-    [[alerts]]              who is told (`auditkit.alerts`)
+    [[alerts]]              who is told (`auditkit.scheduled.alert`)
 
 Places are relative to the file. Secrets are named by their environment variables and stand nowhere else.
 """
@@ -21,10 +21,10 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from auditkit import config
-from auditkit.alerts import Channel, Variable, make
 from auditkit.config import Config
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.scheduled import thresholds
+from auditkit.report import thresholds
+from auditkit.scheduled.alert import Channel, Variable, make
 
 UNITS = ("day", "week", "month", "year")
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from auditkit.report.marks import bare, legend, legend_rows, plain_number, whole_percent
+from auditkit.report.chart_parts import bare, legend, legend_rows, plain_number, whole_percent
+from auditkit.report.figures import CONSTRAINED, FIRM, GroupFigure, PolicyFigure
 from auditkit.report.svg import GRID, GROUPS, INK, MARKERS, Chart, axes, chart, drawing, figure
-from auditkit.report.words import amount, expected, listing, percent, ratio
-from auditkit.scheduled.figures import CONSTRAINED, FIRM, GroupFigure, PolicyFigure
-from auditkit.scheduled.history import Run
+from auditkit.scheduled.run_history import Run
+from auditkit.text import amount, expected, listing, percent, ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

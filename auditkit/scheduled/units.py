@@ -13,7 +13,7 @@ from pathlib import Path
 
 from auditkit.errors import InputError, Problem
 from auditkit.report.pdf import PACKAGES
-from auditkit.scheduled.every import Every
+from auditkit.scheduled.recurrence import Every
 
 WAIT = "600"
 ENVIRONMENTS = ".config/auditkit"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from auditkit import Box, Instance, Search
 from auditkit.constraints import Constraint
-from auditkit.solve import solve
+from auditkit.solver import solve
 from auditkit.testing import check_constraint
 
 from hiring_rules.at_least_one import AtLeastOne

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 from auditkit import hookimpl
 from auditkit.constraints import OutcomeConstraint, Row, group_code
-from auditkit.layout import Layout
+from auditkit.model.layout import Layout
 from pydantic import Field
 
 

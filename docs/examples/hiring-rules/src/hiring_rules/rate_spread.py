@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from auditkit import hookimpl
 from auditkit.constraints import Measure, WelfareConstraint
-from auditkit.layout import Floats, Layout
+from auditkit.model.layout import Floats, Layout
 from pydantic import Field
 
 

@@ -1,0 +1,88 @@
+"""`auditkit check`: every problem of the data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from auditkit.cli.options import (
+    DONE,
+    MOST_PROBLEMS,
+    WRONG_INPUT,
+    data_argument,
+    data_options,
+    json_option,
+    load_plugins,
+    plugin_options,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from auditkit.data import Checked
+from auditkit.cli.output import print_mapping
+
+
+@click.command()
+@data_argument
+@data_options
+@plugin_options
+@click.option("--all", "everything", is_flag=True, help="show every problem, not only the first ten")
+@json_option
+def check(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    everything: bool,
+    as_json: bool,
+) -> int:
+    """Validate only: every problem of the data with row, column, value and fix.
+
+    Leaves with 2 if something must be mended before an audit.
+    """
+    path, chosen = settings(data, config, maps, costs, capacity)
+    from auditkit.data import source
+
+    checked = source.problems_of(path, chosen, load_plugins())
+    if as_json:
+        click.echo(json.dumps(_checked(checked), indent=1, ensure_ascii=False))
+    else:
+        _print_checked(checked, path, everything)
+    return DONE if checked.ok else WRONG_INPUT
+
+
+def _checked(checked: Checked) -> dict[str, Any]:
+    return {
+        "ok": checked.ok,
+        "errors": [{"where": p.where, "what": p.what, "fix": p.fix} for p in checked.errors],
+        "total": len(checked.problems),
+        "problems": [
+            {"code": p.code, "treatment": p.treatment, "row": p.row, "column": p.column, "value": p.value}
+            | {"what": p.what, "fix": p.fix}
+            for p in checked.problems
+        ],
+    }
+
+
+def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
+    from auditkit.cli.output import print_table
+
+    for problem in checked.errors:
+        click.echo(f"error: {problem}", err=True)
+    if checked.history is None:
+        return
+    print_mapping(checked.history, path)
+    problems = list(checked.problems)
+    shown = problems if everything else problems[:MOST_PROBLEMS]
+    if shown:
+        rows = [[p.code, p.treatment, "" if p.row is None else str(p.row), p.column, p.what, p.fix] for p in shown]
+        print_table(["code", "treatment", "row", "column", "what", "fix"], rows)
+    more = "" if len(shown) == len(problems) else f", of which the first {len(shown)} are shown (--all shows them all)"
+    refused = len(checked.problems.of("refuse"))
+    click.echo(f"{len(problems):,} problems{more}; {refused:,} must be mended before an audit")
+    for notice in checked.history.notices:
+        click.echo(f"note: {notice.text}")

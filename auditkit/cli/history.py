@@ -1,0 +1,109 @@
+"""`auditkit history`: past audits, their trends, and what differs between two."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from auditkit.cli.options import DONE, json_option
+from auditkit.cli.output import print_json
+
+if TYPE_CHECKING:
+    from auditkit.scheduled.run_history import Run
+    from auditkit.scheduled.settings import Settings
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--config", type=click.Path(path_type=Path), default=Path("audit.toml"), show_default=True, metavar="AUDIT.toml"
+)
+@json_option
+@click.option(
+    "--html", type=click.Path(path_type=Path), metavar="FILE", help="write a page with trend charts and links"
+)
+@click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="only the last N runs")
+@click.pass_context
+def history(context: click.Context, config: Path, as_json: bool, html: Path | None, last: int | None) -> int:
+    """Past audits and their trends."""
+    context.obj = config
+    if context.invoked_subcommand is not None:
+        return DONE
+    chosen, runs = _runs(config)
+    if last is not None:
+        runs = runs[-last:]
+    if html is not None:
+        _write_page(chosen, runs, html)
+        click.echo(f"wrote {html}", err=True)
+    from auditkit.scheduled import listing
+
+    if as_json:
+        print_json(listing.document(chosen.name, runs))
+    elif html is None:
+        from auditkit.cli.output import print_table
+
+        print_table(listing.COLUMNS, listing.rows(runs))
+    return DONE
+
+
+@history.command()
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@json_option
+@click.pass_obj
+def diff(config: Path, first: str, second: str, as_json: bool) -> int:
+    """What differs between two runs: numbers, dates, `previous` or `latest`."""
+    from auditkit.scheduled import difference
+
+    chosen, runs = _runs(config)
+    found = difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
+    if as_json:
+        print_json(difference.document(found))
+        return DONE
+    from auditkit.cli.output import print_table
+
+    if not (found.provenance or found.figures or found.new_crossings or found.gone_crossings):
+        click.echo(f"runs {found.first} and {found.second} do not differ")
+        return DONE
+    if found.provenance:
+        print_table(["", f"run {found.first}", f"run {found.second}"], [list(row) for row in found.provenance])
+    for line in found.configuration:
+        click.echo(line)
+    if found.figures:
+        columns = ["part", "of", "figure", f"run {found.first}", f"run {found.second}"]
+        print_table(
+            columns, [[c.part, c.subject, c.figure, c.before_text, c.after_text] for c in found.figures], right=3
+        )
+    for words in found.new_crossings:
+        click.echo(f"new finding: {words}")
+    for words in found.gone_crossings:
+        click.echo(f"no longer a finding: {words}")
+    return DONE
+
+
+def _runs(config: Path) -> tuple[Settings, list[Run]]:
+    from auditkit.scheduled import settings
+    from auditkit.scheduled.run_history import opened
+
+    chosen = settings.read(config)
+    with opened(chosen.database(os.environ), create=False) as history:
+        return chosen, history.runs(chosen.name)
+
+
+def _write_page(settings: Settings, runs: list[Run], path: Path) -> None:
+    from datetime import UTC, datetime
+
+    from auditkit.errors import InputError, Problem
+    from auditkit.files import write_text
+    from auditkit.scheduled.history_page import render
+
+    names = {"impact_ratio.min": "selected", "impact_ratio.inspected.min": "inspected"}
+    lines = {names[line.name]: float(line.bound) for line in settings.thresholds if line.name in names}
+    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    text = render(settings.name, runs, settings.folder, path, created, lines)
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from None

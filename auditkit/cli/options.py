@@ -1,0 +1,211 @@
+"""What the commands share: exit codes, options, and how they tell of progress and of problems."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from auditkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from auditkit.config import Config
+    from auditkit.plugin_manager import Plugins
+
+DONE, FINDING, WRONG_INPUT, DEFECT = 0, 1, 2, 3
+MOST_PROBLEMS = 10
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def complain(error: InputError) -> None:
+    """Say what is wrong: the first ten problems, and how many there are."""
+    for problem in error.problems[:MOST_PROBLEMS]:
+        click.echo(f"error: {problem}", err=True)
+    if len(error.problems) > MOST_PROBLEMS:
+        click.echo(f"... {len(error.problems)} problems in all", err=True)
+
+
+@contextmanager
+def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """A bar on stderr while something may take long, and a function that says what is being done.
+
+    Nothing when nobody is looking.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda text: bar.update(task, description=text)
+
+
+def load_plugins() -> Plugins:
+    """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
+    from auditkit import plugin_manager
+
+    context = click.get_current_context()
+    asked, root = context.meta, context.find_root().command
+    plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()), taken=getattr(root, "commands", ()))
+    strict = bool(asked.get(STRICT_PLUGINS))
+    if plugins.warnings and strict:
+        raise InputError([Problem("", line) for line in plugins.warnings])
+
+    def warn(line: str) -> None:
+        click.echo(f"warning: {line}", err=True)
+
+    for line in plugins.warnings:
+        warn(line)
+    return replace(plugins, strict=strict, tell=warn)
+
+
+PLUGINS_DIR, STRICT_PLUGINS = "auditkit.plugins_dir", "auditkit.strict_plugins"
+
+
+def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
+    """An option that only `load_plugins` needs to know of."""
+
+    def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
+        context.meta[key] = value
+
+    return callback
+
+
+_PLUGIN_OPTIONS = (
+    click.option(
+        "--plugins-dir",
+        type=click.Path(path_type=Path),
+        multiple=True,
+        expose_value=False,
+        callback=_remember(PLUGINS_DIR),
+        help="also load the plugins in this folder (repeatable)",
+    ),
+    click.option(
+        "--strict-plugins",
+        is_flag=True,
+        expose_value=False,
+        callback=_remember(STRICT_PLUGINS),
+        help="a plugin that cannot be loaded or fails is an error",
+    ),
+)
+
+
+def plugin_options(command: F) -> F:
+    """The options of every command that uses plugins."""
+    for option in reversed(_PLUGIN_OPTIONS):
+        command = option(command)
+    return command
+
+
+constraint_option = click.option(
+    "--constraint",
+    "-c",
+    "specs",
+    multiple=True,
+    metavar="SPEC",
+    help="name or name:key=value,... (repeatable), e.g. quota:group=F,share=0.4,on=inspection",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
+data_argument = click.argument("data", type=click.Path(path_type=Path), metavar="DATA", required=False)
+
+_DATA_OPTIONS = (
+    click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
+    click.option(
+        "--map",
+        "maps",
+        multiple=True,
+        metavar="ROLE=COLUMN",
+        help="which column is what (repeatable); group=sex+race crosses columns, ROLE=none leaves a role out",
+    ),
+    click.option(
+        "--cost",
+        "costs",
+        multiple=True,
+        metavar="NUMBER",
+        help="cost of an inspection where the data has none; STAGE=NUMBER for each stage",
+    ),
+    click.option("--capacity", type=int, help="positions of each search where the data has none"),
+)
+_FIT_OPTIONS = (
+    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (1)"),
+    click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
+    click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
+)
+
+
+def data_options(command: F) -> F:
+    """The options of every command that reads data."""
+    for option in reversed(_DATA_OPTIONS):
+        command = option(command)
+    return command
+
+
+def fit_options(command: F) -> F:
+    """The options of every command that fits priors, with plugins among them."""
+    for option in reversed(_FIT_OPTIONS):
+        command = option(command)
+    return plugin_options(command)
+
+
+def settings(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    **more: Any,
+) -> tuple[Path, Config]:
+    """The data and the settings: those of the file, with the options laid over them."""
+    from auditkit import config as configs
+
+    chosen = configs.Config() if config is None else configs.read(config)
+    chosen = chosen.over(mapping=_mapping(maps) or None, cost=_cost(costs), capacity=capacity, **more)
+    path = data or chosen.source
+    if path is None:
+        raise InputError(Problem("DATA", "no data is named", "give a file, or `source` in the --config file"))
+    return path, chosen.over(source=path)
+
+
+def _mapping(maps: tuple[str, ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in maps:
+        role, sign, column = text.partition("=")
+        if not sign or not role.strip() or not column.strip():
+            raise InputError(Problem(f"--map {text!r}", "is not ROLE=COLUMN", 'e.g. --map "group=Gender"'))
+        if role.strip() in found:
+            raise InputError(Problem(f"--map {role.strip()}", "is given twice", "join columns with +"))
+        found[role.strip()] = column.strip()
+    return found
+
+
+def _cost(costs: tuple[str, ...]) -> float | dict[str, float] | None:
+    if not costs:
+        return None
+    if len(costs) == 1 and "=" not in costs[0]:
+        return _number(costs[0], costs[0])
+    found = {}
+    for text in costs:
+        stage, sign, amount = text.rpartition("=")
+        if not sign or not stage.strip():
+            raise InputError(
+                Problem(f"--cost {text!r}", "is not STAGE=NUMBER", "give one number, or one for each stage")
+            )
+        found[stage.strip()] = _number(amount, text)
+    return found
+
+
+def _number(text: str, whole: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(Problem(f"--cost {whole!r}", f"{text!r} is not a number")) from None

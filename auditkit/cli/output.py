@@ -1,0 +1,43 @@
+"""What the commands print: tables, JSON, and the mapping of columns; rich on a terminal, plain text elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from auditkit.data import History
+
+
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, right: int = 99
+) -> None:
+    """Columns from number `right` on are numbers and stand to the right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(soft_wrap=False)
+    if not console.is_terminal:
+        console.width = 200  # a file or a pipe has no width to fit into
+    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i >= right else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table, markup=False)
+
+
+def print_json(document: Any) -> None:
+    click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
+
+
+def print_mapping(history: History, path: Path) -> None:
+    from auditkit.data import render_mapping
+
+    click.echo(f"{path.name}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
+    print_table(["role", "column", "reason"], [list(row) for row in render_mapping(history)])

@@ -1,0 +1,86 @@
+"""The commands about plugins: what is registered, and a new one to start from."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from auditkit.cli.options import DONE, json_option, load_plugins, plugin_options
+
+if TYPE_CHECKING:
+    from auditkit.cli.scaffold import Kind
+
+
+@click.group(invoke_without_command=True)
+@plugin_options
+@json_option
+@click.pass_context
+def plugins(context: click.Context, as_json: bool) -> None:
+    """List what is registered, and from where."""
+    if context.invoked_subcommand is not None:
+        return
+    loaded = load_plugins()
+    listed = [
+        {"kind": kind, "name": name, "module": o.module, "distribution": o.distribution, "version": o.version}
+        for (kind, name), o in sorted(loaded.origins.items())
+    ]
+    if as_json:
+        click.echo(json.dumps({"plugins": listed, "warnings": list(loaded.warnings)}, indent=1))
+        return
+    from auditkit.cli.output import print_table
+
+    columns = ["kind", "name", "module", "distribution", "version"]
+    print_table(columns, [[entry[column] for column in columns] for entry in listed])
+
+
+@plugins.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path(),
+    show_default="the working directory",
+    help="folder to write it in",
+)
+@click.option(
+    "--kind",
+    type=click.Choice(["affine", "convex"]),
+    default="affine",
+    show_default=True,
+    help="rows of expected outcomes, or a convex function of them",
+)
+@click.option("--single-file", is_flag=True, help="one file for --plugins-dir instead of a package")
+def new(name: str, output: Path, kind: Kind, single_file: bool) -> int:
+    """Write a plugin to start from: a package with one constraint, its test and a README.
+
+    NAME is the package's; the constraint is called the same (without a leading auditkit-).
+    """
+    from auditkit.cli import scaffold
+
+    names = scaffold.names(name)
+    scaffold.refuse_taken(names, load_plugins())
+    spec = scaffold.example(names, kind)
+    if single_file:
+        path = scaffold.write_file(names, output, kind)
+        click.echo(f"written: {path}\n\nTo use it, name its folder:")
+        where = f"--plugins-dir {shlex.quote(str(output))}"
+        steps = [f"auditkit plugins {where}", f"auditkit report people.csv {where} -c '{spec}'"]
+    else:
+        folder, files = scaffold.write_package(names, output, kind)
+        for file in files:
+            click.echo(f"written: {folder / file}")
+        click.echo("\nInstall it into the environment that has auditkit, test it, use it:")
+        steps = [
+            f"cd {shlex.quote(str(folder))}",
+            "pip install -e '.[test]'",
+            "pytest",
+            f"auditkit report people.csv -c '{spec}'",
+        ]
+    for step in steps:
+        click.echo(f"  {step}")
+    return DONE

@@ -1,0 +1,78 @@
+"""`auditkit run`: one scheduled audit."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from auditkit.cli.options import DONE, FINDING, json_option, load_plugins, plugin_options
+from auditkit.cli.output import print_json
+
+if TYPE_CHECKING:
+    from auditkit.scheduled.audit_run import Done
+    from auditkit.scheduled.settings import Settings
+
+
+audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
+
+
+@click.command()
+@audit_argument
+@click.option("--force", is_flag=True, help="compute even if data and configuration are those of the last run")
+@click.option(
+    "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="for another run that is under way"
+)
+@plugin_options
+@json_option
+@click.option("-q", "--quiet", is_flag=True, help="print findings and removals only")
+def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> int:
+    """Run one scheduled audit: report, history, thresholds, alerts, retention.
+
+    Leaves with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
+    """
+    from auditkit.scheduled import settings
+    from auditkit.scheduled.audit_run import run as run_once
+    from auditkit.scheduled.job import job
+
+    chosen = settings.read(audit)
+    plugins = load_plugins()
+
+    def say(text: str) -> None:
+        if not quiet:
+            click.echo(text, err=True)
+
+    def warn(text: str) -> None:
+        click.echo(f"warning: {text}", err=True)
+
+    channels = chosen.channels(plugins.alerts)
+    done = run_once(chosen, job(chosen, plugins, say, warn), channels, os.environ, force=force, wait=wait, say=say)
+    if as_json:
+        from auditkit.scheduled.listing import document
+
+        print_json({**document(chosen.name, [done.run]), "notes": done.notes, "removed": done.removed})
+    else:
+        _print_done(done, chosen, quiet)
+    for alert in done.alerts:
+        if not alert.delivered:
+            warn(f"the alert by {alert.channel} was not delivered: {alert.detail}")
+    return FINDING if done.finding else DONE
+
+
+def _print_done(done: Done, settings: Settings, quiet: bool) -> None:
+    run = done.run
+    if not quiet:
+        if run.same_as is not None:
+            click.echo(f"run {run.id}: data and configuration are those of run {run.same_as}; nothing was computed")
+        else:
+            click.echo(f"run {run.id}: {settings.folder / run.folder}")
+        for note in done.notes:
+            click.echo(f"note: {note}")
+    for crossing in run.crossings:
+        click.echo(f"finding: {crossing.words}")
+    if not run.crossings and not quiet and settings.thresholds:
+        click.echo("no threshold was crossed")
+    for line in done.removed:
+        click.echo(line)

@@ -1,0 +1,129 @@
+"""`auditkit solve`: the optimum of an instance file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from auditkit.cli.options import (
+    DONE,
+    FINDING,
+    constraint_option,
+    json_option,
+    load_plugins,
+    plugin_options,
+    quiet_option,
+    working,
+)
+from auditkit.cli.output import print_table
+from auditkit.display import number
+
+if TYPE_CHECKING:
+    from auditkit.solver import Solution
+
+MOST_ROWS = 25
+
+
+@click.command()
+@click.argument("instance", type=click.Path(path_type=Path), metavar="INSTANCE.json")
+@constraint_option
+@click.option(
+    "--method",
+    default="column-generation",
+    show_default=True,
+    metavar="NAME",
+    help="column-generation, or one of the paper's: rdip, caratheodory, g-rdip",
+)
+@click.option(
+    "--epsilon", type=float, help="g-rdip: tolerance on utility, relative (0.1; 0.35 with convex constraints)"
+)
+@click.option("--delta", type=float, help="g-rdip: tolerance on constraints, relative (the same)")
+@click.option("--outer", type=int, help="g-rdip: outer rounds (default: from epsilon and delta)")
+@click.option("--inner", type=int, help="g-rdip: inner rounds (default: from epsilon and delta)")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="write the JSON document to this file")
+@plugin_options
+@json_option
+@quiet_option
+def solve(
+    instance: Path,
+    specs: tuple[str, ...],
+    method: str,
+    epsilon: float | None,
+    delta: float | None,
+    outer: int | None,
+    inner: int | None,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Solve an instance exactly: unconstrained and constrained optimum, with a certificate.
+
+    Leaves with 1 if the constraints cannot hold together.
+    """
+    from auditkit.files import write_text
+    from auditkit.model.documents import read_instance
+
+    problem, keys, sha256 = read_instance(instance)
+    from auditkit.constraints import make_constraints
+
+    named: list[tuple[str, Any]] = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys)]
+    named += [(f"--constraint {text!r}", text) for text in specs]
+    constraints = make_constraints(load_plugins().constraints, named)
+    with working("solving (the first run compiles for some seconds)", quiet):
+        from auditkit.solver import solve as solve_instance
+        from auditkit.solver.g_rdip import Settings
+
+        solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))
+        text = json.dumps(replace(solution, sha256=sha256).to_json(), indent=1, allow_nan=False)
+    if output is not None:
+        write_text(output, text + "\n")
+    if as_json:
+        click.echo(text)
+    else:
+        _print(solution)
+    return DONE if solution.constrained is not None else FINDING
+
+
+def _print(solution: Solution) -> None:
+    free, best = solution.unconstrained, solution.constrained
+    print(f"status         {solution.status}")
+    print(f"unconstrained  {number(free.utility)}")
+    if best is None:
+        print("These constraints cannot hold together:")
+        for spec in solution.conflict:
+            print(f"  {spec}")
+        return
+    print(f"constrained    {number(best.utility)}  (bound {number(best.bound)}, gap {best.gap:.1e})")
+    kept = "" if solution.ratio is None else f", {solution.ratio:.2%} of the utility is kept"
+    print(f"price          {number(solution.loss or 0.0)}{kept}")
+    if solution.approximate is not None:
+        certified = solution.approximate.certified
+        print(f"certified      {number(certified.utility)}  is the optimum that g-rdip is measured against")
+    if best.conditions:
+        rows = [[c.label, c.sense, *map(number, (c.bound, c.value, c.slack, c.dual))] for c in best.conditions]
+        print_table(["constraint", "", "bound", "value", "slack", "dual"], rows[:MOST_ROWS], right=2)
+        if len(rows) > MOST_ROWS:
+            print(f"... {len(rows)} rows in all (--json has them)")
+    policies = [
+        [number(w), "; ".join(", ".join(number(x) for x in level.duals) for level in policy.levels) or "-"]
+        for w, policy in zip(best.mixture.weights, best.mixture.policies, strict=True)
+    ]
+    if len(policies) <= MOST_ROWS:
+        print_table(["weight", "duals of the policy"], policies)
+    else:
+        print(f"a mixture of {len(policies)} policies (--json has them)")
+    layout = free.layout
+    groups = []
+    for g, name in enumerate(layout.groups):
+        before, after = ((o.by_group(o.inspected)[g], o.by_group(o.selected)[g]) for o in (free, best.outcome))
+        groups.append([name, str(layout.group_sizes[g]), *map(number, (before[0], after[0], before[1], after[1]))])
+    headings = ["group", "candidates", "inspected", "constrained", "selected", "constrained"]
+    print_table(headings, groups, right=1)
+    print(
+        f"unfilled capacity  {number(free.unfilled_capacity)} unconstrained, "
+        f"{number(best.outcome.unfilled_capacity)} constrained"
+    )

@@ -1,0 +1,45 @@
+"""`auditkit verify`: a solution or a report, checked without the code that found it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from auditkit.cli.options import (
+    DONE,
+    FINDING,
+    json_option,
+    load_plugins,
+    plugin_options,
+    quiet_option,
+    working,
+)
+
+
+@click.command()
+@click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json")
+@click.argument("subject", type=click.Path(path_type=Path), metavar="INSTANCE.json|DATA")
+@plugin_options
+@json_option
+@quiet_option
+def verify(claimed: Path, subject: Path, as_json: bool, quiet: bool) -> int:
+    """Check a solution or a report without the code that found it.
+
+    Policies are evaluated again by other algorithms and bounds re-derived from the duals. Leaves with 1 if any claim
+    does not stand.
+    """
+    with working("verifying", quiet) as say:
+        from auditkit.pipeline import verify_files
+
+        found = verify_files(claimed, subject, load_plugins(), say)
+    if as_json:
+        click.echo(json.dumps(found.to_json(), indent=1))
+    else:
+        for check in found.failed:
+            click.echo(f"does not stand: {check.claim}: {check.detail}")
+        for text in found.not_checked:
+            click.echo(f"not checked: {text}")
+        click.echo(f"{len(found.checks) - len(found.failed)} of {len(found.checks)} claims stand")
+    return DONE if found.holds else FINDING

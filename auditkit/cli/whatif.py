@@ -1,0 +1,123 @@
+"""The command that asks what-if questions of a file of data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from auditkit.cli.options import (
+    DONE,
+    constraint_option,
+    data_argument,
+    data_options,
+    fit_options,
+    json_option,
+    load_plugins,
+    quiet_option,
+    settings,
+    working,
+)
+from auditkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from auditkit.scenarios import Answers
+
+
+@click.command()
+@data_argument
+@data_options
+@fit_options
+@constraint_option
+@click.option("--group", metavar="NAME", help="the group to ask about (default: the one that was selected least)")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
+@json_option
+@quiet_option
+def whatif(
+    data: Path | None,
+    config: Path | None,
+    maps: tuple[str, ...],
+    costs: tuple[str, ...],
+    capacity: int | None,
+    value_scale: float | None,
+    fitter: str | None,
+    propensity: bool,
+    specs: tuple[str, ...],
+    group: str | None,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Ask what stricter constraints, biased scores, more positions and more budget would do.
+
+    Prints a sentence and a table for each question; with -o also writes whatif.json and the charts as SVG.
+    """
+    from auditkit.constraints import spec
+
+    path, chosen = settings(
+        data,
+        config,
+        maps,
+        costs,
+        capacity,
+        value_scale=value_scale,
+        fit__fitter=fitter,
+        fit__propensity=propensity or None,
+        constraints=[spec.parse(text) for text in specs] or None,
+    )
+    if output is not None and output.exists() and not output.is_dir():
+        raise InputError(Problem(str(output), "is not a folder", "name another with -o"))
+    with working("starting", quiet) as say:
+        from auditkit import pipeline
+
+        answers = pipeline.ask_about(path, chosen, load_plugins(), group, say)
+    document = answers.to_json()
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    if as_json:
+        click.echo(text)
+    else:
+        _print(answers)
+    if output is not None:
+        from auditkit.files import write_text
+        from auditkit.report import scenario_charts
+        from auditkit.report.svg import drawing
+
+        with drawing():
+            charts = scenario_charts.draw(document)
+        output.mkdir(parents=True, exist_ok=True)
+        write_text(output / "whatif.json", text + "\n")
+        for chart in charts:
+            write_text(output / f"{chart.id.removeprefix('chart-')}.svg", scenario_charts.alone(chart) + "\n")
+        click.echo(f"written: {output}/whatif.json and {len(charts)} charts", err=as_json)
+    return DONE
+
+
+def _print(answers: Answers) -> None:
+    from auditkit.cli.output import print_table
+
+    def number(x: float | None, form: str = ".6g") -> str:
+        return "-" if x is None else format(x, form)
+
+    for curve in answers.frontiers:
+        click.echo(curve.sentence)
+        rows = [
+            [number(p.value, ".3g"), number(p.utility), number(p.ratio, ".2%"), number(p.unfilled_capacity, ".2f")]
+            for p in curve.points
+        ]
+        print_table([curve.parameter, "utility", "kept", "positions open"], rows, right=0)
+    if answers.sensitivity is not None:
+        click.echo(answers.sensitivity.sentence)
+        rows = [
+            [number(p.factor, ".0%"), number(p.ratio, ".2%"), number(p.long_term_ratio, ".2%")]
+            for p in answers.sensitivity.points
+        ]
+        print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
+    for part in (answers.positions, *answers.budgets):
+        if part is not None:
+            click.echo(part.sentence[:1].upper() + part.sentence[1:])
+    if answers.constraints:
+        click.echo(f"(biased scores and more positions: under {', '.join(answers.constraints)})")
+    for notice in answers.notices:
+        click.echo(notice)

@@ -1,0 +1,299 @@
+"""What the firm did, what the best policy would do, and what it would do under constraints: one `Comparison`.
+
+    firm            recorded decisions, valued at the scores seen (`fit`)
+    unconstrained   the policy with the highest expected utility
+    constrained     the same under each constraint, and under all of them together
+
+Each optimum has its value, bound and gap from the solver; the price of fairness of a constraint is U - U_c (loss) and
+U_c / U (ratio, if U > 0). The law of the realised slacks and of the positions left empty is exact (`expost`), the duals
+are put in words (`words`), intervals come from a bootstrap over searches (`bootstrap`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from auditkit.compare import shadow_prices
+from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
+from auditkit.compare.intervals import Bootstrap, Interval, NoInterval, Options
+from auditkit.compare.parts import Parts, individual
+from auditkit.constraints.base import Constraint, Rows
+from auditkit.constraints.binding import bind
+from auditkit.constraints.defaults import default_constraints, label, large_enough, of_known_groups
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.layout import Layout
+from auditkit.solver import Optimum, Solution, solve
+from auditkit.solver.oracle import Column
+from auditkit.solver.policy import Level, Outcome, Policy
+
+MOST_LAWS = 12
+"""Rows of one problem whose ex-post law is computed, those with the largest duals first."""
+
+MOST_KEPT = 150_000_000
+"""Numbers held to start the problem with all constraints from the others' policies (8 bytes each)."""
+
+TOGETHER = "all together"
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Expected (for the firm: recorded) numbers of one group."""
+
+    candidates: int
+    inspected: float
+    selected: float
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a policy yields. Utilities are in the unit of value and cost."""
+
+    utility: float
+    long_term_utility: float | None
+    by_group: Mapping[str, Group]
+    unfilled_capacity: float
+
+
+@dataclass(frozen=True)
+class Dual:
+    """One row or measure of a constraint: `value` is d utility / d bound. `groups` are those that it is about."""
+
+    label: str
+    sense: str
+    value: float
+    slack: float
+    words: str | None
+    groups: frozenset[str]
+    individual: bool
+    """The row is about one candidate."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constrained:
+    """The best policy under some constraints; without a `standing` they cannot hold together."""
+
+    label: str
+    constraints: tuple[Constraint, ...]
+    conflict: tuple[str, ...]
+    standing: Standing | None = None
+    ratio: float | None = None
+    loss: float | None = None
+    interval: Interval | NoInterval | None = None
+    slack_laws: tuple[SlackLaw | None, ...] = ()
+    """One for each of `duals`; None where a row has no such law."""
+    unfilled: Unfilled | None = None
+    duals: tuple[Dual, ...] = ()
+    shifts: Mapping[tuple[str, str], float] | None = None
+    """(what is counted, group) -> what all duals together add to the worth of it, in the unit of value."""
+    order_kept: bool | None = None
+    optimum: Optimum | None = None
+
+    @property
+    def status(self) -> str:
+        return "infeasible" if self.standing is None else "optimal"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The policies side by side; `defaults` says whether the constraints are those of nobody's choosing."""
+
+    groups: tuple[str, ...]
+    firm: Standing
+    unconstrained: Standing
+    constrained: tuple[Constrained, ...]
+    defaults: bool
+    value_scale: float
+    left_out: tuple[str, ...] = field(default=())
+    """Known groups that the default constraints do not compare."""
+
+
+def compare(
+    fitted: Fitted,
+    constraints: Sequence[Constraint] | None,
+    kinds: Mapping[str, type[Constraint]],
+    *,
+    hidden: frozenset[str] = frozenset(),
+    options: Options | None = None,
+    progress: Progress = lambda _: None,
+) -> Comparison:
+    """Compare the policies; with `constraints` None those of `default_constraints`, without the `hidden` groups."""
+    options = options or Options()
+    layout = fitted.instance.layout
+    scale = float(fitted.settings["value_scale"])
+    firm = _firm(fitted)
+    sizes = dict(zip(layout.groups, map(int, layout.group_sizes), strict=True))
+    left_out: tuple[str, ...] = ()
+    if constraints is None:
+        chosen = default_constraints(kinds, sizes, {g: row.selected for g, row in firm.by_group.items()}, hidden)
+        left_out = tuple(sorted(set(layout.groups) - set(large_enough(sizes, hidden)) - {"unknown"})) if chosen else ()
+    else:
+        chosen = of_known_groups(constraints, layout.groups)
+    solved: list[tuple[str, tuple[Constraint, ...], Solution]] = []
+    for name, constraint in zip(_labels(chosen), chosen, strict=True):
+        progress(f"best policy under {name}")
+        solved.append((name, (constraint,), solve(fitted.instance, [constraint])))
+    if len(chosen) > 1:
+        progress(f"best policy under {TOGETHER}")
+        known = _widened([solution for _, _, solution in solved], layout.states)
+        solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
+    free = solved[0][2].unconstrained if solved else solve(fitted.instance).unconstrained
+    boot = _bootstrap(chosen, [solution for _, _, solution in solved], layout, options)
+    entries = []
+    for i, (name, some, solution) in enumerate(solved):
+        progress(f"ex-post laws and intervals under {name}")
+        entries.append(_entry(name, some, solution, scale, boot, i if len(some) == 1 else None))
+    return Comparison(layout.groups, firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+
+
+def _labels(constraints: Sequence[Constraint]) -> list[str]:
+    short = [label(c) for c in constraints]
+    return [c.describe() if short.count(name) > 1 else name for c, name in zip(constraints, short, strict=True)]
+
+
+def _firm(fitted: Fitted) -> Standing:
+    layout, realised = fitted.instance.layout, fitted.realised
+    inspected, selected = (
+        np.bincount(layout.candidate_group, who, minlength=len(layout.groups))
+        for who in (realised.inspected, realised.selected)
+    )
+    by_group = {
+        name: Group(int(n), float(i), float(s))
+        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
+    }
+    return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity)
+
+
+def _standing(outcome: Outcome) -> Standing:
+    layout = outcome.layout
+    inspected, selected = outcome.by_group(outcome.inspected), outcome.by_group(outcome.selected)
+    by_group = {
+        name: Group(int(n), float(i), float(s))
+        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
+    }
+    unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
+    return Standing(outcome.utility, outcome.long_term_utility, by_group, unfilled)
+
+
+def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
+    """Policies found under single constraints as columns of the problem with all: zero duals on the other rows."""
+    found = [solution.constrained for solution in solutions if solution.constrained is not None]
+    if len(found) < len(solutions) or any(optimum.rows.measures for optimum in found):
+        return []  # policies that refer to tangents of one problem mean nothing in another
+    ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
+    every = tuple(row for optimum in found for row in optimum.rows.rows)
+    rows = Rows(every, (0,) * len(every), ())
+    most = max(1, MOST_KEPT // max(states, 1))
+    total = sum(len(optimum.columns) for optimum in found)
+    widened: list[Column] = []
+    for optimum, (start, end) in zip(found, pairwise(ends), strict=True):
+        columns = optimum.columns[1 if widened else 0 :]  # each begins with the unconstrained optimum
+        if total > most:  # the last ones are the nearest to the optimum
+            columns = columns[-max(1, most // len(found)) :]
+        for column in columns:
+            levels = tuple(
+                Level(level.objective, (*(0.0,) * start, *level.duals, *(0.0,) * (ends[-1] - end)))
+                for level in column.policy.levels
+            )
+            widened.append(Column(Policy(levels), column.visits, column.utility, rows.values(column.visits)))
+    return widened
+
+
+def _bootstrap(
+    constraints: Sequence[Constraint], solutions: Sequence[Solution], layout: Layout, options: Options
+) -> Bootstrap | None:
+    """Over the rows of all constraints and every policy evaluated under any of them."""
+    optima = [solution.constrained for solution in solutions if solution.constrained is not None]
+    if not optima:
+        return None
+    rows = bind(constraints, layout)
+    # the last problem starts from the columns of the others: each counts once
+    columns = {id(column.visits): column for optimum in optima for column in optimum.columns}
+    return Bootstrap(rows, Parts.of(rows, layout), [_free(optima[0]), *columns.values()], options)
+
+
+def _free(optimum: Optimum) -> Column:
+    """The unconstrained optimum, which every problem begins with."""
+    return next(c for c in optimum.columns if all(lv.objective and not any(lv.duals) for lv in c.policy.levels))
+
+
+def _entry(
+    name: str,
+    constraints: tuple[Constraint, ...],
+    solution: Solution,
+    scale: float,
+    boot: Bootstrap | None,
+    number: int | None,
+) -> Constrained:
+    """`number` is that of the constraint among all, None for all together."""
+    optimum = solution.constrained
+    if optimum is None or boot is None:
+        return Constrained(name, constraints, tuple(c.describe() for c in _conflicting(solution)))
+    layout, rows = optimum.outcome.layout, optimum.rows.with_cuts(optimum.cuts)
+    duals = np.concatenate([optimum.duals, optimum.cut_duals])
+    parts = Parts.of(rows, layout)
+    chance = ExPost(layout, rows, optimum.mixture, parts)
+    interval: Interval | NoInterval = NoInterval(
+        "not-affine", "it is not affine, so it cannot be re-weighted by search"
+    )
+    if not rows.measures:
+        which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
+        interval = boot.interval(which, optimum.duals, solution.loss or 0.0)
+    return Constrained(
+        label=name,
+        constraints=constraints,
+        conflict=(),
+        standing=_standing(optimum.outcome),
+        ratio=solution.ratio,
+        loss=solution.loss,
+        interval=interval,
+        slack_laws=_laws(chance, optimum),
+        unfilled=chance.unfilled(),
+        duals=_duals(optimum, parts, scale),
+        shifts=shadow_prices.total_shifts(parts, duals),
+        order_kept=shadow_prices.order_kept(layout, rows, parts, duals),
+        optimum=optimum,
+    )
+
+
+def _conflicting(solution: Solution) -> list[Constraint]:
+    assert solution.proof is not None
+    return [solution.proof.rows.constraints[i] for i in sorted(solution.proof.constraints)]
+
+
+def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
+    first = np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
+    laws = [chance.slack(j) if j in first else None for j in range(len(optimum.rows))]
+    return (*laws, *(None for _ in optimum.rows.measures))
+
+
+def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, ...]:
+    layout = optimum.outcome.layout
+    found = []
+    for j, (row, value, slack) in enumerate(zip(optimum.rows.rows, optimum.duals, optimum.slacks, strict=True)):
+        groups = np.unique(layout.candidate_group[layout.state_candidate[row.states]])
+        found.append(
+            Dual(
+                row.label,
+                row.sense,
+                float(value),
+                float(slack),
+                shadow_prices.dual_in_words(parts, j, float(value), scale),
+                frozenset(layout.groups[g] for g in groups),
+                individual(row, layout),
+            )
+        )
+    duals, affine = np.concatenate([optimum.duals, optimum.cut_duals]), len(optimum.rows)
+    for k, (measure, value) in enumerate(zip(optimum.rows.measures, optimum.measure_duals, strict=True)):
+        own = np.zeros(len(duals))
+        own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
+        moved = shadow_prices.total_shifts(parts, duals * own)
+        said = shadow_prices.NOT_BINDING if value == 0 else shadow_prices.say(moved, scale) if moved else None
+        slack = measure.slack(optimum.outcome.visits)
+        found.append(Dual(measure.label, measure.sense, float(value), slack, said, frozenset(layout.groups), False))
+    return tuple(found)

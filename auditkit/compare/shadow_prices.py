@@ -1,0 +1,117 @@
+"""Duals in words, and whether the order within groups is kept.
+
+At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solve.oracle`). Where row j
+counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each score were
+raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if
+each inspection cost x = -lambda_j M less. The adjustment is the same for all of a group, so it changes no order within
+it; where a row weighs values or candidates differently, the order is checked.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.constraints.base import Rows
+from auditkit.model.layout import Floats, Layout
+
+NOT_BINDING = "not binding"
+ORDER_TOLERANCE = 1e-9
+
+
+def number(x: float) -> str:
+    """Three digits, as a person would write them."""
+    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
+
+
+def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | None:
+    """(what is counted, group) -> what dual j adds to the worth of one such outcome; None if it is no plain count."""
+    found: dict[tuple[str, str], float] = defaultdict(float)
+    for f in np.flatnonzero(parts.matrix[j]):
+        part = parts.parts[f]
+        if part.counts is None:
+            return None
+        found[part.counts, part.group] += -dual * float(parts.matrix[j, f])
+    return dict(found)
+
+
+def dual_in_words(parts: Parts | None, j: int, dual: float, value_scale: float) -> str | None:
+    """What one dual acts like; None where there are no such words."""
+    if dual == 0.0:
+        return NOT_BINDING
+    moved = None if parts is None else shifts(parts, j, dual)
+    return None if not moved else say(moved, value_scale)
+
+
+def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
+    """As if each score of group F were raised by 2.1; groups that are moved alike are named together."""
+    alike: dict[tuple[str, str, str], list[str]] = {}
+    for (what, group), gain in moved.items():
+        if gain == 0.0:
+            continue
+        size = number(abs(gain) / value_scale if what == SELECTION else abs(gain))
+        acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
+        thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
+        alike.setdefault((thing, acts[gain < 0], size), []).append(group)
+    if not alike:
+        return NOT_BINDING
+    if len(alike) <= 2:
+        clauses = [f"each {t} of {_groups(names)} {act.format(x)}" for (t, act, x), names in alike.items()]
+        return "as if " + " and ".join(clauses)
+    many: dict[tuple[str, str], list[str]] = {}
+    for (thing, act, size), names in alike.items():
+        many.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
+    return "as if " + "; ".join(f"each {thing} {act.format(_and(each))}" for (thing, act), each in many.items())
+
+
+def _and(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+
+
+def _groups(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return f"group {names[0]}"
+    return f"groups {_and(names)}"
+
+
+def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], float] | None:
+    """The shifts of all rows together; None if some binding row is no plain count."""
+    if parts is None:
+        return None
+    total: dict[tuple[str, str], float] = defaultdict(float)
+    for j, dual in enumerate(duals):
+        moved = shifts(parts, j, float(dual)) if dual else {}
+        if moved is None:
+            return None
+        for key, gain in moved.items():
+            total[key] += gain
+    return dict(total)
+
+
+def order_kept(layout: Layout, rows: Rows, parts: Parts | None, duals: Floats) -> bool:
+    """Whether, within each search and group, a higher value never counts for less than a lower one."""
+    if total_shifts(parts, duals) is not None:
+        return True  # the same for everyone in a group
+    adjusted = layout.reward.copy()
+    for dual, row in zip(duals, rows.rows, strict=True):
+        adjusted[row.states] -= dual * row.coefficients
+    states = np.flatnonzero(layout.selecting)
+    owner = layout.state_candidate[states]
+    place = layout.candidate_search[owner] * len(layout.groups) + layout.candidate_group[owner]
+    before, after = layout.reward[states], adjusted[states]
+    order = np.lexsort((before, place))
+    place, before, after = place[order], before[order], after[order]
+    tolerance = ORDER_TOLERANCE * float(np.abs(after).max(initial=1.0))
+    start = 0
+    for end in (*(np.flatnonzero(np.diff(place)) + 1), len(place)):
+        value, worth = before[start:end], after[start:end]
+        _, first = np.unique(value, return_index=True)
+        least = np.minimum.reduceat(worth, first)
+        most = np.maximum.accumulate(np.maximum.reduceat(worth, first))
+        if (least[1:] < most[:-1] - tolerance).any():
+            return False
+        start = int(end)
+    return True

@@ -1,0 +1,26 @@
+"""Constraints that hold on average: what a plugin provides (`base`, `outcome`), and how it is bound to an instance."""
+
+from auditkit.constraints.base import Constraint, Measure, Row, Rows
+from auditkit.constraints.binding import bind, make, make_constraints
+from auditkit.constraints.outcome import (
+    OutcomeConstraint,
+    WelfareConstraint,
+    group_code,
+    group_rates,
+    outcome_weights,
+)
+
+__all__ = [
+    "Constraint",
+    "Measure",
+    "OutcomeConstraint",
+    "Row",
+    "Rows",
+    "WelfareConstraint",
+    "bind",
+    "group_code",
+    "group_rates",
+    "make",
+    "make_constraints",
+    "outcome_weights",
+]

@@ -1,0 +1,84 @@
+"""From settings to constraints, and from constraints to the rows and measures of one instance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from auditkit.constraints import checks, spec
+from auditkit.constraints.base import Constraint, Measure, Row, Rows, unzip
+from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, shipped
+from auditkit.model.layout import Layout
+
+
+def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
+    """Rows and measures of all constraints on one instance, every unknown name reported at once."""
+    rows: list[tuple[Row, int]] = []
+    measures: list[tuple[Measure, int]] = []
+    problems: list[Problem] = []
+    for i, constraint in enumerate(constraints):
+        try:
+            own, curved = _bound(constraint, layout)
+            rows += [(row, i) for row in own]
+            measures += [(measure, i) for measure in curved]
+        except PluginError:
+            raise
+        except InputError as error:
+            problems += [p.at(f"constraints[{i}] ({constraint.type})") for p in error.problems]
+    if problems:
+        raise InputError(problems)
+    return Rows(*unzip(rows), tuple(constraints), *unzip(measures))
+
+
+def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Iterable[Measure]]:
+    with blaming(constraint, f"binding the constraint {constraint.type!r}"):
+        rows, measures = list(constraint.rows(layout)), list(constraint.measures(layout))
+    if shipped(constraint):
+        return rows, measures
+    return checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)
+
+
+def make(kinds: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Constraint:
+    """A constraint from its keys, `type` among them; raises InputError that names every key that is wrong."""
+    keys = dict(keys)
+    name = keys.pop("type", None)
+    if not isinstance(name, str):
+        raise InputError(Problem("type", "a constraint needs a type", f"one of: {', '.join(sorted(kinds))}"))
+    if name not in kinds:
+        raise InputError(Problem("type", f"there is no constraint {name!r}", nearest(name, kinds)))
+    kind = kinds[name]
+    with blaming(kind, f"making the constraint {name!r}"):
+        try:
+            made = kind.model_validate(keys)
+        except ValidationError as error:
+            raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
+        made.describe()  # keys that cannot be written as a SPEC would be found out only in the report
+        return made
+
+
+def make_constraints(
+    kinds: Mapping[str, type[Constraint]], named: Iterable[tuple[str, str | Mapping[str, Any]]]
+) -> list[Constraint]:
+    """Constraints from pairs of a place and a SPEC or a table of keys; every wrong one is reported with its place."""
+    made: list[Constraint] = []
+    problems: list[Problem] = []
+    for place, stated in named:
+        try:
+            made.append(make(kinds, spec.parse(stated) if isinstance(stated, str) else stated))
+        except InputError as error:
+            problems += [problem.at(place) for problem in error.problems]
+    if problems:
+        raise InputError(problems)
+    return made
+
+
+def _explain(name: str, kind: type[Constraint], item: Any) -> Problem:
+    place = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "extra_forbidden":
+        return Problem(place, f"{name!r} has no key {place!r}", nearest(place, kind.model_fields))
+    if item["type"] == "missing":
+        field = kind.model_fields.get(place)
+        return Problem(place, f"{name!r} needs the key {place!r}", (field.description or "") if field else "")
+    return Problem(place, f"{item['msg']}, not {item['input']!r}")

@@ -1,0 +1,135 @@
+"""Whether what a constraint returns is what it promised: the checks of rows and measures that are not our own.
+
+Rows must have the shape of the instance and finite numbers. A measure F(p) with the slope s at p keeps its promise in
+the direction d if s.d lies between the two one-sided differences,
+
+    (F(p + h d) - F(p)) / h  <=  s.d  <=  (F(p) - F(p - h d)) / h      for a concave F, the other way for a convex one,
+
+which holds at kinks too, and for a smooth F says that s is its gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from auditkit.constraints.base import Constraint, Measure, Row
+from auditkit.errors import PluginError, blaming
+from auditkit.model.layout import Floats, Layout, dot
+
+LARGEST = 1e100
+"""Sums of what is larger can no longer be told from infinity."""
+
+STEP = 1e-4
+TOLERANCE = 1e-3
+DIRECTIONS = 3
+
+
+def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]:
+    """The rows of somebody's constraint, with arrays in them; raises PluginError that says what is wrong with one."""
+    found = []
+    for row in rows:
+        if not isinstance(row, Row):
+            raise PluginError(constraint, f"{_named(constraint)}: rows must be of the class Row, not {row!r}")
+        with blaming(constraint, f"{_named(constraint)}, row {row.label!r},"):
+            row = replace(
+                row,
+                states=np.asarray(row.states),
+                coefficients=np.asarray(row.coefficients, dtype=np.float64),
+                bound=float(row.bound),
+            )
+        if (wrong := row_flaw(row, layout)) is not None:
+            raise PluginError(constraint, f"{_named(constraint)}, row {row.label!r}: {wrong}")
+        found.append(row)
+    return found
+
+
+def row_flaw(row: Row, layout: Layout) -> str | None:
+    """What is wrong with a row, if anything is."""
+    if row.sense not in ("<=", "==", ">="):
+        return f"its sense is {row.sense!r}, not <=, == or >="
+    if row.states.ndim != 1 or row.coefficients.shape != row.states.shape:
+        return f"{row.coefficients.shape} coefficients for {row.states.shape} states; there must be as many"
+    if (wrong := _of_common(row, layout)) is not None:
+        return wrong
+    if not np.isfinite(row.coefficients).all():
+        return "a coefficient is not finite"
+    if max(np.abs(row.coefficients).max(initial=0.0), abs(row.bound)) > LARGEST:
+        return f"its numbers must not exceed {LARGEST:g}"
+    return None
+
+
+def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> list[Measure]:
+    """The measures of somebody's constraint, whose exceptions name it from now on."""
+    found = []
+    for measure in measures:
+        if not isinstance(measure, Measure):
+            raise PluginError(constraint, f"{_named(constraint)}: measures must be of the class Measure")
+        with blaming(constraint, f"{_named(constraint)}, measure {measure.label!r},"):
+            measure = replace(measure, states=np.asarray(measure.states), bound=float(measure.bound))
+        wrong = "its sense must be <= or >=" if measure.sense not in ("<=", ">=") else _of_common(measure, layout)
+        if wrong is not None:
+            raise PluginError(constraint, f"{_named(constraint)}, measure {measure.label!r}: {wrong}")
+        found.append(_guarded(constraint, measure))
+    return found
+
+
+def _of_common(part: Row | Measure, layout: Layout) -> str | None:
+    if not isinstance(part.label, str) or not part.label:
+        return "it has no label"
+    if not np.isfinite(part.bound):
+        return f"its bound is {part.bound}"
+    states = part.states
+    if states.ndim != 1 or (len(states) and not np.issubdtype(states.dtype, np.integer)):
+        return "its states are not a list of numbers of states"
+    if len(states) and (states[0] < 0 or states[-1] >= layout.states or (np.diff(states) <= 0).any()):
+        return f"its states must increase from 0 on and stay below {layout.states}"
+    return None
+
+
+def _guarded(constraint: Constraint, measure: Measure) -> Measure:
+    doing = f"{_named(constraint)}, measure {measure.label!r},"
+
+    def value(visits: Floats) -> float:
+        with blaming(constraint, doing):
+            found = float(measure.value(visits))
+        if np.isnan(found):
+            raise PluginError(constraint, f"{doing} its value is not a number at a point of its domain")
+        return found
+
+    def gradient(visits: Floats) -> Floats:
+        with blaming(constraint, doing):
+            slope = np.asarray(measure.gradient(visits), dtype=np.float64)
+        if slope.shape != visits.shape:
+            raise PluginError(constraint, f"{doing} its gradient has the shape {slope.shape}, not {visits.shape}")
+        return slope
+
+    return replace(measure, value=value, gradient=gradient)
+
+
+def slope_flaw(measure: Measure, at: Floats) -> str | None:
+    """Why the gradient of a measure cannot be that of its value, seen from visits `at` of its states, if it is so."""
+    slope = np.asarray(measure.gradient(at), dtype=np.float64)
+    here = measure.value(at)
+    rng = np.random.default_rng(0)
+    ways = [np.ones(len(at)), *(rng.random(len(at)) for _ in range(DIRECTIONS - 1))]
+    for way in ways:  # each state's visits move in proportion: what is never visited stays so
+        step = way * at
+        said = dot(slope, step)
+        ahead = (measure.value(at + STEP * step) - here) / STEP
+        behind = (here - measure.value(at - STEP * step)) / STEP
+        if not np.isfinite([said, ahead, behind]).all():
+            return "its value or gradient is not finite at a point of its domain"
+        size = TOLERANCE * (abs(said) + abs(ahead) + abs(behind) + max(abs(measure.bound), 1e-3))
+        if not min(ahead, behind) - size <= said <= max(ahead, behind) + size:
+            return (
+                f"its gradient is not that of its value: along the visits it says {said:.6g}, and the value changes by "
+                f"{(ahead + behind) / 2:.6g}"
+            )
+    return None
+
+
+def _named(constraint: Constraint) -> str:
+    return f"the constraint {constraint.type!r}"

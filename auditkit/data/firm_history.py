@@ -1,0 +1,103 @@
+"""The history of a firm's searches: one clean row per application, with what was done to get there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from auditkit import display
+from auditkit.data.problems import Counts, Notice, Problems
+from auditkit.data.read_file import Source
+from auditkit.data.roles import Mapping
+from auditkit.data.values import UNKNOWN
+
+ALL = "all"
+"""The one search of data that has no column of searches."""
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """One row per application. Treat `table` as read-only.
+
+    | column | type | meaning |
+    | --- | --- | --- |
+    | `row` | int | where it stands in the file (for event logs, its first event) |
+    | `candidate`, `search` | str | ids; `search` is "all" if the data has none |
+    | `group` | str | crossed with `+` if there are several columns; "unknown" is a value of its own |
+    | `group:<column>` | str | each group column alone |
+    | `inspected` | bool | |
+    | `selected` | bool | the firm said yes, also if the offer was declined; absent in an audit of inspections only |
+    | `status` | str | `selected`, `declined`, `rejected`, `withdrawn` or `pending`; absent with `selected` |
+    | `declined`, `withdrawn`, `pending` | bool | `withdrawn` and `pending` are no rejections: see `decided` |
+    | `score` | float | absent if there is none; NaN if not inspected |
+    | `prior:<column>` | float or category | |
+    | `cost`, `cost:<stage>` | float | absent if there is none |
+    | `capacity` | int | the same in all rows of a search; absent if there is none |
+    | `outcome`, `expense:<column>` | float | absent if there is none |
+    | `date` | datetime | absent if there is none |
+    | `stage:<name>` | boolean | the stage was reached; NA if that is not yet known |
+    | `passed:<name>` | boolean | it was passed; NA if it was not reached or is not known |
+    """
+
+    table: pd.DataFrame
+    stages: tuple[str, ...]
+    score_stage: str | None
+    mapping: Mapping
+    problems: Problems
+    counts: Counts
+    source: Source
+    notices: tuple[Notice, ...]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table, to keep: one row per application."""
+        return self.table.copy()
+
+    def __repr__(self) -> str:
+        counts = self.counts
+        return f"<History of {self.source.path}: {counts.rows_used:,} of {counts.rows_read:,} rows used>"
+
+    def _repr_html_(self) -> str:
+        """Counts and the mapping; no row of the table."""
+        facts = [
+            f"{self.table['search'].nunique():,} searches, groups: {', '.join(self.groups) or 'none'}",
+            *([f"stages: {', '.join(self.stages)}"] if self.stages else ()),
+            f"{len(self.problems):,} problems with cells",
+        ]
+        mapping = [list(row) for row in render_mapping(self)]
+        return display.card(repr(self).strip("<>"), facts, display.Table(["role", "column", "reason"], mapping))
+
+    def has(self, column: str) -> bool:
+        """Whether the table has this canonical column."""
+        return column in self.table.columns
+
+    @property
+    def decision(self) -> str:
+        """The column that the audit is about: `selected`, or `inspected` if nobody knows who was selected."""
+        return "selected" if self.has("selected") else "inspected"
+
+    @property
+    def decided(self) -> pd.Series[Any]:
+        """Which applications enter rates: all but the withdrawn and the pending ones."""
+        return ~(self.table["withdrawn"] | self.table["pending"])
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that occur, sorted, without "unknown"."""
+        return tuple(sorted(set(self.table["group"].unique()) - {UNKNOWN}))
+
+    def columns(self, kind: str) -> tuple[str, ...]:
+        """The names after the colon of `group:`, `prior:`, `expense:`, `cost:`, `stage:` or `passed:`."""
+        return tuple(str(c).removeprefix(f"{kind}:") for c in self.table.columns if str(c).startswith(f"{kind}:"))
+
+
+def render_mapping(history: History) -> list[tuple[str, str, str]]:
+    """Role, columns and reason of each role, for printing."""
+    rows = []
+    for choice in history.mapping.choices:
+        name = " + ".join(choice.columns)
+        if choice.test:
+            name += f" {choice.test.sign} {choice.test.value}"
+        rows.append((choice.role, name, choice.reason))
+    return rows

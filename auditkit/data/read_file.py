@@ -1,0 +1,194 @@
+"""A file becomes a table of text: bytes, encoding, separator, header row, row numbers as in the file.
+
+Nothing is interpreted here; every cell stays the text that stands in the file, without spaces around it. Readers are
+plugins (`auditkit.data.reader`); what none of them knows is delimited text, whatever its name. Row numbers count the
+records of the file from 1, so in a spreadsheet they are the numbers at the left.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.delimited import decode, delimited
+from auditkit.data.header import under_header
+from auditkit.data.problems import Notice
+from auditkit.data.reader import Reader, claims
+from auditkit.errors import InputError, PluginError, Problem, blaming, origin_of, shipped
+
+_FOREIGN = (
+    (b"\xd0\xcf\x11\xe0", "an old Excel file or one with a password", "save it as .xlsx without a password, or as CSV"),
+    (b"%PDF", "a PDF file", "export the table as CSV or .xlsx"),
+    (b"\x1f\x8b", "a compressed file", "unpack it first"),
+    (b"SQLite format 3", "a SQLite database", "export the table as CSV"),
+    (b"\x89PNG", "an image", "export the table as CSV or .xlsx"),
+)
+IN_MEMORY = "DataFrame"
+"""What stands for the name of the file where there is none."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data came from; `rows` are those below the header that are not blank."""
+
+    path: str
+    rows: int
+    sha256: str
+    encoding: str | None
+    separator: str | None
+    header_row: int
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """Text cells ("" where empty); the index holds the row numbers of the file."""
+
+    table: pd.DataFrame
+    source: Source
+    notices: tuple[Notice, ...]
+
+
+def give_up(error: PluginError) -> None:
+    """What happens to a reader that fails if nobody says otherwise."""
+    raise error
+
+
+def read(
+    path: str | Path | pd.DataFrame,
+    *,
+    sheet: str | None = None,
+    readers: Iterable[type[Reader]] = (),
+    on_fault: Callable[[PluginError], None] = give_up,
+) -> RawTable:
+    """Read a file with the first of the readers that knows it, or as delimited text.
+
+    A reader that fails is told of to `on_fault`, and the next is tried. A table in memory is read as if it had been
+    written with `to_csv(index=False)`: the same cells, and the same SHA-256.
+    """
+    if isinstance(path, pd.DataFrame):
+        place, data = IN_MEMORY, path.to_csv(index=False).encode()
+    else:
+        place, data = str(path), _bytes(Path(path))
+    digest = hashlib.sha256(data).hexdigest()
+    encoding = separator = None
+    notices: list[Notice] = []
+    table = _with_readers(place, data, sheet, readers, on_fault, notices)
+    if table is None:
+        for start, what, fix in _FOREIGN:
+            if data.startswith(start):
+                raise _error(place, f"is {what}", fix)
+        text, encoding = decode(place, data)
+        if encoding == "cp1252":
+            notices.append(Notice("encoding", "the file is not UTF-8; it was read as Windows-1252 (cp1252)"))
+        table, separator = delimited(place, text)
+    header_row = 0
+    if pd.api.types.is_integer_dtype(table.columns.dtype):
+        table, header_row = under_header(place, table, notices)
+    for name in table.columns:
+        table[name] = table[name].str.strip()
+    blank = (table == "").all(axis="columns")
+    if blank.all():
+        raise _error(place, "has a header but no rows", "export it again with its data")
+    if blank.any():
+        notices.append(Notice("blank-rows", f"{int(blank.sum())} blank rows were passed over"))
+        table = table[~blank]
+    return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+
+
+def _with_readers(
+    place: str,
+    data: bytes,
+    sheet: str | None,
+    readers: Iterable[type[Reader]],
+    on_fault: Callable[[PluginError], None],
+    notices: list[Notice],
+) -> pd.DataFrame | None:
+    """The text cells that a reader finds, None if no reader knows the file."""
+    asked: list[tuple[int, type[Reader]]] = []
+    for kind in readers:
+        try:
+            with blaming(kind, f"the reader {kind.name!r}"):
+                asked.append((claims(kind, data, place), kind))
+        except PluginError as error:
+            on_fault(error)
+    for sure, kind in sorted(asked, key=lambda pair: -pair[0]):
+        if not sure:
+            break
+        try:
+            with blaming(kind, f"the reader {kind.name!r}"):
+                tables = {str(name): table for name, table in kind().read(data, place).items()}
+                if not all(isinstance(table, pd.DataFrame) for table in tables.values()):
+                    raise TypeError("it returned something else than tables of pandas")
+                table = _kept_as_text(_chosen(place, tables, sheet, notices))
+        except PluginError as error:
+            on_fault(error)
+            continue
+        if not shipped(kind):
+            notices.append(Notice("reader", f"the file was read by the {origin_of(kind)}"))
+        return table
+    return None
+
+
+def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, notices: list[Notice]) -> pd.DataFrame:
+    """The table that the user names, or the first that is not empty."""
+    full = [name for name, table in tables.items() if not table.empty]
+    if sheet is not None and sheet not in tables:
+        raise _error(place, f"there is no sheet {sheet!r}", f"sheets: {', '.join(tables)}")
+    if not full:
+        raise _error(place, "has no cells in any sheet, or no rows", "export it again with its data")
+    chosen = sheet or full[0]
+    if sheet is None and len(full) > 1:
+        notices.append(Notice("sheets", f"the sheet {chosen!r} was read; also there: {', '.join(map(repr, full[1:]))}"))
+    return tables[chosen]
+
+
+def _error(place: str, what: str, fix: str = "") -> InputError:
+    return InputError(Problem(place, what, fix))
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        beside = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
+        close = difflib.get_close_matches(path.name, beside, n=1)
+        raise _error(str(path), "there is no such file", f"did you mean {close[0]!r}?" if close else "") from None
+    except IsADirectoryError:
+        raise _error(str(path), "is a folder, not a file", "name the file in it") from None
+    except (OSError, ValueError) as error:
+        raise _error(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if not data.strip():
+        raise _error(str(path), "the file is empty", "export it again")
+    return data
+
+
+def _kept_as_text(table: pd.DataFrame) -> pd.DataFrame:
+    """Every cell as an export would write it."""
+    columns = {}
+    for name in table.columns:
+        column = table[name]
+        if column.dtype == object:  # such a column may hold 1 and True, which are one to a dictionary
+            cells = column.map(_text)
+        else:
+            codes, found = pd.factorize(column, use_na_sentinel=False)
+            cells = pd.Series([_text(value) for value in found], dtype="str").take(codes)
+        columns[name] = cells.to_numpy()
+    texts = pd.DataFrame(columns, index=pd.RangeIndex(1, len(table) + 1), dtype="str")
+    return texts if pd.api.types.is_integer_dtype(table.columns.dtype) else texts.rename(columns=str)
+
+
+def _text(value: Any) -> str:
+    """A cell of a spreadsheet or database as an export would write it."""
+    if value is None or (isinstance(value, float) and value != value) or value is pd.NaT or value is pd.NA:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if hasattr(value, "isoformat"):
+        return str(value.isoformat()).removesuffix("T00:00:00")
+    return str(value)

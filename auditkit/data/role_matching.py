@@ -1,0 +1,139 @@
+"""Which columns could play a role: a name of `words.NAMES`, and values that suit.
+
+Names of an earlier tier go first, and whole names before names that are part of a longer one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from auditkit.data.profile import Column
+from auditkit.data.vocabulary import EXACT_ONLY, FOREIGN, GROUP_NAMES, NAMES, ROLES, ROW_NUMBERS, plain
+
+_CELLS_AT_MOST = 5000
+
+
+class Match(NamedTuple):
+    """A column whose name is one of a role's names, or holds one (`loose`)."""
+
+    role: str
+    column: str
+    loose: bool
+    tier: int
+    words: int
+    name: str
+    attribute: str
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """Columns of one role are compared by this; equal ranks are ambiguous."""
+        return self.loose, self.tier
+
+    @property
+    def closeness(self) -> tuple[bool, int, int, int]:
+        """Roles of one column are compared by this. A longer name tells more: 'interview score' is no interview."""
+        return self.loose, -self.words, self.tier, list(ROLES).index(self.role)
+
+
+def best_of(found: list[Match]) -> list[Match]:
+    """Those of the best rank."""
+    top = min((match.rank for match in found), default=None)
+    return [match for match in found if match.rank == top]
+
+
+def by_name(name: str) -> list[Match]:
+    """The roles that a name suggests, whatever the values are."""
+    words = plain(name)
+    tables = [(role, "", tiers) for role, tiers in NAMES.items()]
+    tables += [("group", attribute, tiers) for attribute, tiers in GROUP_NAMES.items()]
+    found = []
+    for role, attribute, tiers in tables:
+        matches = []
+        for tier, names in enumerate(tiers):
+            for known in names:
+                whole = words.replace(" ", "") == known.replace(" ", "")
+                if whole or _holds(words, known, role):
+                    matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
+        if matches:
+            found.append(min(matches, key=lambda match: match.closeness))
+    return found
+
+
+def _holds(words: str, known: str, role: str) -> bool:
+    if known in EXACT_ONLY or FOREIGN.get(role, frozenset()) & set(words.split()):
+        return False
+    return f" {known} " in f" {words} "
+
+
+def suits(column: Column, role: str) -> bool:
+    """Whether the values can be what the role means."""
+    marked = column.kind == "yes/no"
+    if not column.filled:
+        return False
+    if role == "candidate":
+        return column.distinct > 1 and column.dates < 0.5 and not marked
+    if role in ("search", "stage"):
+        return column.numbers < 1 or column.whole
+    if role == "group":
+        return column.distinct <= (12 if column.numbers == 1 else 50) and column.dates < 0.5
+    if role == "selected":
+        return marked or column.dates >= 0.9 or column.statuses >= 0.5
+    if role == "inspected":
+        return marked or column.dates >= 0.5 or column.inspections >= 0.5
+    if role == "prior":
+        return column.numbers >= 0.9 or column.distinct <= 50
+    if role == "date":
+        return column.dates >= 0.5
+    if role in ("capacity", "count"):
+        return column.numbers >= 0.9 and column.whole
+    if role in ("score", "outcome"):
+        return column.numbers >= 0.9 and not marked
+    return column.numbers >= 0.5
+
+
+def matches_of(
+    columns: Mapping[str, Column], taken: Collection[str], settled: Collection[str]
+) -> dict[str, list[Match]]:
+    """For each role that is not settled the columns that could play it; a column counts for its best role only."""
+    result: dict[str, list[Match]] = {}
+    for column in columns.values():
+        if column.name in taken:
+            continue
+        found = [match for match in by_name(column.name) if match.role not in settled and suits(column, match.role)]
+        # whether a column named 'status' is a final status or a stage, the rows decide: it may be both until then
+        for role in ({match.role for match in found} & {"stage"}) | {m.role for m in _closest(found)}:
+            result.setdefault(role, []).extend(match for match in found if match.role == role)
+    return result
+
+
+def _closest(found: list[Match]) -> list[Match]:
+    return sorted((match for match in found if match.role != "stage"), key=lambda match: match.closeness)[:1]
+
+
+def suggestions(column: Column) -> tuple[str, ...]:
+    """The roles that a column could play, best first."""
+    found = [match for match in by_name(column.name) if suits(column, match.role)]
+    return tuple(match.role for match in sorted(found, key=lambda match: match.closeness))
+
+
+def is_event_log(table: pd.DataFrame, person: str | None, search: str | None, stages: list[Match]) -> bool:
+    """Several rows for an application, told apart by a column named like a stage."""
+    best = best_of(stages)
+    if len(best) != 1 or person is None:
+        return False
+    keys = [person, search] if search is not None else [person]
+    repeated = len(table) / len(table.drop_duplicates(keys))
+    told_apart = len(table.drop_duplicates([*keys, best[0].column])) / len(table)
+    return repeated > 1.2 and told_apart > 0.8 and table[best[0].column].nunique() <= 40
+
+
+def is_cells(table: pd.DataFrame, counts: list[Match]) -> bool:
+    """One row per combination of the other columns: the rows are cells of a table of counts."""
+    best = best_of(counts)
+    if len(best) != 1 or len(table) > _CELLS_AT_MOST:
+        return False
+    rest = [name for name in table.columns if name != best[0].column and plain(str(name)) not in ROW_NUMBERS]
+    return bool(rest) and not table.duplicated(rest).any() and max(table[name].nunique() for name in rest) < len(table)

@@ -1,0 +1,103 @@
+"""Cells of one column to numbers, dates, groups and ids, each with the problems of that column."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.dates import to_dates
+from auditkit.data.numbers import UNCLEAR, Numbers, clean_ids, to_numbers
+from auditkit.data.problems import Collector
+from auditkit.data.vocabulary import MISSING, UNKNOWN_GROUP, plain
+
+UNKNOWN = "unknown"
+"""The group, search or category of whoever has none."""
+
+_MOSTLY = 0.9
+_LARGEST = 1e12
+
+
+def among(cells: pd.Series[Any], words: Set[str]) -> pd.Series[Any]:
+    """Which cells, made plain, are among the words."""
+    index, found = pd.factorize(cells)
+    return pd.Series([plain(word) in words for word in found], dtype=bool).take(index).set_axis(cells.index)
+
+
+class NumberReader:
+    """Reads the number columns of one file, which share its decimal mark."""
+
+    def __init__(self, collector: Collector, mark: str | None, separator: str | None) -> None:
+        self._collector, self._mark, self._separator = collector, mark, separator
+
+    def parse(self, cells: pd.Series[Any]) -> Numbers:
+        return to_numbers(cells, self._mark, self._separator)
+
+    def read(self, cells: pd.Series[Any], column: str, *, wrong: str = "not-a-number") -> pd.Series[Any]:
+        """Numbers of a column; whatever is none is a problem."""
+        numbers = self.parse(cells)
+        self._collector.add(wrong, numbers.bad, column, cells)
+        if numbers.doubtful:
+            example = next(cell for cell in cells if UNCLEAR.fullmatch(cell))
+            self._collector.add_column("ambiguous-number", column, example, value_mark=repr(numbers.decimal))
+        return numbers.values
+
+    def whole(self, cells: pd.Series[Any], column: str, wrong: str, *, required: bool = False) -> pd.Series[Any]:
+        """Whole numbers from 0; others are problems and become NaN."""
+        numbers = self.parse(cells)
+        values = numbers.values
+        bad = numbers.bad | (values < 0) | (values != values.round()) & values.notna() | (values > _LARGEST)
+        self._collector.add(wrong, bad | (values.isna() & required), column, cells)
+        return values.mask(bad)
+
+    def prior(self, cells: pd.Series[Any], column: str) -> pd.Series[Any]:
+        """Numbers if nearly all cells are numbers, categories otherwise."""
+        numbers = self.parse(cells)
+        filled = numbers.values.notna() | numbers.bad
+        if filled.any() and (~numbers.bad[filled]).mean() >= _MOSTLY:
+            self._collector.add("prior-not-number", numbers.bad, column, cells)
+            return numbers.values
+        return cells.where(~among(cells, MISSING), UNKNOWN).astype("category")
+
+
+def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: str) -> pd.Series[Any]:
+    """Dates of a column."""
+    dates = to_dates(cells)
+    collector.add("ambiguous-date", dates.ambiguous, column, cells, role=role)
+    collector.add("unreadable-date", dates.bad, column, cells)
+    if len(dates.styles) > 1:
+        listed = ", ".join(
+            f"{count} like {style}" for style, count in sorted(dates.styles.items(), key=lambda s: -s[1])
+        )
+        collector.add_column("mixed-dates", column, len(dates.styles), other=listed)
+    return dates.values
+
+
+def read_group(cells: pd.Series[Any], column: str, collector: Collector) -> pd.Series[Any]:
+    """Group values: unknown ones become `unknown`, and spellings that differ in case or spaces become one."""
+    index, found = pd.factorize(cells)
+    words = pd.Series(found, dtype="str")
+    often = pd.Series(index).value_counts().reindex(range(len(words)), fill_value=0)
+    unknown = words.map(plain).isin(UNKNOWN_GROUP)
+    # not `plain`, for which '<30' and '>30' are the same
+    key = words.map(lambda word: " ".join(word.casefold().split()))
+    usual = words.loc[often.sort_values(ascending=False, kind="stable").index].groupby(key, sort=False).first()
+    named = key.map(usual).where(~unknown, UNKNOWN)
+    for word, name in zip(words[(named != words) & ~unknown], named[(named != words) & ~unknown], strict=True):
+        collector.add_column("group-spelling", column, word, other=repr(name))
+    groups = named.astype("str").take(index).set_axis(cells.index)
+    collector.add("unknown-group", groups == UNKNOWN, column, cells)
+    return groups
+
+
+def read_ids(
+    cells: pd.Series[Any] | None, index: pd.Index[Any], column: str | None, collector: Collector
+) -> pd.Series[Any]:
+    """Candidate ids; where there is none, the row number serves."""
+    numbered = pd.Series([f"row {row}" for row in index], index=index, dtype="str")
+    if cells is None or column is None:
+        return numbered
+    ids = clean_ids(cells)
+    collector.add("missing-candidate", ids == "", column)
+    return ids.where(ids != "", numbered)

@@ -1,0 +1,62 @@
+"""One-stage candidates: pay the cost, see the score, select or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from auditkit.fitting.fitter import Laws
+from auditkit.fitting.long_term import TrueValue
+from auditkit.model.layout import Floats
+from auditkit.model.search import Box
+
+
+def boxes(
+    laws: Laws,
+    groups: Sequence[str],
+    costs: Floats,
+    attributes: Sequence[Mapping[str, float]],
+    value_scale: float,
+    true_value: TrueValue | None,
+) -> list[Box]:
+    """A box for each candidate, named c0, c1, ...; those with the same law and group share their arrays."""
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
+    result = []
+    for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
+        key = number, group
+        if key not in shared:
+            scores, probs = laws.law(number)
+            values = value_scale * scores
+            true = None if true_value is None else value_scale * true_value.of(scores, group)
+            for array in (values, probs, true):
+                if array is not None:
+                    array.setflags(write=False)
+            shared[key] = values, probs, true
+        result.append(_box(f"c{i}", group, float(costs[i]), *shared[key], attributes[i]))
+    return result
+
+
+def _box(
+    name: str,
+    group: str,
+    cost: float,
+    values: Floats,
+    probs: Floats,
+    true_values: Floats | None,
+    attributes: Mapping[str, float],
+) -> Box:
+    """A box that is not checked and keeps the arrays it is given.
+
+    `Laws` has checked them all at once, and the constructor would copy them: with 100,000 candidates that is most of
+    the time and memory of a fit.
+    """
+    box = object.__new__(Box)
+    box.__dict__.update(
+        id=name,
+        group=group,
+        cost=cost,
+        values=values,
+        probs=probs,
+        true_values=true_values,
+        attributes=attributes,
+    )
+    return box

@@ -1,0 +1,167 @@
+"""Searches in stages: each candidate becomes a chain of the stages that the history has.
+
+Let stage r be the one that shows the score. With q_t the chance to pass stage t, c_t its cost and v_j, p_j the law of
+the score at stage r,
+
+    stage t < r      pays -c_t,  goes on to stage t+1 with q_t, else out
+    stage r          pays -c_r,  shows v_j with p_j and leads to the next stage's state `<next>-<j>`
+    stage t > r      one state for each v_j, pays -c_t, goes on with q_t, else out
+    after the last   `hired-<j>`, terminal, pays value_scale * v_j
+
+Leaving a state is the firm's choice. At stage r it is the score that decides, so there is no q_r. The q of the last
+stage is the chance that an offer made is accepted; if no stage follows r, a stage `offer` without cost is added, with
+the share of offers that were not declined.
+
+q_t is estimated among those who reached stage t and whose result is known, given priors and group, with the strata and
+the shrinkage of `strata` (a pass is 1, a fail 0), from other folds. It is not made to depend on the score, and a pass
+counts as chance even where the firm judged something that is not in the data.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from auditkit.data.firm_history import History
+from auditkit.fitting.fitter import Laws
+from auditkit.fitting.folds import Folds
+from auditkit.fitting.long_term import TrueValue
+from auditkit.fitting.searches import hired, stage_reached
+from auditkit.fitting.strata import Strata
+from auditkit.model.layout import Floats
+from auditkit.model.search import Chain, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_POINTS = 20
+"""Support points of a chain's score: it has a state for each of them at every later stage."""
+OFFERS = 0.95
+"""Share of those who reached a stage that must have been offered the position for it to be the offer itself."""
+FEW = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """The stages of a history, and which of them shows the score."""
+
+    stages: tuple[str, ...]
+    """With the added `offer` if the score is shown last."""
+    own: int
+    """How many of them are the history's."""
+    shows: int
+
+    @staticmethod
+    def of(history: History, notices: list[str]) -> Plan:
+        names = history.stages
+        if history.score_stage in names:
+            shows = names.index(history.score_stage)
+        else:
+            shows = len(names) - 1
+            reached = stage_reached(history, names[-1])
+            offered = history.table["selected"].to_numpy(dtype=np.bool_)
+            if shows and reached.any() and offered[reached].mean() >= OFFERS:
+                shows -= 1
+            notices.append(f"nothing says which stage shows the score: {names[shows]} is taken")
+        if shows < len(names) - 1:
+            return Plan(names, len(names), shows)
+        return Plan((*names, _free("offer", names)), len(names), shows)
+
+    def results(self, history: History, stage: int) -> Floats:
+        """1 for passed, 0 for failed, NaN for those who were not there or whose result is not known."""
+        table = history.table
+        if stage < self.own:
+            return np.asarray(table[f"passed:{self.stages[stage]}"].astype("Float64").fillna(np.nan), dtype=np.float64)
+        offered = table["selected"].to_numpy(dtype=np.bool_)
+        return np.where(offered, hired(table), np.nan)
+
+
+def pass_chances(plan: Plan, history: History, features: pd.DataFrame, folds: Folds, notices: list[str]) -> Floats:
+    """q_t of every row of the history's table, (rows, stages); 1 at the stage that shows the score."""
+    chances = np.ones((len(features), len(plan.stages)))
+    for stage, name in enumerate(plan.stages):
+        if stage == plan.shows:
+            continue
+        results = plan.results(history, stage)
+        known = ~np.isnan(results)
+        if known.sum() < FEW:
+            notices.append(f"{name}: only {int(known.sum())} known results to learn the chance of passing from")
+        for fold in range(folds.count):
+            inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, known))
+            if len(training) and len(inside):
+                model = Strata(features.iloc[training], results[training], np.ones(len(training)), 2)
+                chances[inside, stage] = np.clip(model.laws(features.iloc[inside]).means, 0.0, 1.0)
+    return chances
+
+
+def chains(
+    plan: Plan,
+    laws: Laws,
+    chances: Floats,
+    costs: Floats,
+    groups: Sequence[str],
+    attributes: Sequence[dict[str, float]],
+    value_scale: float,
+    true_value: TrueValue | None,
+) -> list[Chain]:
+    """A chain for each candidate, named c0, c1, ...; equal ones share their states."""
+    made: dict[tuple[object, ...], Chain] = {}
+    result = []
+    for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
+        terms = tuple(chances[i].tolist()), tuple(costs[i].tolist())
+        key = number, group, terms
+        if key not in made:
+            values, probs = laws.law(number)
+            true = None if true_value is None else value_scale * true_value.of(values, group)
+            states = _states(plan, value_scale * values, probs, true, *terms)
+            made[key] = Chain("", group, plan.stages[0], states)
+        chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
+        chain.__dict__.update(id=f"c{i}", attributes=attributes[i])
+        result.append(chain)
+    return result
+
+
+def _states(
+    plan: Plan,
+    values: Floats,
+    probs: Floats,
+    true: Floats | None,
+    chances: tuple[float, ...],
+    costs: tuple[float, ...],
+) -> tuple[State, ...]:
+    stages, shows = plan.stages, plan.shows
+    out = _free("out", stages)
+    numbers = range(1, len(values) + 1)
+
+    def onward(target: str, chance: float) -> dict[str, float]:
+        return {name: p for name, p in ((target, chance), (out, 1 - chance)) if p > 0}
+
+    states = [
+        State(stages[t], 0.0 - costs[t], onward(stages[t + 1], chances[t]), stage=stages[t]) for t in range(shows)
+    ]
+    first = {f"{stages[shows + 1]}-{j}": float(p) for j, p in zip(numbers, probs)}
+    states.append(State(stages[shows], 0.0 - costs[shows], first, stage=stages[shows]))
+    for t in range(shows + 1, len(stages)):
+        after = stages[t + 1] if t + 1 < len(stages) else "hired"
+        states += [
+            State(f"{stages[t]}-{j}", 0.0 - costs[t], onward(f"{after}-{j}", chances[t]), stage=stages[t])
+            for j in numbers
+        ]
+    states += [
+        State(f"hired-{j}", float(v), terminal=True, true_reward=None if true is None else float(true[j - 1]))
+        for j, v in zip(numbers, values)
+    ]
+    if any(out in state.to for state in states):
+        states.append(State(out, 0.0))
+    return tuple(states)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    """The name, marked if a stage already has it."""
+    while name in taken:
+        name += "*"
+    return name

@@ -1,0 +1,285 @@
+"""From a firm's history to an instance: every candidate gets a prior, every search a capacity, inspections a cost.
+
+    features, scores -> folds -> laws (fitter) -> boxes or chains -> Instance, beside what the firm did
+
+The value of a candidate is value_scale * score, in the unit of costs. A prior is the law of the score given what was
+known before the inspection, learnt from other folds (`folds`). Applications that were withdrawn or are still open
+leave the instance, as they leave all rates, but their scores still teach.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from auditkit.data.firm_history import History
+from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, shipped
+from auditkit.fitting import chains, searches
+from auditkit.fitting.boxes import boxes
+from auditkit.fitting.fitted import CannotFit, Fitted, Realised
+from auditkit.fitting.fitter import GROUP, Fitter, Laws
+from auditkit.fitting.folds import Folds, deal
+from auditkit.fitting.long_term import OutcomeScale, TrueValue, true_values
+from auditkit.fitting.propensity import propensity_weights, selection
+from auditkit.fitting.quality import assess
+from auditkit.fitting.searches import Cost
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.search import Candidate, Search
+
+FEWEST = 10
+"""Scores without which nothing is fitted."""
+
+
+def fit(
+    history: History,
+    *,
+    fitters: Mapping[str, type[Fitter]],
+    fitter: str = "empirical",
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    value_scale: float = 1.0,
+    folds: int = 5,
+    points: int = 40,
+    propensity: bool = False,
+    outcome_scale: OutcomeScale = "match",
+    staged: bool = True,
+) -> Fitted:
+    """Fit a history.
+
+    `cost` (one number, or one per stage) and `capacity` serve where the data have none. `propensity` weighs scores by
+    the inverse chance that there is one. `staged` makes chains of data with stages, boxes otherwise.
+    Raises CannotFit if the data cannot support a model, InputError if a cost is missing or a setting is wrong.
+    """
+    _check_settings(fitter, fitters, capacity, value_scale, folds, points)
+    _check_data(history)
+    notices: list[str] = []
+    table = history.table
+    plan = chains.Plan.of(history, notices) if staged and history.stages else None
+    features = features_of(history)
+    if list(features.columns) == [GROUP]:
+        notices.append("nothing is known of candidates before inspection but their group: --map prior=COLUMN adds more")
+    scores = table["score"].to_numpy(dtype=np.float64)
+    scored = ~np.isnan(scores)
+    dealt = deal(table["search"], table["candidate"], scored, folds)
+    chance_weights = propensity_weights(features, scored)
+    weights = chance_weights if propensity else scored.astype(np.float64)
+    with blaming(fitters[fitter], f"making the fitter {fitter!r}"):
+        kind = fitters[fitter](points=points if plan is None else min(points, chains.MOST_POINTS))
+        fitter_settings = kind.model_dump(mode="json")
+    all_laws = cross_fit(kind, features, scores, weights, dealt)
+
+    rows, search = _in_layout_order(history, notices)
+    laws, group = all_laws.take(rows), table["group"].astype("str").to_numpy()[rows].tolist()
+    positions, capacity_source = searches.capacities(history, rows, search, capacity, notices)
+    true_value = _true_value(history, outcome_scale, notices)
+    extra = searches.attributes(history, rows)
+    candidates: list[Candidate]
+    reached: dict[str, Bools] = {}
+    inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
+    if plan is None:
+        costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
+        candidates = [*boxes(laws, group, costs, extra, value_scale, true_value)]
+    else:
+        own = plan.stages[: plan.own]
+        each, cost_source = searches.stage_costs(history, rows, own, plan.shows, cost, notices)
+        chances = chains.pass_chances(plan, history, features, dealt, notices)[rows]
+        padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
+        candidates = [*chains.chains(plan, laws, chances, padded, group, extra, value_scale, true_value)]
+        reached = {name: searches.stage_reached(history, name)[rows] for name in own}
+        costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
+        inspected = reached[own[0]]
+    realised = _realised(
+        history, rows, search, positions, inspected, costs, laws, value_scale, true_value, reached, notices
+    )
+    quality = assess(
+        laws,
+        scores[rows],
+        group,
+        selection(group, laws.means, inspected, scored[rows], chance_weights[rows], weighted=propensity),
+    )
+    settings = {
+        "fitter": fitter,
+        "fitter_settings": fitter_settings,
+        "features": [str(name) for name in features.columns],
+        "folds": dealt.count,
+        "folds_of": dealt.unit,
+        "propensity": propensity,
+        "value_scale": value_scale,
+        "cost": cost_source,
+        "capacity": capacity_source,
+        "stages": [] if plan is None else list(plan.stages),
+        "score_stage": None if plan is None else plan.stages[plan.shows],
+        "true_value": None if true_value is None else true_value.to_json(),
+    }
+    return Fitted(
+        instance=_instance(history, rows, search, positions, candidates),
+        realised=realised,
+        quality=quality,
+        rows=rows,
+        expected=value_scale * laws.means,
+        true_value=true_value,
+        notices=tuple(notices),
+        settings=settings,
+    )
+
+
+def features_of(history: History) -> pd.DataFrame:
+    """What was known of each candidate before the inspection: group, job family if there is one, priors."""
+    table = history.table
+    features: dict[str, pd.Series[Any]] = {GROUP: table["group"].astype("str")}
+    if "family" in table.columns:
+        features["family"] = table["family"].astype("category")
+    return pd.DataFrame(features | {name: table[f"prior:{name}"] for name in history.columns("prior")})
+
+
+def cross_fit(kind: Fitter, features: pd.DataFrame, scores: Floats, weights: Floats, folds: Folds) -> Laws:
+    """Laws of all rows, those of a fold learnt from the other folds; `weights` are 0 where there is no score."""
+    parts = []
+    for fold in range(folds.count):
+        inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
+        own = weights[training] / weights[training].mean()
+        try:
+            with blaming(kind, f"the fitter {kind.name!r}"):
+                laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
+                if not isinstance(laws, Laws):
+                    raise TypeError(f"its laws are of the class {type(laws).__name__}, not Laws")
+            if len(laws) != len(inside):
+                raise InputError(Problem("laws", f"{len(laws)} for {len(inside)} candidates"))
+        except PluginError:
+            raise
+        except InputError as error:
+            problems = [problem.at(f"fitter {kind.name!r}") for problem in error.problems]
+            if not shipped(kind):
+                raise PluginError(kind, f"the fitter {kind.name!r} failed", "; ".join(map(str, problems))) from None
+            raise InputError(problems) from None
+        parts.append((inside, laws))
+    return Laws.joined(parts, len(features))
+
+
+def _check_settings(
+    fitter: str,
+    fitters: Mapping[str, type[Fitter]],
+    capacity: int | None,
+    value_scale: float,
+    folds: int,
+    points: int,
+) -> None:
+    problems = []
+    if fitter not in fitters:
+        problems.append(Problem("fitter", f"there is no fitter {fitter!r}", nearest(fitter, fitters)))
+    if not (math.isfinite(value_scale) and value_scale > 0):
+        problems.append(Problem("--value-scale", f"{value_scale} is not a positive number"))
+    if folds < 2:
+        problems.append(Problem("folds", f"{folds} is not a number of folds", "give 2 or more"))
+    if not 2 <= points <= 1000:
+        problems.append(Problem("points", f"{points} is not a number of support points", "give 2 to 1000"))
+    if capacity is not None and capacity < 0:
+        problems.append(Problem("--capacity", f"{capacity} is not a number of positions", "give 0 or more"))
+    if problems:
+        raise InputError(problems)
+
+
+def _check_data(history: History) -> None:
+    problems = []
+    known = int(history.table["score"].notna().sum()) if history.has("score") else 0
+    if not history.has("score"):
+        problems.append(Problem("score", "there is no score, so no prior can be learnt", "--map score=COLUMN"))
+    elif known < FEWEST:
+        what = f"only {known} candidates have a score; priors need at least {FEWEST}"
+        problems.append(Problem("score", what, "audit a longer period, or --map score=COLUMN"))
+    elif history.table["candidate"][history.table["score"].notna()].nunique() < 2:
+        problems.append(Problem("score", "all scores are of one person", "--map candidate=COLUMN"))
+    if not history.has("selected"):
+        what = "nothing says who was selected, so there is no policy of the firm to compare with"
+        problems.append(Problem("selected", what, "--map selected=COLUMN"))
+    elif not history.decided.any():
+        problems.append(Problem("selected", "no application has been decided yet"))
+    if problems:
+        raise CannotFit(problems)
+
+
+def _in_layout_order(history: History, notices: list[str]) -> tuple[Ints, Ints]:
+    """Rows that take part, those of a search together, searches as they first occur; and the number of the search."""
+    decided = history.decided.to_numpy(dtype=np.bool_)
+    if not decided.all():
+        table = history.table
+        counts = {name: int(table[name].sum()) for name in ("withdrawn", "pending")}
+        named = " and ".join(f"{n:,} {name}" for name, n in counts.items() if n)
+        spent = int((table["inspected"].to_numpy(dtype=np.bool_) & ~decided).sum())
+        also = f"; what {spent:,} inspections of them cost is not counted" if spent else ""
+        notices.append(f"{named} applications are not in the model{also}")
+    rows = np.flatnonzero(decided)
+    code = pd.factorize(history.table["search"].to_numpy()[rows])[0].astype(np.int64)
+    order = np.argsort(code, kind="stable")
+    return rows[order], code[order]
+
+
+def _instance(history: History, rows: Ints, search: Ints, capacity: Ints, candidates: list[Candidate]) -> Instance:
+    starts = np.searchsorted(search, np.arange(len(capacity) + 1))
+    names = history.table["search"].to_numpy()[rows[starts[:-1]]]
+    return Instance(
+        tuple(
+            Search(str(name), int(k), tuple(candidates[a:b]))
+            for name, k, a, b in zip(names, capacity, starts, starts[1:])
+        )
+    )
+
+
+def _true_value(history: History, scale: OutcomeScale, notices: list[str]) -> TrueValue | None:
+    if not history.has("outcome"):
+        return None
+    table = history.table
+    known = table[searches.hired(table) & table["outcome"].notna() & table["score"].notna()]
+    found = true_values(
+        known["score"].to_numpy(dtype=np.float64), known["outcome"].to_numpy(dtype=np.float64), known["group"], scale
+    )
+    if isinstance(found, str):
+        notices.append(found)
+        return None
+    how = "moved and stretched to the scores' mean and spread" if scale == "match" else "in the unit of the score"
+    notices.append(f"true values are learnt from the outcomes of {found.outcomes:,} hired, {how}")
+    return found
+
+
+def _realised(
+    history: History,
+    rows: Ints,
+    search: Ints,
+    capacity: Ints,
+    inspected: Bools,
+    costs: Floats,
+    laws: Laws,
+    value_scale: float,
+    true_value: TrueValue | None,
+    reached: dict[str, Bools],
+    notices: list[str],
+) -> Realised:
+    table = history.table.iloc[rows]
+    scores = table["score"].to_numpy(dtype=np.float64)
+    credited = np.where(np.isnan(scores), laws.means, scores)
+    true: Floats | None = None
+    if true_value is not None:  # linear in the score, so the mean of a prior stands for the prior
+        effects = table["group"].astype("str").map(lambda g: true_value.effects.get(g, 0.0)).to_numpy(dtype=np.float64)
+        true = value_scale * (true_value.intercept + true_value.slope * credited + effects)
+    realised = Realised(
+        search=search,
+        capacity=capacity,
+        inspected=inspected.copy(),
+        offered=table["selected"].to_numpy(dtype=np.bool_, copy=True),
+        selected=searches.hired(table).copy(),
+        value=value_scale * scores,
+        credited=value_scale * credited,
+        cost=costs,
+        true=true,
+        reached=reached,
+    )
+    if n := realised.without_score:
+        notices.append(f"{n:,} of those selected have no score: they count with what was expected of them")
+    if (n := int((realised.offered & ~realised.selected).sum())) and not reached:
+        notices.append(f"{n:,} declined an offer: they fill no position; the model of one stage knows no refusals")
+    return realised

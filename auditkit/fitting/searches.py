@@ -1,0 +1,147 @@
+"""The terms of each search: how many positions it has, and what its inspections cost.
+
+Each comes from the data if they have it, else from the option, else from what can stand in for it; which one it was is
+said in a notice and kept in the settings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from auditkit.data.firm_history import History
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.model.layout import Bools, Floats, Ints
+
+Cost = float | Mapping[str, float]
+"""One cost of every inspection, or one for each stage."""
+
+
+def hired(table: pd.DataFrame) -> Bools:
+    """Who fills a position: selected, and did not decline."""
+    return (table["selected"] & ~table["declined"]).to_numpy(dtype=np.bool_)
+
+
+def stage_reached(history: History, stage: str) -> Bools:
+    """Who reached a stage, as far as that is known."""
+    return history.table[f"stage:{stage}"].fillna(False).to_numpy(dtype=np.bool_)
+
+
+def capacities(history: History, rows: Ints, search: Ints, option: int | None, notices: list[str]) -> tuple[Ints, str]:
+    """Positions of each search (numbered by `search`, one entry per row of `rows`), and where they come from."""
+    table = history.table.iloc[rows]
+    count = int(search.max()) + 1
+    filled = np.bincount(search, hired(table), minlength=count).astype(np.int64)
+    if history.has("capacity"):
+        source = "option" if history.mapping.column("capacity") is None else "data"
+        given = np.zeros(count, dtype=np.int64)
+        given[search] = table["capacity"].to_numpy(dtype=np.int64)
+    elif option is not None:
+        source, given = "option", np.full(count, option, dtype=np.int64)
+    else:
+        source = "selected"
+        # an offer that was declined shows that there was a position
+        offers = np.bincount(search, table["selected"].to_numpy(dtype=np.bool_), minlength=count)
+        given = np.maximum(filled, offers > 0)
+        notices.append("no capacity is given: each search has as many positions as it filled")
+    if (given < filled).any():
+        n = int((given < filled).sum())
+        notices.append(f"{_searches(n)} filled more positions than the capacity given: the number filled serves")
+    wanted = np.maximum(given, filled)
+    there = np.bincount(search, minlength=count)
+    if (wanted > there).any():
+        more = int((wanted - there)[wanted > there].sum())
+        n = int((wanted > there).sum())
+        notices.append(f"{_searches(n)} had more positions than candidates: {more} positions are left out")
+    result = np.minimum(wanted, there)
+    if (result == 0).any():
+        n = int((result == 0).sum())
+        notices.append(f"{_searches(n)} had no position to fill: the optimum inspects nobody there")
+    return result, source
+
+
+def _searches(n: int) -> str:
+    return "one search" if n == 1 else f"{n} searches"
+
+
+def inspection_costs(history: History, rows: Ints, option: Cost | None, notices: list[str]) -> tuple[Floats, str]:
+    """The cost of inspecting each row, and where it comes from."""
+    if isinstance(option, Mapping):
+        raise InputError(Problem("--cost", "costs per stage, but the data have no stages", "give one number"))
+    if not history.has("cost") or bool(history.table["cost"].isna().all()):
+        if option is None:
+            raise _no_cost()
+        return np.full(len(rows), _finite(option)), "option"
+    everyone = np.ones(len(history.table), dtype=np.bool_)
+    return _filled(history.table, "cost", rows, everyone, option, notices), "data"
+
+
+def stage_costs(
+    history: History, rows: Ints, stages: tuple[str, ...], shows: int, option: Cost | None, notices: list[str]
+) -> tuple[Floats, str]:
+    """Costs (rows, stages); `shows` is the stage that shows the score."""
+    per_stage = dict(option) if isinstance(option, Mapping) else {}
+    if wrong := [name for name in per_stage if name not in stages]:
+        raise InputError(
+            [Problem(f"--cost {name}", f"there is no stage {name!r}", nearest(name, stages)) for name in wrong]
+        )
+    columns = {s for s in stages if history.has(f"cost:{s}") and history.table[f"cost:{s}"].notna().any()}
+    costs = np.zeros((len(rows), len(stages)))
+    if columns or per_stage:
+        for i, stage in enumerate(stages):
+            if stage in columns:
+                there = stage_reached(history, stage)
+                costs[:, i] = _filled(history.table, f"cost:{stage}", rows, there, per_stage.get(stage), notices)
+            else:
+                costs[:, i] = _finite(per_stage.get(stage, 0.0))
+        if free := [stage for stage in stages if stage not in columns and stage not in per_stage]:
+            notices.append(f"no cost is given for {', '.join(free)}: taken as 0")
+        return costs, "data" if columns else "option"
+    if not history.has("cost") and option is None:
+        raise _no_cost()
+    each, source = inspection_costs(history, rows, option, notices)
+    costs[:, : shows + 1] = each[:, None]
+    if shows:
+        named = ", ".join(stages[: shows + 1])
+        notices.append(f"the one cost given is charged at each of {named}: --cost can name a cost for each stage")
+    return costs, source
+
+
+def _filled(
+    table: pd.DataFrame, column: str, rows: Ints, there: Bools, option: float | None, notices: list[str]
+) -> Floats:
+    """A cost for each row: its own, the option, the mean of its search, or the mean of all; `there` are those who
+    should have one of their own."""
+    cost = table[column].astype(np.float64)
+    if option is not None:
+        cost = cost.fillna(_finite(option))
+    elif n := int((cost.isna().to_numpy(dtype=np.bool_) & there)[rows].sum()):
+        notices.append(f"{n:,} candidates have no {column}: the mean of their search, or of all, serves")
+    cost = cost.fillna(cost.groupby(table["search"].to_numpy()).transform("mean")).fillna(cost.mean())
+    return np.asarray(cost, dtype=np.float64)[rows]
+
+
+def _finite(cost: float) -> float:
+    if not math.isfinite(cost):
+        raise InputError(Problem("--cost", f"{cost} is not a finite number"))
+    return float(cost)
+
+
+def _no_cost() -> InputError:
+    what = "there is no cost of an inspection, so the best policy cannot be found"
+    return InputError(Problem("cost", what, "give one with --cost, in the unit of value, or --map cost=COLUMN"))
+
+
+def attributes(history: History, rows: Ints) -> list[dict[str, float]]:
+    """Expenses of each row under the names of their columns; what is not known is left out."""
+    names = history.columns("expense")
+    if not names:
+        return [{} for _ in rows]
+    records: list[dict[Any, Any]] = (
+        history.table[[f"expense:{name}" for name in names]].iloc[rows].set_axis(list(names), axis=1).to_dict("records")
+    )
+    return [{str(k): float(v) for k, v in record.items() if math.isfinite(v)} for record in records]

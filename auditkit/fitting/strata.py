@@ -1,0 +1,182 @@
+"""Laws of strata that shrink toward their parents' (empirical Bayes).
+
+**Strata** are the nested cells of `partition`, for everybody together and for each group by itself. With F_s the law
+observed in stratum s, n_s its effective size (sum w)^2 / sum w^2, and L_parent the law already found for its parent,
+
+    L_s = (n_s F_s + K L_parent) / (n_s + K).
+
+This is the posterior mean if the laws of the strata of one level were Dirichlet processes around their parents with
+pseudo-count K; its mean shrinks by Buehlmann's credibility n_s / (n_s + K). For such strata the variance of any mean
+between strata is 1/K times the variance within, so K is estimated, level by level, by Buehlmann and Straub's ratio
+
+    within  = sum_i w_i (y_i - mean_s)^2 / (N - S)
+    between = (sum_s n_s (mean_s - mean_parent)^2 - (S - P) within) / (N - sum_s n_s^2 / n_parent)
+    K = within / between,   infinite (the parent's law) if between <= 0,
+
+for N rows in S strata of P parents, n_s here the sum of weights. It is taken for the scores and for their distances
+from the median, and the smaller K serves, so that strata that differ in spread alone keep that difference too.
+
+**Groups.** The law of group g in cell c is (n_g L_gc + K' L_c) / (n_g + K'), L_gc learnt from the group alone and L_c
+from everybody, n_g the size of the whole group and K' the ratio for groups within cells. So a large group has laws of
+its own, of another level and another spread; a small one has those of everybody with the same priors, and so has a
+group never seen.
+
+**Trend.** Neighbouring cells of a number differ mostly by its slope, and shrinking that away would make candidates look
+more alike than they are. So the laws are of y - m_c, with m_c the mean over the cell of a linear regression on the
+priors (fitted together with the group, whose part is left out), and m_c is added in the end: a cell shrinks toward its
+parent moved along the trend. Scores with few different values (ratings) are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from auditkit.fitting.fitter import GROUP, Laws, ScoreModel, quantise
+from auditkit.fitting.partition import TREND, partition
+from auditkit.fitting.regression import Design, kinds_of, least_squares, positions_in
+from auditkit.model.layout import Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FINER = 8
+"""Laws of parents are kept with this many times the final number of points."""
+
+EVERYBODY = -1
+
+
+def pseudo_count(measured: Floats, strata: Ints, parents: Ints, weights: Floats) -> float:
+    """The smallest K of the columns of `measured`; infinite if strata do not differ within their parents.
+
+    `strata` and `parents` are codes of the rows; rows of one stratum have one parent.
+    """
+    stratum, above = (np.unique(codes, return_inverse=True)[1] for codes in (strata, parents))
+    n, sizes, parent_sizes = float(weights.sum()), np.bincount(stratum, weights), np.bincount(above, weights)
+    parent_of = np.zeros(len(sizes), dtype=np.int64)
+    parent_of[stratum] = above
+    spare, spread = n - len(sizes), n - float((sizes**2 / parent_sizes[parent_of]).sum())
+    smallest = float("inf")
+    if spare <= 0 or spread <= 1e-9 * n:
+        return smallest
+    for column in measured.T:
+        own = np.bincount(stratum, weights * column) / sizes
+        whole = np.bincount(above, weights * column) / parent_sizes
+        within = float(weights @ (column - own[stratum]) ** 2) / spare
+        between = (float(sizes @ (own - whole[parent_of]) ** 2) - (len(sizes) - len(parent_sizes)) * within) / spread
+        if between > 0:
+            smallest = min(smallest, within / between)
+    return smallest
+
+
+def credibility(size: float, pseudo: float) -> float:
+    """n / (n + K): what a stratum's own law weighs."""
+    return 0.0 if np.isinf(pseudo) or size <= 0 else size / (size + pseudo)
+
+
+def effective_size(weights: Floats) -> float:
+    """How many equal weights carry as much information: (sum w)^2 / sum w^2."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else 0.0
+
+
+class Strata(ScoreModel):
+    """Trained strata; laws are worked out when somebody needs them, once each."""
+
+    def __init__(self, features: pd.DataFrame, scores: Floats, weights: Floats, points: int) -> None:
+        self.points, self.weights = points, weights
+        self._design = Design.of(features)
+        self._slopes = least_squares(self._design.matrix(features), scores, weights, self._design.penalty)
+        table = self._with_trend(features)
+        line = table[TREND].to_numpy(dtype=np.float64)
+        line = line - np.average(line, weights=weights) if len(np.unique(scores)) > points else np.zeros(len(line))
+        self.partition = partition(table, scores, weights)
+        codes = self.partition.cells(table)
+        self._trend = [_means(code, line, weights) for code in codes]
+        finest = self._trend[-1]
+        self.scores = scores - np.array([finest[code] for code in codes[-1].tolist()])
+        measured = np.stack([self.scores, np.abs(self.scores - np.median(self.scores))], axis=1)
+        self._groups = kinds_of(features[GROUP])
+        group = positions_in(self._groups, features[GROUP])
+        self.pseudo = [pseudo_count(measured, cell, parent, weights) for parent, cell in pairwise(codes)]
+        """K of level 1, 2, ..."""
+        self.group_pseudo = pseudo_count(measured, codes[-1] * len(self._groups) + group, codes[-1], weights)
+        """K' of groups within cells."""
+        self._rows: dict[tuple[int, int], dict[int, Ints]] = {}
+        for g in range(EVERYBODY, len(self._groups)):
+            own = np.flatnonzero(group == g) if g >= 0 else np.arange(len(scores))
+            for level, code in enumerate(codes):
+                self._rows[g, level] = {cell: own[i] for cell, i in _positions(code[own])}
+        self._made: dict[tuple[int, int, int], tuple[Floats, Floats]] = {}
+
+    def _with_trend(self, features: pd.DataFrame) -> pd.DataFrame:
+        """The features with the trend in front; the group has no part in it."""
+        table = features.copy()
+        table.insert(0, TREND, self._design.matrix(features, without=GROUP) @ self._slopes)
+        return table
+
+    @cached_property
+    def group_credibility(self) -> dict[str, float]:
+        """What a group's own laws weigh against those of everybody in the same cell."""
+        sizes = [effective_size(self.weights[self._rows[g, 0][0]]) for g in range(len(self._groups))]
+        return {str(g): credibility(n, self.group_pseudo) for g, n in zip(self._groups, sizes)}
+
+    def laws(self, features: pd.DataFrame) -> Laws:
+        codes = np.stack(self.partition.cells(self._with_trend(features)))
+        deepest = np.zeros(len(features), dtype=np.int64)
+        for level in range(1, len(codes)):  # a cell without training rows has the law of its nearest ancestor
+            known = np.array(list(self._rows[EVERYBODY, level]), dtype=np.int64)
+            deepest[np.isin(codes[level], known) & (deepest == level - 1)] = level
+        cell = codes[deepest, np.arange(len(features))]
+        group = positions_in(self._groups, features[GROUP])
+        kinds, which = np.unique(np.stack([group, deepest, cell]), axis=1, return_inverse=True)
+        found = []
+        for g, level, code in kinds.T.tolist():
+            path = self.partition.path(level, code)
+            law = self._law(EVERYBODY, level, path)
+            if g >= 0 and (weight := self.group_credibility[str(self._groups[g])]):
+                law = _blend(weight, self._law(g, level, path), law)
+            support, probs = quantise(*law, self.points)
+            found.append((support + self._trend[level][code], probs))
+        return Laws.of(found, which.ravel())
+
+    def _law(self, group: int, level: int, path: list[int]) -> tuple[Floats, Floats]:
+        """L_s of one group, or of everybody, in a cell, without its trend."""
+        key = group, level, path[level]
+        if key not in self._made:
+            own = self._rows[group, level].get(path[level])
+            if own is None:
+                self._made[key] = self._law(group, level - 1, path)
+            else:
+                law = self.scores[own], self.weights[own]
+                if level:
+                    weight = credibility(effective_size(self.weights[own]), self.pseudo[level - 1])
+                    law = _blend(weight, law, self._law(group, level - 1, path))
+                self._made[key] = quantise(*law, self.points * FINER)
+        return self._made[key]
+
+
+def _means(code: Ints, values: Floats, weights: Floats) -> dict[int, float]:
+    found, inverse = np.unique(code, return_inverse=True)
+    means = np.bincount(inverse, weights * values) / np.bincount(inverse, weights)
+    return dict(zip(found.tolist(), means.tolist()))
+
+
+def _positions(code: Ints) -> Iterator[tuple[int, Ints]]:
+    """Each code that occurs, and where."""
+    order = np.argsort(code, kind="stable")
+    found, first = np.unique(code[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, first[1:]))
+
+
+def _blend(weight: float, law: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """weight * law + (1 - weight) * other, whatever their weights sum to."""
+    if weight == 0.0:
+        return other
+    return (
+        np.concatenate([law[0], other[0]]),
+        np.concatenate([weight * law[1] / law[1].sum(), (1 - weight) * other[1] / other[1].sum()]),
+    )

@@ -1,0 +1,1 @@
+"""Instances of sequential search, their flat layout, and their files."""

@@ -1,0 +1,327 @@
+"""Instance and solution files (`auditkit-instance/1`, `auditkit-solution/1`): their formats, and how they are read.
+
+Files are read through these models and `auditkit schema` prints the JSON Schemas that they imply, so each format is
+stated once. The models check the shape of a document, the classes of `search.py` and `instance.py` what it means;
+problems of both kinds are collected, each with its place in the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic_core import CoreSchema
+
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.files import read_json
+from auditkit.model.instance import INSTANCE, Instance
+from auditkit.model.search import Box, Candidate, Chain, Search, State
+
+SOLUTION = "auditkit-solution/1"
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=False)
+
+
+class StateModel(_Model):
+    """One state of a candidate's chain."""
+
+    reward: float = Field(
+        default=0.0,
+        description="paid (or, if negative, cost) when the state is left; of a terminal state when it is entered",
+    )
+    to: dict[str, float] = Field(
+        default_factory=dict, description="next state = probability; they sum to 1, or there are none"
+    )
+    terminal: bool = Field(default=False, description="entering it means selection")
+    stage: str | None = Field(default=None, description="name by which constraints can refer to it")
+    true_reward: float | None = Field(default=None, description="long-term utility in place of `reward`")
+
+
+class BoxModel(_Model):
+    """A candidate with one inspection: pay the cost, learn the value, select or not."""
+
+    id: str = Field(description="unique within the search")
+    group: str
+    cost: float = Field(description="of the inspection, in the unit of the values")
+    values: list[float] = Field(description="what the candidate may turn out to be worth")
+    probs: list[float] = Field(description="probability of each value; they sum to 1")
+    true_values: list[float] | None = Field(default=None, description="long-term utilities, one for each value")
+    attributes: dict[str, float] = Field(default_factory=dict, description="numbers that constraints can refer to")
+
+
+class ChainModel(_Model):
+    """A candidate with several stages: a Markov chain."""
+
+    id: str = Field(description="unique within the search")
+    group: str
+    start: str = Field(description="the state in which the candidate begins; not terminal")
+    states: dict[str, StateModel]
+    attributes: dict[str, float] = Field(default_factory=dict, description="numbers that constraints can refer to")
+
+
+class _BoxOrChain:
+    """Candidates are read one by one, so that each problem names its candidate; the schema has them all the same."""
+
+    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return handler(TypeAdapter(BoxModel | ChainModel).core_schema)
+
+
+class ConstraintModel(BaseModel):
+    """A constraint: its type, and the keys of that type."""
+
+    model_config = ConfigDict(extra="allow")
+    type: str
+
+
+class SearchModel(_Model):
+    """One requisition: at most `capacity` of its candidates can be selected."""
+
+    id: str
+    capacity: int = Field(description="from 0 to the number of candidates")
+    candidates: list[Annotated[dict[str, Any], _BoxOrChain()]]
+
+
+class InstanceModel(_Model):
+    """Independent searches, and the constraints that they are to meet together on average."""
+
+    format: Literal["auditkit-instance/1"]
+    searches: list[SearchModel]
+    constraints: list[dict[str, Any]] = Field(default_factory=list)
+
+
+class _Part(BaseModel):
+    """A part of a solution: further keys are allowed, because the program that wrote it may be newer."""
+
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+
+
+class CandidateModel(_Part):
+    """What a policy means for one candidate."""
+
+    search: str
+    id: str
+    inspect: float = Field(description="chance of being inspected")
+    select: float = Field(description="chance of being selected")
+    visits: dict[str, float] = Field(description="expected visits of each state; of a box: inspected, selected")
+    select_by_value: list[float] | None = Field(default=None, description="of a box: chance of selection by value")
+
+
+class OutcomeModel(_Part):
+    """What a policy yields."""
+
+    utility: float
+    long_term_utility: float | None = None
+    unfilled_capacity: float = Field(description="expected positions left open")
+    candidates: list[CandidateModel]
+
+
+class RowModel(_Part):
+    """One condition, and how it is met."""
+
+    label: str
+    type: str
+    sense: Literal["<=", "==", ">="]
+    value: float
+    bound: float
+    slack: float = Field(description="distance from the bound, not negative on the right side")
+    dual: float = Field(description="what the optimum gains per unit by which the bound is moved")
+
+
+class LevelModel(_Part):
+    """Multipliers under which a policy is optimal; `objective` is the weight of the utility itself."""
+
+    objective: float = 1.0
+    duals: list[float] = Field(description="one for each affine row, then one for each cut")
+
+
+class PolicyModel(LevelModel):
+    """One policy of the mixture. Ties of its indices are broken by the further levels in `ties`."""
+
+    weight: float = Field(description="chance with which the policy is drawn")
+    ties: list[LevelModel] = Field(default_factory=list)
+
+
+class CutModel(_Part):
+    """A tangent of a convex measure, valid for every policy."""
+
+    measure: int = Field(description="which of the measures, counted from 0")
+    label: str
+    at: list[float] = Field(description="visits at which it touches")
+    dual: float
+
+
+class OptimumModel(OutcomeModel):
+    """The constrained optimum with its certificate: no policy is worth more than `bound`."""
+
+    bound: float
+    gap: float = Field(description="bound - utility, not negative")
+    evaluations: int | None = None
+    constraints: list[RowModel]
+    cuts: list[CutModel] = Field(default_factory=list)
+    policies: list[PolicyModel]
+
+
+class PriceModel(_Part):
+    """The price of fairness."""
+
+    ratio: float | None = Field(description="share of the unconstrained utility that is kept")
+    loss: float | None = Field(description="utility lost")
+
+
+class InstanceHash(_Part):
+    """Which instance was solved."""
+
+    sha256: str | None = Field(description="of the instance file; null if there was none")
+
+
+class CertificateModel(_Part):
+    """A multiplier of the proof that constraints conflict."""
+
+    label: str
+    dual: float
+
+
+class SolutionModel(_Part):
+    """A solved instance, with all that is needed to check it."""
+
+    format: Literal["auditkit-solution/1"]
+    status: Literal["optimal", "infeasible"]
+    method: str
+    specs: list[ConstraintModel] = Field(description="the constraints")
+    unconstrained: OutcomeModel
+    constrained: OptimumModel | None
+    conflict: list[str] = Field(default_factory=list, description="constraints that cannot hold together")
+    certificate: list[CertificateModel] = Field(default_factory=list, description="the proof that they cannot")
+    price_of_fairness: PriceModel
+    instance: InstanceHash
+
+
+def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
+    """An instance file: the instance, the keys of its constraints, and the SHA-256 of the file."""
+    document, content = read_json(path)
+    try:
+        instance = instance_from_document(document)
+    except InputError as error:
+        raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in error.problems]) from None
+    return instance, document.get("constraints", []), hashlib.sha256(content).hexdigest()
+
+
+def read_solution(path: Path) -> dict[str, Any]:
+    """A solution file, with everything that `verify` looks at in its place."""
+    document, _ = read_json(path)
+    if not isinstance(document, dict) or document.get("format") != SOLUTION:
+        raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION}"))
+    try:
+        SolutionModel.model_validate(document)
+    except ValidationError as error:
+        raise InputError(mismatches(error, str(path), "write it again with auditkit solve --json")) from None
+    return document
+
+
+def mismatches(error: ValidationError, place: str, fix: str) -> list[Problem]:
+    """Where a document that a program wrote is not of its format, and what to do."""
+    return [
+        Problem(f"{place}: {_where(item['loc'])}", "is missing" if item["type"] == "missing" else item["msg"], fix)
+        for item in error.errors()
+    ]
+
+
+def _where(loc: tuple[int | str, ...]) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+
+
+def instance_from_document(document: Any) -> Instance:
+    """The instance of a parsed document; raises InputError with every problem and its place."""
+    if not isinstance(document, dict):
+        raise InputError(Problem("", "the file holds no JSON object", f'it must begin with {{"format": "{INSTANCE}"'))
+    if document.get("format") != INSTANCE:
+        found = document.get("format")
+        raise InputError(Problem("format", f"{found!r} is not a format known here", f'write "{INSTANCE}"'))
+    problems: list[Problem] = []
+    model = _validate(InstanceModel, document, "", problems)
+    if model is None:
+        # say what is wrong inside the searches too, as far as they can be read
+        rough = document.get("searches")
+        for i, search in enumerate(rough if isinstance(rough, list) else []):
+            if isinstance(search, dict) and isinstance(search.get("candidates"), list):
+                for j, candidate in enumerate(search["candidates"]):
+                    _candidate(candidate, f"searches[{i}].candidates[{j}]", problems)
+        raise InputError(problems)
+    searches = [_search(search, f"searches[{i}]", problems) for i, search in enumerate(model.searches)]
+    try:
+        instance = Instance(tuple(search for search in searches if search is not None))
+    except InputError as error:
+        problems += error.problems if len(searches) == len(model.searches) else ()
+    if problems:
+        raise InputError(problems)
+    return instance
+
+
+def _search(model: SearchModel, place: str, problems: list[Problem]) -> Search | None:
+    candidates = [_candidate(c, f"{place}.candidates[{j}]", problems) for j, c in enumerate(model.candidates)]
+    whole = tuple(c for c in candidates if c is not None)
+    try:
+        # with candidates missing their number is wrong, so only judge the capacity against all that were written
+        capacity = model.capacity if len(whole) == len(candidates) else min(max(model.capacity, 0), len(whole))
+        search = Search(model.id, capacity, whole)
+    except InputError as error:
+        problems += [p.at(f"{place} {model.id!r}") for p in error.problems]
+        return None
+    if len(whole) < len(candidates) and not 0 <= model.capacity <= len(candidates):
+        what = f"{model.capacity} is not between 0 and the {len(candidates)} candidates"
+        problems.append(Problem(f"{place}.capacity", what))
+    return search
+
+
+def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | None:
+    if not isinstance(raw, dict):
+        problems.append(Problem(place, f"is no JSON object but {raw!r}"))
+        return None
+    name = f"{place} {raw['id']!r}" if "id" in raw else place
+    try:
+        if "states" in raw or "start" in raw:
+            chain = _validate(ChainModel, raw, name, problems)
+            if chain is None:
+                return None
+            states = tuple(State(key, **state.model_dump()) for key, state in chain.states.items())
+            return Chain(chain.id, chain.group, chain.start, states, chain.attributes)
+        box = _validate(BoxModel, raw, name, problems)
+        if box is None:
+            return None
+        return Box(**box.model_dump())
+    except InputError as error:
+        problems += [problem.at(name) for problem in error.problems]
+        return None
+
+
+def _validate(kind: type[M], raw: Any, place: str, problems: list[Problem]) -> M | None:
+    try:
+        return kind.model_validate(raw)
+    except ValidationError as error:
+        for item in error.errors():
+            where = _where(item["loc"])
+            last = str(item["loc"][-1])
+            if item["type"] == "extra_forbidden":
+                problem = Problem(where, f"unknown key {last!r}", nearest(last, _keys(kind, item["loc"])))
+            elif item["type"] == "missing":
+                problem = Problem(where, "is missing")
+            else:
+                problem = Problem(where, f"{item['msg']}, not {item['input']!r}")
+            problems.append(problem.at(place) if place else problem)
+        return None
+
+
+def _keys(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
+    """The keys that are known where an unknown one was found."""
+    if kind is InstanceModel and len(place) > 1:
+        return list(SearchModel.model_fields)
+    if kind is ChainModel and len(place) > 1:
+        return list(StateModel.model_fields)
+    return list(kind.model_fields)

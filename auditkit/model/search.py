@@ -1,0 +1,188 @@
+"""Instances of sequential search: what can be inspected at what cost, and what may come of it.
+
+A **candidate** is a finite Markov chain. A state pays its reward when it is *left* (a cost is a negative
+reward); a *terminal* state pays when it is *entered*, and entering it means that the candidate is selected.
+`Box` is the smallest chain, Pandora's box: pay the cost, learn the value, select or not. `Chain` is any other.
+A **search** has a capacity and candidates; an **instance** is one search or many independent ones.
+
+Rewards, costs and values are in one unit, the user's; probabilities are pure numbers.
+
+The solver sees none of these objects but their `layout`: all states of all candidates of all searches in flat
+arrays, built once (`layout.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.errors import InputError, Problem
+
+SUM_TOLERANCE = 1e-9
+"""How far the probabilities of a state may be from summing to 1 before they are refused."""
+
+
+def _read_only(values: Any) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A one-stage candidate: inspection costs `cost` and shows one of `values`."""
+
+    id: str
+    group: str
+    cost: float
+    values: NDArray[np.float64]
+    probs: NDArray[np.float64]
+    true_values: NDArray[np.float64] | None = None
+    attributes: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        values, probs = _read_only(self.values), _read_only(self.probs)
+        true = None if self.true_values is None else _read_only(self.true_values)
+        problems = []
+        if not math.isfinite(self.cost):
+            problems.append(Problem("cost", f"{self.cost} is not a finite number"))
+        if values.ndim != 1 or not len(values):
+            problems.append(Problem("values", "there must be at least one value"))
+        for name, array in (("values", values), ("true_values", true)):
+            if array is not None and not np.isfinite(array).all():
+                problems.append(Problem(name, "contains a number that is not finite"))
+        if len(probs) != len(values):
+            problems.append(Problem("probs", f"has {len(probs)} numbers for {len(values)} values"))
+        if true is not None and len(true) != len(values):
+            problems.append(Problem("true_values", f"has {len(true)} numbers for {len(values)} values"))
+        problems += _distribution_problems("probs", probs)
+        if problems:
+            raise InputError(problems)
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "probs", _read_only(probs / probs.sum()))
+        object.__setattr__(self, "true_values", true)
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of a chain: `reward` is paid on leaving it, or on entering it if it is terminal."""
+
+    name: str
+    reward: float
+    to: Mapping[str, float] = field(default_factory=dict)
+    terminal: bool = False
+    stage: str | None = None
+    true_reward: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """A candidate who passes through stages; `states` may come in any order."""
+
+    id: str
+    group: str
+    start: str
+    states: tuple[State, ...]
+    attributes: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        problems = [*_state_problems(self.states), *self._reference_problems()]
+        if not problems:
+            problems = self._endless_problems()
+        if problems:
+            raise InputError(problems)
+
+    @cached_property
+    def by_name(self) -> dict[str, State]:
+        return {state.name: state for state in self.states}
+
+    def _reference_problems(self) -> list[Problem]:
+        names = self.by_name
+        problems = []
+        if self.start not in names:
+            problems.append(Problem("start", f"there is no state {self.start!r}", f"states: {', '.join(names)}"))
+        elif names[self.start].terminal:
+            problems.append(
+                Problem("start", f"{self.start!r} is terminal: nobody is selected before the search begins")
+            )
+        for state in self.states:
+            for target in state.to:
+                if target not in names:
+                    problems.append(Problem(f"states.{state.name}.to", f"there is no state {target!r}"))
+        return problems
+
+    def _endless_problems(self) -> list[Problem]:
+        """States that can reach neither a terminal state nor one where nothing follows never end."""
+        ends = {state.name for state in self.states if not state.to}
+        grew = True
+        while grew:
+            more = {
+                s.name for s in self.states if s.name not in ends and any(t in ends for t, p in s.to.items() if p > 0)
+            }
+            ends |= more
+            grew = bool(more)
+        return [
+            Problem(f"states.{state.name}", "never ends: no terminal state and no dead end can be reached from it")
+            for state in self.states
+            if state.name not in ends
+        ]
+
+
+def _state_problems(states: Sequence[State]) -> list[Problem]:
+    problems, seen = [], set()
+    for state in states:
+        place = f"states.{state.name}"
+        if state.name in seen:
+            problems.append(Problem(place, "is defined twice"))
+        seen.add(state.name)
+        for name, number in (("reward", state.reward), ("true_reward", state.true_reward)):
+            if number is not None and not math.isfinite(number):
+                problems.append(Problem(f"{place}.{name}", f"{number} is not a finite number"))
+        if state.terminal and state.to:
+            problems.append(
+                Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'")
+            )
+        if state.to:
+            problems += _distribution_problems(f"{place}.to", np.array(list(state.to.values()), dtype=float))
+    return problems
+
+
+def _distribution_problems(place: str, probs: NDArray[np.float64]) -> list[Problem]:
+    if not np.isfinite(probs).all():
+        return [Problem(place, "contains a probability that is not finite")]
+    if (probs < 0).any() or (probs > 1 + SUM_TOLERANCE).any():
+        return [Problem(place, "contains a probability outside 0 to 1")]
+    total = float(probs.sum())
+    if abs(total - 1) > SUM_TOLERANCE:
+        return [Problem(place, f"the probabilities sum to {total:.12g}, not to 1")]
+    return []
+
+
+Candidate = Box | Chain
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """One requisition: at most `capacity` of its candidates can be selected."""
+
+    id: str
+    capacity: int
+    candidates: tuple[Candidate, ...]
+
+    def __post_init__(self) -> None:
+        problems, n = [], len(self.candidates)
+        if not 0 <= self.capacity <= n:
+            problems.append(Problem("capacity", f"{self.capacity} is not between 0 and the {n} candidates"))
+        seen: set[str] = set()
+        for i, candidate in enumerate(self.candidates):
+            if candidate.id in seen:
+                problems.append(Problem(f"candidates[{i}].id", f"{candidate.id!r} occurs twice in this search"))
+            seen.add(candidate.id)
+        if problems:
+            raise InputError(problems)

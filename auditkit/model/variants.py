@@ -1,0 +1,79 @@
+"""The same instance with one thing changed: other capacities, or scores of a group multiplied by a factor.
+
+What a question of the kind "what if" is asked of. The flat form of an instance is taken over and changed in place of
+being built anew, because a sweep asks for it many times.
+
+**Biased signals** (the paper's bias factor rho): a candidate whose value is v is seen as rho * v. The firm searches by
+what it sees; in the long term it lives with v. The values before the change, or the true values if the instance has
+them, are therefore the true values of the variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Layout
+from auditkit.model.search import Box, Candidate, Chain, Search
+
+
+def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
+    """One capacity for each search, in order."""
+    searches = tuple(Search(s.id, int(k), s.candidates) for s, k in zip(instance.searches, capacities, strict=True))
+    return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
+
+
+def with_more_positions(instance: Instance, extra: int) -> Instance:
+    """`extra` more positions, one at a time to the searches in turn, wherever there are candidates left for them."""
+    capacities = [search.capacity for search in instance.searches]
+    room = [len(search.candidates) - search.capacity for search in instance.searches]
+    if extra > sum(room):
+        raise InputError(f"{extra} more positions are more than the {sum(room)} candidates who have none")
+    while extra:
+        for i, left in enumerate(room):
+            if left and extra:
+                capacities[i], room[i], extra = capacities[i] + 1, left - 1, extra - 1
+    return with_capacities(instance, capacities)
+
+
+def with_scores(instance: Instance, group: str, factor: float) -> Instance:
+    """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
+    layout = instance.layout
+    if group not in layout.groups:
+        raise InputError(Problem("group", f"no candidate is in group {group!r}", nearest(group, layout.groups)))
+    if not factor > 0:
+        raise InputError(Problem("factor", f"{factor:g} is not positive"))
+    searches = tuple(
+        Search(s.id, s.capacity, tuple(_seen(c, factor) if c.group == group else _kept(c) for c in s.candidates))
+        for s in instance.searches
+    )
+    member = layout.candidate_group[layout.state_candidate] == layout.groups.index(group)
+    reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
+    return _laid_out(Instance(searches), replace(layout, reward=reward, has_true_rewards=True))
+
+
+def _seen(candidate: Candidate, factor: float) -> Candidate:
+    candidate = _kept(candidate)
+    if isinstance(candidate, Box):
+        return replace(candidate, values=factor * candidate.values)
+    states = tuple(replace(s, reward=factor * s.reward) if s.terminal else s for s in candidate.states)
+    return replace(candidate, states=states)
+
+
+def _kept(candidate: Candidate) -> Candidate:
+    """The candidate with its true values written out."""
+    if isinstance(candidate, Box):
+        return candidate if candidate.true_values is not None else replace(candidate, true_values=candidate.values)
+    states = tuple(
+        replace(s, true_reward=s.reward) if s.terminal and s.true_reward is None else s for s in candidate.states
+    )
+    return Chain(candidate.id, candidate.group, candidate.start, states, candidate.attributes)
+
+
+def _laid_out(instance: Instance, layout: Layout) -> Instance:
+    instance.__dict__["layout"] = layout  # what the cached property would hold after its first use
+    return instance

@@ -1,0 +1,31 @@
+"""The managerial questions, asked of one fitted instance. Pure functions; every number is of a certified optimum.
+
+| question | function |
+| --- | --- |
+| what does each value of a constraint's parameter cost, and from which on does it cost anything? | frontier |
+| what if the scores of a group are biased? | sensitivity |
+| how many more positions make up for a constraint? | more_positions |
+| what is one more unit of a budget worth, against one more position? | budget_or_position |
+| all of these, about a user's data | ask |
+"""
+
+from auditkit.scenarios.answers import Answers, ask
+from auditkit.scenarios.frontier import Frontier, FrontierPoint, frontier
+from auditkit.scenarios.positions import BudgetOrPosition, Extra, MorePositions, budget_or_position, more_positions
+from auditkit.scenarios.sensitivity import Sensitivity, SensitivityPoint, sensitivity
+
+__all__ = [
+    "Answers",
+    "BudgetOrPosition",
+    "Extra",
+    "Frontier",
+    "FrontierPoint",
+    "MorePositions",
+    "Sensitivity",
+    "SensitivityPoint",
+    "ask",
+    "budget_or_position",
+    "frontier",
+    "more_positions",
+    "sensitivity",
+]

@@ -1,0 +1,225 @@
+"""More positions, and more budget.
+
+**A few positions more.** The smallest number of further positions with which the constrained optimum is worth as much
+as the unconstrained one is now, in short-term and in long-term utility. In an instance of many searches a position goes
+where it is worth most: with the duals fixed the Lagrangian is a sum over searches, and the worth of one more position
+in a search falls with their number, so that giving positions one by one to the search with the largest gain is best at
+these duals (of the constrained optimum as it is now). The number found is enough, and one less along the same way is
+not; both are solved.
+
+**Budget or position.** With U(k, b) the optimum with capacity k and a budget's limit b: U(k, b + unit) - U(k, b)
+against U(k + 1, b) - U(k, b), the position again where it is worth most; and the dual, the worth of the first bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from auditkit.constraints.base import Constraint
+from auditkit.constraints.binding import bind
+from auditkit.errors import InputError
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.variants import with_capacities
+from auditkit.scenarios.frontier import changed
+from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver import Optimum, solve
+from auditkit.solver.evaluate import visits
+from auditkit.solver.policy import Outcome, Policy
+
+LAYERS = 12
+"""Positions beyond this many in one search are not ranked but given out evenly."""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """`positions` more make `reached` at least `target`; None if no number of them does."""
+
+    target: float
+    now: float
+    positions: int | None
+    reached: float | None
+    one_less: float | None
+    """What one position less yields; None where none is needed."""
+
+
+@dataclass(frozen=True)
+class MorePositions:
+    constraints: tuple[str, ...]
+    positions: int
+    """Those there are."""
+    short_term: Extra
+    long_term: Extra | None
+    """None if the instance has no true values beside those that the firm sees."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        told = _told(self.short_term, self.positions, "in the short term")
+        return told + (f"; {_told(self.long_term, self.positions, 'in the long term')}" if self.long_term else "") + "."
+
+
+def _told(extra: Extra, positions: int, when: str) -> str:
+    if extra.positions is None:
+        return f"no number of further positions makes up for the constraints {when}"
+    if extra.positions == 0:
+        return f"no further position is needed to make up for the constraints {when}"
+    makes = "position makes" if extra.positions == 1 else "positions make"
+    share = f" ({extra.positions / positions:.1%})" if positions else ""
+    return f"{extra.positions:,} more {makes} up for the constraints{share} {when}"
+
+
+def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> MorePositions:
+    """How many more positions make the constrained optimum worth as much as the unconstrained one is now."""
+    solution = solve(instance, constraints)
+    if solution.constrained is None:
+        raise InputError(f"{', '.join(solution.conflict)} cannot hold together, however many positions there are")
+    free, optimum = solution.unconstrained, solution.constrained
+    order = _ranked(instance.layout, optimum)
+    line = Neighbours()
+    line.last = optimum
+    outcomes: dict[int, Outcome] = {0: optimum.outcome}
+
+    def at(extra: int) -> Outcome:
+        if extra not in outcomes:
+            found = line.solve(with_capacities(instance, order.capacities(extra)), constraints).constrained
+            if found is None:
+                raise ArithmeticError("constraints that held with fewer positions do not hold with more")
+            outcomes[extra] = found.outcome
+        return outcomes[extra]
+
+    short = _smallest(lambda e: at(e).utility, free.utility, order.room)
+    long = None
+    if instance.layout.has_true_rewards:
+        long = _smallest(lambda e: at(e).long_term_utility or 0.0, free.long_term_utility or 0.0, order.room)
+    specs = tuple(constraint.describe() for constraint in constraints)
+    return MorePositions(specs, int(instance.layout.capacity.sum()), short, long)
+
+
+def _smallest(worth: Callable[[int], float], target: float, most: int) -> Extra:
+    """The smallest number that reaches the target: doubled until it does, then halved between."""
+    enough = target - 1e-9 * max(1.0, abs(target))
+    now = worth(0)
+    if now >= enough:
+        return Extra(target, now, 0, now, None)
+    low, high = 0, 1
+    while high < most and worth(high) < enough:
+        low, high = high, min(2 * high, most)
+    if most == 0 or worth(high) < enough:
+        return Extra(target, now, None, None, None)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if worth(middle) >= enough else (middle, high)
+    return Extra(target, now, high, worth(high), worth(low))
+
+
+@dataclass(frozen=True, eq=False)
+class _Order:
+    """Searches in the order in which they are given further positions."""
+
+    capacity: Ints
+    searches: Ints
+
+    @property
+    def room(self) -> int:
+        return len(self.searches)
+
+    def capacities(self, extra: int) -> list[int]:
+        more = np.bincount(self.searches[:extra], minlength=len(self.capacity))
+        return [int(k) for k in self.capacity + more]
+
+
+def _ranked(layout: Layout, optimum: Optimum) -> _Order:
+    """Gains of the 1st, 2nd, ... further position of every search at the optimum's duals, largest first."""
+    room = np.diff(layout.search_ptr) - layout.capacity
+    layers = int(min(LAYERS, room.max(initial=0))) if len(layout.search_ids) > 1 else 0
+    rows = optimum.rows.with_cuts(optimum.cuts)
+    rewards = Policy.at(np.append(optimum.duals, optimum.cut_duals)).rewards(layout, rows)
+    last = _lagrangian(layout, layout.capacity, rewards)
+    gains: list[tuple[float, int, int]] = []
+    for layer in range(1, layers + 1):
+        worth = _lagrangian(layout, layout.capacity + np.minimum(layer, room), rewards)
+        gains += [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
+        last = worth
+    ranked = [i for _, _, i in sorted(gains)]
+    beyond = [
+        int(i) for layer in range(layers + 1, int(room.max(initial=0)) + 1) for i in np.flatnonzero(room >= layer)
+    ]
+    return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64))
+
+
+def _lagrangian(layout: Layout, capacity: Ints, rewards: Floats) -> Floats:
+    """Adjusted rewards of each search under the policy that is best for them."""
+    return layout.sum_by_search(rewards[:, 0] * visits(replace(layout, capacity=capacity), rewards))
+
+
+@dataclass(frozen=True)
+class BudgetOrPosition:
+    """All in the unit of utility; `position` is None if every candidate has one already."""
+
+    label: str
+    limit: float
+    unit: float
+    utility: float
+    dual: float
+    """Worth of the first bit of budget, per unit of it."""
+    budget: float
+    position: float | None
+    search: str | None
+    """Where the position went."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the search, whose name is a cell of somebody's data."""
+        parts = asdict(self)
+        del parts["search"]
+        return parts | {"sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        told = f"{'One' if self.unit == 1 else f'{self.unit:g}'} more of the budget ({self.label}) "
+        nothing = self.budget <= 1e-9 * max(1.0, abs(self.utility))
+        told += (
+            "is worth nothing, because the best policy does not use it up" if nothing else f"is worth {self.budget:.3g}"
+        )
+        if self.position is None:
+            return f"{told}; there is nobody left for one more position."
+        told += f"; one more position is worth {self.position:.3g}"
+        if nothing or self.budget == self.position:
+            return told + "."
+        return f"{told}, {'less' if self.budget > self.position else 'more'} than that."
+
+
+def budget_or_position(
+    instance: Instance, budget: Constraint, others: Sequence[Constraint] = (), unit: float = 1.0
+) -> BudgetOrPosition:
+    """What one more unit of a budget's limit is worth, against one more position."""
+    limit = getattr(budget, "limit", None)
+    if not isinstance(limit, int | float):
+        raise InputError(f"{budget.describe()} has no limit to raise")
+    line = Neighbours()
+
+    def best(problem: Instance, bound: float) -> Optimum:
+        solution = line.solve(problem, [changed(budget, "limit", bound), *others])
+        if solution.constrained is None:
+            raise InputError(f"{', '.join(solution.conflict)} cannot hold together")
+        return solution.constrained
+
+    now, more = best(instance, limit), best(instance, limit + unit)
+    order = _ranked(instance.layout, now)
+    position = best(with_capacities(instance, order.capacities(1)), limit).utility if order.room else None
+    return BudgetOrPosition(
+        label=bind([budget], instance.layout).rows[0].label,
+        limit=float(limit),
+        unit=unit,
+        utility=now.utility,
+        dual=float(now.duals[0]),
+        budget=more.utility - now.utility,
+        position=None if position is None else position - now.utility,
+        search=instance.layout.search_ids[int(order.searches[0])] if order.room else None,
+    )

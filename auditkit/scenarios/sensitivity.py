@@ -1,0 +1,154 @@
+"""What if the scores of a group were biased: what is worth v is seen as rho * v.
+
+For each factor rho the firm searches by what it would see (`variants.with_scores`), without and under the constraints;
+short-term utility is measured with what it sees, long-term utility with what candidates are worth. Asked here:
+
+    wins_at      the largest rho at which the constrained policy is worth at least as much in the long term
+    unfilled_at  the largest rho at which the constrained policy leaves more capacity empty than it does at rho = 1
+
+Between two factors that were solved, both are found by a straight line; `*_between` names the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from auditkit.constraints.base import Constraint
+from auditkit.errors import InputError
+from auditkit.model.instance import Instance
+from auditkit.model.variants import with_scores
+from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver.policy import Outcome
+
+FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+
+NOTICED = 0.005
+"""Share of the positions: this much more left empty is called unfilled."""
+
+
+@dataclass(frozen=True)
+class Yield:
+    """What a policy yields: utility as seen and as it turns out, and expected positions left empty."""
+
+    utility: float
+    long_term_utility: float
+    unfilled_capacity: float
+
+    @staticmethod
+    def of(outcome: Outcome) -> Yield:
+        long = outcome.long_term_utility
+        return Yield(outcome.utility, outcome.utility if long is None else long, open_positions(outcome))
+
+
+def open_positions(outcome: Outcome) -> float:
+    """Expected positions left empty; what is rounding is none."""
+    empty = outcome.unfilled_capacity
+    return empty if empty > 1e-9 else 0.0
+
+
+@dataclass(frozen=True)
+class SensitivityPoint:
+    """`constrained` is None, and what follows from it, if the constraints cannot hold together at this factor."""
+
+    factor: float
+    unconstrained: Yield
+    constrained: Yield | None
+    ratio: float | None
+    long_term_ratio: float | None
+    gap: float | None
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    group: str
+    constraints: tuple[str, ...]
+    positions: int
+    points: tuple[SensitivityPoint, ...]
+    wins_at: float | None
+    wins_between: tuple[float, float] | None
+    unfilled_at: float | None
+    unfilled_between: tuple[float, float] | None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"points": [asdict(point) for point in self.points], "sentence": self.sentence}
+
+    @property
+    def sentence(self) -> str:
+        least = min(p.factor for p in self.points)
+        if self.wins_at is None:
+            told = f"However low the scores of {self.group} are seen (down to {least:.0%} of what they are worth), the "
+            told += "constraints do not pay in the long term"
+        else:
+            told = f"If the scores of {self.group} are seen at {self.wins_at:.0%} of what they are worth or less, the "
+            if self.wins_at >= max(p.factor for p in self.points):
+                told = f"With the scores of {self.group} as they are, and with lower ones, the "
+            told += "constrained policy is worth more in the long term"
+            stays = [p.factor for p in self.points if p.factor < self.wins_at and (p.long_term_ratio or 0.0) < 1]
+            told += f" (but not at {', '.join(f'{f:.0%}' for f in stays)})" if stays else ""
+        if self.unfilled_at is not None:
+            told += f"; below {self.unfilled_at:.0%} it leaves positions unfilled"
+        return told + "."
+
+
+def sensitivity(
+    instance: Instance, constraints: Sequence[Constraint], group: str, factors: Sequence[float] = FACTORS
+) -> Sensitivity:
+    """Solve the instance with the scores of `group` multiplied by each factor."""
+    if not constraints:
+        raise InputError("sensitivity compares policies with and without constraints: name at least one")
+    line = Neighbours()
+    points = []
+    for factor in sorted(set(factors), reverse=True):
+        solution = line.solve(with_scores(instance, group, factor), constraints)
+        free, optimum = Yield.of(solution.unconstrained), solution.constrained
+        best = None if optimum is None else Yield.of(optimum.outcome)
+        points.append(
+            SensitivityPoint(
+                factor=factor,
+                unconstrained=free,
+                constrained=best,
+                ratio=solution.ratio,
+                long_term_ratio=_ratio(best, free),
+                gap=None if optimum is None else optimum.gap,
+            )
+        )
+    positions = int(instance.layout.capacity.sum())
+    solved = [(p.factor, p.unconstrained, p.constrained) for p in points if p.constrained is not None]
+    gains = [(f, best.long_term_utility - free.long_term_utility) for f, free, best in solved]
+    now = solved[0][2].unfilled_capacity if solved else 0.0
+    empty = [(f, best.unfilled_capacity - now - NOTICED * positions) for f, _, best in solved]
+    wins_at, wins_between = _first(gains, strict=True)
+    unfilled_at, unfilled_between = _first(empty)
+    return Sensitivity(
+        group=group,
+        constraints=tuple(constraint.describe() for constraint in constraints),
+        positions=positions,
+        points=tuple(points),
+        wins_at=wins_at,
+        wins_between=wins_between,
+        unfilled_at=unfilled_at,
+        unfilled_between=unfilled_between,
+    )
+
+
+def _ratio(best: Yield | None, free: Yield) -> float | None:
+    if best is None or not free.long_term_utility > 0:
+        return None
+    return best.long_term_utility / free.long_term_utility
+
+
+def _first(
+    line: Sequence[tuple[float, float]], strict: bool = False
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Going down the factors: where the line first is above 0 (`strict`) or reaches it, and the factors around."""
+    before: tuple[float, float] | None = None
+    for factor, y in line:
+        if y > 1e-9 if strict else y >= 0:
+            if before is None:
+                return factor, (factor, factor)
+            x0, y0 = before
+            return factor + (x0 - factor) * y / (y - y0), (factor, x0)
+        before = factor, y
+    return None, None

@@ -1,0 +1,182 @@
+"""One scheduled audit, from the source to the alerts:
+
+    lock -> clear away leftovers -> unchanged? -> produce -> write and rename -> record -> tell -> retention
+
+Killed between any two steps, the history opens, every recorded run has its artefacts, and the next run clears away the
+rest. What is audited, and how, comes in as a `Job`; nothing here knows the pipeline.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from auditkit import __version__
+from auditkit.errors import InputError
+from auditkit.report.figures import figures
+from auditkit.report.thresholds import evaluate
+from auditkit.scheduled import artefacts, deliver
+from auditkit.scheduled.alert import Channel
+from auditkit.scheduled.lock import only_one
+from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, History, Run, opened
+from auditkit.scheduled.settings import Settings
+
+CONFIGURATION = "audit.toml"
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is audited: the SHA-256 of the data as they are now, and the report document with its files."""
+
+    fingerprint: Callable[[], str]
+    produce: Callable[[], tuple[Mapping[str, Any], Mapping[str, bytes]]]
+
+
+@dataclass(frozen=True)
+class Done:
+    """A run that went through. `notes` are figures that no threshold could look at, `removed` what retention took."""
+
+    run: Run
+    notes: tuple[str, ...]
+    alerts: tuple[Delivery, ...]
+    removed: tuple[str, ...]
+
+    @property
+    def finding(self) -> bool:
+        """A threshold crossed, or an alert that reached nobody: somebody has to look."""
+        return bool(self.run.crossings) or any(not alert.delivered for alert in self.alerts)
+
+
+def run(
+    settings: Settings,
+    job: Job,
+    channels: tuple[Channel, ...],
+    environ: Mapping[str, str],
+    *,
+    force: bool = False,
+    wait: float = 0.0,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    say: Say = lambda _: None,
+) -> Done:
+    """Run the audit once. Raises InputError before anything is touched where the settings are wrong."""
+    secrets = deliver.secrets_of(channels, environ)
+    database = settings.database(environ)
+    with only_one(settings.folder, wait, say):
+        try:
+            with opened(database) as history:
+                for line in artefacts.recover(settings.folder, history.id, history.has_folder):
+                    say(line)
+                return _locked(settings, job, channels, secrets, history, force, now, say)
+        except Exception as error:
+            failed = deliver.deliver(deliver.of_failure(error, settings, _iso(now())), channels, secrets)
+            for one in failed:
+                if not one.delivered:
+                    say(f"alert {one.channel}: {one.detail}")
+            raise
+
+
+def _locked(
+    settings: Settings,
+    job: Job,
+    channels: tuple[Channel, ...],
+    secrets: Mapping[str, str],
+    history: History,
+    force: bool,
+    now: Callable[[], datetime],
+    say: Say,
+) -> Done:
+    moment = now()
+    last = history.latest(settings.name)
+    notes: tuple[str, ...] = ()
+    if not force and last is not None and _same(settings, last, job.fingerprint()):
+        id = history.record_unchanged(last, _iso(moment))
+        made = dataclasses.replace(last, id=id, created=_iso(moment), status=UNCHANGED, same_as=last.id, alerts=())
+        told = history.delivered(last.id) if last.crossings else set[int]()
+    else:
+        say("computing the audit")
+        made, notes = _complete(settings, job, history, last, moment)
+        told = set[int]()
+    alerts = deliver.deliver(deliver.of_run(made, settings), channels, secrets, but=told)
+    history.record_alerts(made.id, alerts)
+    removed = _retain(settings, history, now())
+    return Done(dataclasses.replace(made, alerts=tuple(alerts)), notes, tuple(alerts), tuple(removed))
+
+
+def _same(settings: Settings, last: Run, data_sha256: str) -> bool:
+    return (
+        last.data_sha256 == data_sha256
+        and last.config_sha256 == settings.sha256
+        and last.figures.version == __version__
+        and last.removed is None
+        and artefacts.intact(settings.folder, last.folder, last.artefacts)
+    )
+
+
+def _complete(
+    settings: Settings, job: Job, history: History, last: Run | None, moment: datetime
+) -> tuple[Run, tuple[str, ...]]:
+    document, files = job.produce()
+    found = figures(document)
+    evaluation = evaluate(settings.thresholds, found, None if last is None else last.figures)
+    name = artefacts.free_name(settings.folder, moment, history.has_folder)
+    try:
+        made = artefacts.write(settings.folder, name, {**files, CONFIGURATION: settings.text}, history.id)
+        id = history.record(
+            settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, evaluation.crossings, made
+        )
+    except Exception:
+        # Whether the record reached the database, only the database knows; if it cannot be asked, the next run asks.
+        with suppress(InputError):
+            artefacts.recover(settings.folder, history.id, history.has_folder)
+        raise
+    artefacts.settle(settings.folder, name)
+    whole = Run(
+        id=id,
+        audit=settings.name,
+        created=_iso(moment),
+        status=COMPLETE,
+        same_as=None,
+        folder=name,
+        config_sha256=settings.sha256,
+        data_sha256=found.data_sha256,
+        figures=found,
+        crossings=evaluation.crossings,
+        artefacts=tuple(made),
+        alerts=(),
+        removed=None,
+        removed_why=None,
+    )
+    return whole, evaluation.notes
+
+
+def _retain(settings: Settings, history: History, moment: datetime) -> list[str]:
+    """Remove the artefacts that no run of the last `keep` relies on. The figures stay in the history."""
+    runs = history.runs(settings.name)
+    for run in runs:
+        if run.removed is not None and run.same_as is None:  # a run that was killed here before
+            artefacts.remove(settings.folder, run.folder)
+    period = settings.history.period
+    if period is None:
+        return []
+    oldest = _iso(period.before(moment))
+    used: dict[int, str] = {}
+    for run in runs:
+        used[run.same_as or run.id] = max(run.created, used.get(run.same_as or run.id, ""))
+    said = []
+    for run in runs:
+        if run.same_as is None and run.removed is None and used[run.id] < oldest:
+            history.mark_removed(run.id, _iso(moment), f"older than {period}")
+            there = artefacts.remove(settings.folder, run.folder)
+            what = "removed" if there else "were gone already"
+            said.append(f"artefacts of run {run.id} ({run.folder}) {what}: older than {period}, see keep in [history]")
+    return said
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,50 @@
+"""The history as one static page: trends, runs, and links to their artefacts. No script, every text escaped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from auditkit import __version__
+from auditkit.report.html import environment
+from auditkit.scheduled import listing, trends
+from auditkit.scheduled.artefacts import SUMS
+from auditkit.scheduled.audit_run import CONFIGURATION
+from auditkit.scheduled.run_history import Run
+
+SHORT = {
+    "report.html": "HTML",
+    "report.pdf": "PDF",
+    "report.json": "JSON",
+    CONFIGURATION: "configuration",
+    SUMS: "check sums",
+}
+
+
+def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, lines: Mapping[str, float]) -> str:
+    """The page that will stand at `page`; the artefacts are in `folder`. `lines` as for `trends.draw`."""
+    here = page.absolute().parent
+    names = {
+        "audit": audit,
+        "created": created,
+        "version": __version__,
+        "runs": list(reversed(runs)),
+        "charts": trends.draw(runs, lines),
+        "most_series": trends.MOST_SERIES,
+        "headline": listing.headline,
+        "status": listing.status,
+        "links": lambda run: links(run, folder, here),
+    }
+    return environment().get_template("history.html").render(names)
+
+
+def links(run: Run, folder: Path, here: Path) -> list[tuple[str, str]]:
+    """What to call each artefact that is there, and its relative address."""
+    if run.removed is not None:
+        return []
+    base = os.path.relpath(folder.absolute() / run.folder, here).replace(os.sep, "/")
+    names = [one.name for one in run.artefacts]
+    order = [name for name in SHORT if name in names] + [name for name in names if name not in SHORT]
+    return [(SHORT.get(name, name), quote(f"./{base}/{name}")) for name in order]

@@ -1,0 +1,91 @@
+"""One affine constraint: the exact minimiser of the piecewise-linear convex dual function G.
+
+Two columns are known, one with slack b - a below zero and one above. Their planes, now lines in lambda, cross; G is
+evaluated there. If it meets the crossing, both columns are optimal at this lambda and mixing them to slack zero is
+the optimum (the paper's RDIP without its tie-breaking rules). Otherwise the new column replaces the one on its side.
+Every step finds a new piece of G, so that it ends; no tolerance on ties is needed. Columns that are known already, from
+a neighbouring problem, give the two to start from: the pair that mixes best.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditkit.model.layout import Floats
+from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
+from auditkit.solver.policy import Policy
+
+ROUNDING = 1e-14
+"""Of the terms of G: what is closer than this has met."""
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Columns and weights of the optimal mixture, the dual at which all of them are optimal, and the bound there."""
+
+    columns: tuple[Column, ...]
+    weights: Floats
+    duals: Floats
+    bound: float
+    rounds: int
+
+
+def search(oracle: Oracle) -> Meeting:
+    """The optimum of a problem with one row."""
+    row = oracle.rows.rows[0]
+
+    def slack(column: Column) -> float:
+        return row.bound - float(column.values[0])
+
+    free = oracle.free
+    tolerance = FEASIBILITY * float(oracle.scale(free)[0])
+    s = slack(free)
+    if s == 0 or (row.sense == "<=" and s >= 0) or (row.sense == ">=" and s <= 0):
+        return alone(free)
+    known = [free, *oracle.known]
+    lows, highs = [c for c in known if slack(c) < 0], [c for c in known if slack(c) >= 0]
+    if not lows or not highs:
+        towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that mends the slack
+        other = oracle.column(Policy.towards(towards))
+        tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
+        if slack(other) * towards[0] < -tolerance:
+            raise Infeasible(towards)
+        (highs if s < 0 else lows).append(other)
+    low, high = _best_pair(lows, highs, row.bound)
+    while True:
+        s_low, s_high = min(slack(low), 0.0), max(slack(high), 0.0)
+        duals = oracle.proper(np.array([(low.utility - high.utility) / (s_high - s_low)]))
+        meeting = max(oracle.plane(low, duals), oracle.plane(high, duals))
+        new = oracle.at(duals)
+        bound = oracle.plane(new, duals)
+        size = abs(new.utility) + abs(float(duals[0])) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
+        if bound - meeting <= ROUNDING * size:
+            weights = np.array([s_high, -s_low]) / (s_high - s_low)
+            keep = weights > 0
+            columns = tuple(c for c, k in zip((low, high), keep, strict=True) if k)
+            return Meeting(columns, weights[keep], duals, max(bound, meeting), oracle.calls)
+        s = slack(new)
+        if s == 0:
+            return Meeting((new,), np.ones(1), duals, bound, oracle.calls)
+        if s < 0:
+            low = new
+        else:
+            high = new
+
+
+def _best_pair(lows: list[Column], highs: list[Column], bound: float) -> tuple[Column, Column]:
+    """One column on each side, such that mixing them to slack zero yields most."""
+    u, v = (np.array([c.utility for c in side]) for side in (lows, highs))
+    below = -np.minimum([bound - float(c.values[0]) for c in lows], 0.0)[:, None]
+    above = np.maximum([bound - float(c.values[0]) for c in highs], 0.0)[None, :]
+    width = below + above
+    mixed = np.where(width > 0, above * u[:, None] + below * v[None, :], -np.inf) / np.where(width > 0, width, 1.0)
+    i, j = divmod(int(np.argmax(mixed)), len(highs))
+    return lows[i], highs[j]
+
+
+def alone(free: Column) -> Meeting:
+    """The unconstrained optimum, where it is the answer: all duals are zero."""
+    return Meeting((free,), np.ones(1), np.zeros(len(free.values)), free.utility, 1)

@@ -1,0 +1,242 @@
+"""Many affine constraints: column generation.
+
+The master LP mixes the columns known so far,
+
+    maximise sum_c w_c u_c   s.t.   sum_c w_c a_c  <= | == | >=  b,   sum_c w_c = 1,   w >= 0,
+
+its duals price the next policy, and G at these duals bounds the optimum. When bound and value meet, a basic solution
+of the master is the optimum, a mixture of at most m + 1 policies (exact Caratheodory for free). While the columns
+cannot meet the rows, artificial variables measure by how much, and their duals price policies that help (phase one).
+HiGHS is warm-started from round to round, by the primal simplex because a new column leaves the last solution feasible
+(with a hundred rows more than twice as fast as the dual one); the last LP is solved again from nothing.
+
+What is priced are not the master's duals but others on the way to them (`Pricing`), which halves the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import highspy
+import numpy as np
+
+from auditkit.constraints.base import Row, Rows
+from auditkit.model.layout import Floats
+from auditkit.solver.dual_search import Meeting
+from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
+from auditkit.solver.policy import Policy
+
+ROUNDING = 1e-12
+"""Of the size of the utility: value and bound closer than this have met."""
+
+MOST_ROUNDS = 10_000
+OPTIONS: dict[str, Any] = {
+    "output_flag": False,
+    "threads": 1,
+    "presolve": "off",
+    "primal_feasibility_tolerance": 1e-10,
+    "dual_feasibility_tolerance": 1e-10,
+}
+WARM: dict[str, Any] = {"presolve": "off", "solver": "choose", "simplex_strategy": 4}  # primal
+COLD: tuple[dict[str, Any], ...] = ({"simplex_strategy": 0}, {"presolve": "on"}, {"presolve": "on", "solver": "ipm"})
+"""Options of HiGHS: from round to round, and where that fails, or at the end, from nothing in one way after another."""
+
+
+class Master:
+    """The restricted master LP with rows scaled to size one. Row 0 of the LP is the convexity row.
+
+    Utilities are paid relative to `base`, which weights that sum to one allow: HiGHS gives up when all are large.
+    """
+
+    def __init__(self, rows: Rows, scale: Floats, base: float = 0.0, columns: Iterable[Column] = ()) -> None:
+        self.rows = rows
+        self.scale = scale
+        self.base = base
+        self.columns = list(columns)
+        self.feasible = False
+        self.artificial = [
+            (j, sign)
+            for j, row in enumerate(rows.rows, 1)
+            for sign in (1.0, -1.0)
+            if row.sense == "==" or (row.sense == "<=") == (sign < 0)
+        ]
+        self.lp = self._build(WARM)
+
+    def _build(self, way: dict[str, Any], artificial: bool = True) -> highspy.Highs:
+        """The LP with all that is known so far; without artificial variables if they are not wanted."""
+        lp = highspy.Highs()
+        for name, value in (OPTIONS | way).items():
+            lp.setOptionValue(name, value)
+        lp.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        for low, high in [(1.0, 1.0), *(_bounds(row, s) for row, s in zip(self.rows.rows, self.scale, strict=True))]:
+            lp.addRow(low, high, 0, np.array([], dtype=np.int32), np.array([]))
+        cost, most = (0.0, 0.0) if self.feasible else (-1.0, highspy.kHighsInf)
+        for j, sign in self.artificial if artificial else ():
+            lp.addCol(cost, 0.0, most, 1, np.array([j], dtype=np.int32), np.array([sign]))
+        for column in self.columns:
+            self._add(lp, column)
+        return lp
+
+    def _from_nothing(self, artificial: bool = True) -> highspy.Highs:
+        """The LP built and solved anew: one that went wrong once may stay so, whatever is cleared."""
+        for way in COLD:
+            lp = self._build(way, artificial)
+            lp.run()
+            if lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                return lp
+        raise ArithmeticError(f"a master LP ends as {lp.getModelStatus()}, though it has a solution")
+
+    def _add(self, lp: highspy.Highs, column: Column) -> None:
+        cost = column.utility - self.base if self.feasible else 0.0
+        entries = self._entries(column)
+        kept = np.flatnonzero(entries)
+        lp.addCol(cost, 0.0, highspy.kHighsInf, len(kept), kept.astype(np.int32), entries[kept])
+
+    def _entries(self, column: Column) -> Floats:
+        return np.append(1.0, column.values / self.scale)
+
+    def add(self, column: Column) -> None:
+        self.columns.append(column)
+        self._add(self.lp, column)
+
+    def add_row(self, rows: Rows, scale: float, columns: Sequence[Column]) -> None:
+        """One more row, the last of `rows`, which a mixture of the columns meets; they come with their values of it."""
+        self.rows, self.scale, self.columns = rows, np.append(self.scale, scale), list(columns)
+        places = np.arange(len(columns), dtype=np.int32) + len(self.artificial)
+        values = np.array([column.values[-1] for column in columns]) / scale
+        self.lp.addRow(*_bounds(rows.rows[-1], scale), len(places), places, values)
+
+    def begin_phase_two(self) -> None:
+        """The rows can be met: forbid the artificial variables and pay the utilities."""
+        self.feasible = True
+        for i in range(len(self.artificial)):
+            self.lp.changeColBounds(i, 0.0, 0.0)
+            self.lp.changeColCost(i, 0.0)
+        for i, column in enumerate(self.columns):
+            self.lp.changeColCost(len(self.artificial) + i, column.utility - self.base)
+
+    def solve(self) -> tuple[float, Floats]:
+        """Value of the master and the duals of the rows in the user's scale."""
+        self.lp.run()
+        if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.lp = self._from_nothing()
+            for name, value in WARM.items():
+                self.lp.setOptionValue(name, value)
+        duals = np.array(self.lp.getSolution().row_dual)
+        value = float(self.lp.getInfo().objective_function_value)
+        return value + self.base if self.feasible else value, duals[1:] / self.scale
+
+    def weights(self) -> Floats:
+        """Weights of the columns in the last solution."""
+        return np.maximum(np.array(self.lp.getSolution().col_value)[len(self.artificial) :], 0.0)
+
+    def mixture(self) -> tuple[tuple[Column, ...], Floats, Floats]:
+        """Columns, weights and duals of the master solved from nothing, its basis once more in full precision."""
+        lp = self._from_nothing(artificial=False)
+        solution, basis = lp.getSolution(), lp.getBasis()
+        basic = highspy.HighsBasisStatus.kBasic
+        columns = [i for i, status in enumerate(basis.col_status) if status == basic]
+        tight = [j for j, status in enumerate(basis.row_status) if status != basic]
+        weights = np.array(solution.col_value)
+        matrix = np.array([self._entries(column) for column in self.columns]).T
+        target = np.append(1.0, self.rows.bounds / self.scale)
+        if len(columns) == len(tight):
+            try:
+                polished = np.linalg.solve(matrix[np.ix_(tight, columns)], target[tight])
+            except np.linalg.LinAlgError:
+                polished = np.full(len(columns), -1.0)
+            if (polished > -1e-9).all():
+                weights = np.zeros(len(self.columns))
+                weights[columns] = polished
+        weights = np.maximum(weights, 0.0)
+        kept = np.flatnonzero(weights)
+        duals = np.array(solution.row_dual)[1:] / self.scale
+        return tuple(self.columns[i] for i in kept), weights[kept] / weights.sum(), duals
+
+
+def _bounds(row: Row, scale: float) -> tuple[float, float]:
+    bound = row.bound / scale
+    return -highspy.kHighsInf if row.sense == "<=" else bound, highspy.kHighsInf if row.sense == ">=" else bound
+
+
+def generate(oracle: Oracle) -> Meeting:
+    """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
+    free = oracle.free
+    scale = oracle.scale(free)
+    master = Master(oracle.rows, scale, free.utility, (free, *oracle.known))
+    phase_one(oracle, master)
+    master.begin_phase_two()
+    pricing = Pricing(oracle)
+    for _ in range(MOST_ROUNDS):
+        value, duals = master.solve()
+        duals = oracle.proper(duals)
+        new = pricing.next(duals, value + _rounding(value, duals, scale))
+        if pricing.bound - value <= _rounding(value, pricing.centre, scale) or _known(new, master, scale):
+            break
+        master.add(new)
+    columns, weights, duals = master.mixture()
+    pricing.at(duals)
+    return Meeting(columns, weights, pricing.centre, pricing.bound, oracle.calls)
+
+
+def _rounding(value: float, duals: Floats, scale: Floats) -> float:
+    """What cannot be told from nothing beside a value and the terms of the duals."""
+    return ROUNDING * (1e-9 + abs(value) + float(np.abs(duals) @ scale))
+
+
+class Pricing:
+    """Where the next policy is looked for, and the best bound so far.
+
+    The master's duals leap about while it knows few columns. What is priced lies between them and the `centre`, the
+    duals whose bound is the best so far: nearer to the centre as long as the bound rises on the way from there to the
+    master's duals, farther as long as it falls (smoothing after Wentges; Pessoa, Sadykov, Uchoa and Vanderbeck). Where
+    the policy found there would not improve the master, the master's own duals are priced.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.oracle = oracle
+        self.bound = oracle.free.utility
+        self.centre = np.zeros(len(oracle.rows))
+        self.step = 0.5
+
+    def next(self, duals: Floats, value: float) -> Column:
+        """A column whose plane at the master's `duals` is above `value`, if there is one."""
+        self.centre = np.append(self.centre, np.zeros(len(duals) - len(self.centre)))  # rows may have been added
+        way = duals - self.centre
+        new = self.at(self.centre + self.step * way)
+        falls = float(way @ (self.oracle.rows.bounds - new.values)) < 0
+        self.step = self.step + 0.2 * (1.0 - self.step) if falls else max(0.02, 0.8 * self.step)
+        return new if self.oracle.plane(new, duals) > value else self.at(duals)
+
+    def at(self, duals: Floats) -> Column:
+        """The column that these duals price; they become the centre if their bound is the best so far."""
+        duals = self.oracle.proper(duals)
+        new = self.oracle.at(duals)
+        bound = self.oracle.plane(new, duals)
+        if bound < self.bound:
+            self.bound, self.centre = bound, duals
+        return new
+
+
+def phase_one(oracle: Oracle, master: Master) -> None:
+    """Generate columns until a mixture of them meets every row, or prove that none does."""
+    for _ in range(MOST_ROUNDS):
+        value, duals = master.solve()
+        if -value <= FEASIBILITY:
+            return
+        duals = oracle.proper(duals)
+        new = oracle.column(Policy.towards(duals))
+        # max over policies of duals.(b - Theta p): below zero, no policy has all rows right
+        reach = float(duals @ (oracle.rows.bounds - new.values))
+        if reach < -FEASIBILITY or _known(new, master, master.scale):
+            raise Infeasible(duals)
+        master.add(new)
+
+
+def _known(new: Column, master: Master, scale: Floats) -> bool:
+    """Whether a column equal to rounding is in the master already, so that another round would repeat this one."""
+    values = np.array([column.values for column in master.columns]) / scale
+    utilities = np.array([column.utility for column in master.columns])
+    same = (np.abs(values - new.values / scale) <= 1e-14).all(axis=1)
+    return bool((same & (np.abs(utilities - new.utility) <= 1e-14 * (1.0 + abs(new.utility)))).any())

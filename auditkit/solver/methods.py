@@ -1,0 +1,128 @@
+"""Instance and constraints in, certified optimum out: the methods by name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from auditkit.constraints.base import Constraint, Row
+from auditkit.constraints.binding import bind
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
+from auditkit.solver import caratheodory, convex, dual_search, g_rdip, master, rdip
+from auditkit.solver.conflict import smallest_conflict
+from auditkit.solver.dual_search import Meeting
+from auditkit.solver.oracle import Column, Infeasible, Oracle
+from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+from auditkit.solver.solution import Approximation, Optimum, Solution, mix
+
+
+def _generate(oracle: Oracle) -> Meeting:
+    if oracle.rows.measures:
+        return convex.generate(oracle)
+    return dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
+
+
+def _affine_only(name: str, method: Callable[[Oracle], Meeting]) -> Callable[[Oracle], Meeting]:
+    """A method of the paper for affine constraints, which says so when it meets another."""
+
+    def serve(oracle: Oracle) -> Meeting:
+        if oracle.rows.measures:
+            labels = ", ".join(measure.label for measure in oracle.rows.measures)
+            raise InputError(f"{name} serves affine constraints only, not: {labels} (use column-generation or g-rdip)")
+        return method(oracle)
+
+    return serve
+
+
+METHODS: dict[str, Callable[[Oracle], Meeting]] = {
+    "column-generation": _generate,
+    "rdip": _affine_only("rdip", rdip.mix_extremes),
+    "caratheodory": _affine_only("caratheodory", caratheodory.mix_surrounding),
+}
+"""Exact methods by name."""
+
+G_RDIP = "g-rdip"
+
+
+def solve(
+    instance: Instance,
+    constraints: Sequence[Constraint] = (),
+    method: str = "column-generation",
+    known: Sequence[Column] = (),
+    settings: g_rdip.Settings | None = None,
+) -> Solution:
+    """Unconstrained and constrained optimum of an instance, exactly, with a certificate.
+
+    Column generation starts from the `known` columns, which must be of the rows of these constraints. `settings` are
+    those of g-rdip, the one method that is not exact: its mixture is measured against the certified optimum.
+    """
+    if method == G_RDIP:
+        return _approximate(solve(instance, constraints, known=known), settings or g_rdip.Settings())
+    if method not in METHODS:
+        raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, [*METHODS, G_RDIP])))
+    layout = instance.layout
+    rows = bind(constraints, layout)
+    oracle = Oracle(layout, rows, known)
+    unconstrained = Outcome(layout, oracle.free.visits)
+    try:
+        found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
+    except Infeasible:
+        return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
+    outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
+    cuts, policies, duals = _used_cuts(oracle, found)
+    return Solution(
+        method,
+        unconstrained,
+        Optimum(
+            rows=rows,
+            mixture=Mixture(tuple(float(w) for w in found.weights), policies),
+            outcome=outcome,
+            duals=duals[: len(rows)],
+            bound=found.bound,
+            evaluations=oracle.calls,
+            columns=(*known, *oracle.columns),
+            cuts=cuts,
+            cut_duals=duals[len(rows) :],
+        ),
+        constraints=rows.constraints,
+    )
+
+
+def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
+    """The uniform mixture that G-RDIP ends with, beside the certified optimum; nothing to find if there is none."""
+    if certified.constrained is None:
+        return replace(certified, method=G_RDIP)
+    optimum = certified.constrained
+    oracle = Oracle(optimum.outcome.layout, optimum.rows)
+    run = g_rdip.run(oracle, settings)
+    counts = Counter(run.policies)
+    weights = tuple(count / len(run.policies) for count in counts.values())
+    mixed = replace(
+        optimum,
+        mixture=Mixture(weights, tuple(counts)),
+        outcome=Outcome(oracle.layout, run.visits),
+        evaluations=(run.settings.outer or 1) * (run.settings.inner or 1),
+    )
+    return replace(certified, method=G_RDIP, constrained=mixed, approximate=Approximation(run, optimum))
+
+
+def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
+    """The cuts that the bound or a policy refers to; policies and duals without the others."""
+    total, affine = len(oracle.rows), len(oracle.rows) - len(oracle.cuts)
+    levels = [level for c in found.columns for level in c.policy.levels]
+    full = np.zeros((1 + len(levels), total))
+    full[0, : len(found.duals)] = found.duals
+    for place, level in enumerate(levels):
+        full[1 + place, : len(level.duals)] = level.duals
+    used = [j for j in range(total) if j < affine or full[:, j].any()]
+    rest = iter(full[1:, used])
+    policies = tuple(
+        Policy(tuple(Level(level.objective, tuple(map(float, next(rest)))) for level in c.policy.levels))
+        for c in found.columns
+    )
+    return tuple(oracle.cuts[j - affine] for j in used if j >= affine), policies, full[0, used]

@@ -1,0 +1,94 @@
+"""The oracle behind every method: a policy goes in, its exact column comes out.
+
+    maximise R.p   subject to   theta_j.p  <= | == | >=  b_j
+
+For duals lambda (>= 0 for "<=", <= 0 for ">=", free for "==") the Lagrangian R.p + lambda.(b - Theta p) is maximised by
+the index policy of the adjusted rewards R - Theta' lambda, so that G(lambda) = max_p L(p; lambda) bounds the optimum
+from above. A column is one policy's (utility u, values a = Theta p); it bounds G from below by the plane
+u + lambda.(b - a).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from auditkit.constraints.base import Row, Rows
+from auditkit.model.layout import Floats, Layout, dot
+from auditkit.solver import evaluate
+from auditkit.solver.policy import Policy
+
+FEASIBILITY = 1e-9
+"""A row may miss its bound by this much, relative to the size of its terms."""
+
+
+class Infeasible(Exception):
+    """No policy meets the rows; `duals` prove it: min over all policies of duals . (Theta p - b) is positive."""
+
+    def __init__(self, duals: Floats) -> None:
+        super().__init__("the constraints cannot hold together")
+        self.duals = duals
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    policy: Policy
+    visits: Floats
+    utility: float
+    values: Floats
+
+
+class Oracle:
+    """Evaluates policies on one problem and keeps their columns: other problems can start from them."""
+
+    def __init__(self, layout: Layout, rows: Rows, known: Sequence[Column] = ()) -> None:
+        self.layout = layout
+        self.rows = rows
+        self.known = tuple(known)  # columns of a neighbouring problem with the same rows
+        self.columns: list[Column] = []
+        self.cuts: list[tuple[int, Row]] = []  # tangents of measures, with the number of the measure
+        self._uncut = rows
+
+    def add_cut(self, measure: int, cut: Row) -> None:
+        """One more row; earlier policies and columns keep their meaning, because rows are only ever appended."""
+        self.cuts.append((measure, cut))
+        self.rows = self._uncut.with_cuts(self.cuts)
+
+    @property
+    def calls(self) -> int:
+        """How many policies were evaluated."""
+        return len(self.columns)
+
+    def column(self, policy: Policy) -> Column:
+        visits = evaluate.Prepared.of_policy(self.layout, self.rows, policy).visits()
+        self.columns.append(Column(policy, visits, dot(self.layout.reward, visits), self.rows.values(visits)))
+        return self.columns[-1]
+
+    def at(self, duals: Floats) -> Column:
+        return self.column(Policy.at(duals))
+
+    @cached_property
+    def free(self) -> Column:
+        """The unconstrained optimum."""
+        policy = Policy.at(np.zeros(len(self.rows)))
+        return next((c for c in self.known if c.policy == policy), None) or self.column(policy)
+
+    def plane(self, column: Column, duals: Floats) -> float:
+        """The column's Lagrangian at `duals`; equal to G(duals) if the column is optimal there."""
+        return column.utility + float(duals @ (self.rows.bounds - column.values))
+
+    def proper(self, duals: Floats) -> Floats:
+        """Duals with the signs that make G a bound: whatever has the wrong sign is zero."""
+        wrong = ~self.rows.is_equality & (duals * self.rows.signs < 0)
+        return np.where(wrong, 0.0, duals)
+
+    def scale(self, column: Column) -> Floats:
+        """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
+        weights = [np.abs(row.coefficients) for row in self.rows.rows]
+        terms = [dot(w, column.visits[row.states]) for w, row in zip(weights, self.rows.rows, strict=True)]
+        largest = [w.max(initial=0.0) for w in weights]
+        size = np.maximum(np.maximum(np.array(terms), np.array(largest)), np.abs(self.rows.bounds))
+        return np.where(size > 0, size, 1.0)

@@ -1,0 +1,118 @@
+"""Policies by what they are optimal for, and what they yield.
+
+An index policy is named by adjusted rewards: it is the optimal policy of the instance in which state s pays
+`objective * R(s) - sum_j duals[j] * theta_j(s)`. A `Level` is one such adjustment; a `Policy` is a sequence of them,
+each breaking the ties that the ones before it leave (the paper's tie-breaking rules are second levels). What ties
+remain go to the earlier candidate. So a policy is a handful of numbers, and anyone can evaluate it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from auditkit.constraints.base import Rows
+from auditkit.model.layout import Floats, Layout, dot
+
+
+@dataclass(frozen=True)
+class Level:
+    objective: float
+    duals: tuple[float, ...]
+
+    def reward(self, layout: Layout, rows: Rows) -> Floats:
+        """R adjusted: objective * R - Theta' duals. Rows beyond the duals were added later and do not matter."""
+        reward = self.objective * layout.reward
+        for dual, row in zip(self.duals, rows.rows, strict=False):
+            if dual != 0.0:  # one product and one difference per entry, in the order of rows: `verify` repeats it
+                reward[row.states] -= dual * row.coefficients
+        return reward
+
+    def size(self, layout: Layout, rows: Rows) -> float:
+        """The largest sum of the terms of an adjusted reward, before they cancel: what rounding is relative to."""
+        terms = abs(self.objective) * np.abs(layout.reward)
+        for dual, row in zip(self.duals, rows.rows, strict=False):
+            if dual != 0.0:
+                terms[row.states] += abs(dual) * np.abs(row.coefficients)
+        return float(terms.max(initial=0.0))
+
+
+@dataclass(frozen=True)
+class Policy:
+    levels: tuple[Level, ...]
+
+    @staticmethod
+    def at(duals: Floats | tuple[float, ...], *ties: Level) -> Policy:
+        """The policy optimal for the Lagrangian at `duals`."""
+        return Policy((Level(1.0, _plain(duals)), *ties))
+
+    @staticmethod
+    def towards(direction: Floats | tuple[float, ...]) -> Policy:
+        """The most valuable policy among those that minimise `direction` . Theta p."""
+        plain = _plain(direction)
+        return Policy((Level(0.0, plain), Level(1.0, (0.0,) * len(plain))))
+
+    def rewards(self, layout: Layout, rows: Rows) -> Floats:
+        """Adjusted rewards, one column a level, as the kernels take them."""
+        return np.column_stack([level.reward(layout, rows) for level in self.levels])
+
+
+def _plain(numbers: Floats | tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(x) + 0.0 for x in numbers)  # + 0.0 turns -0.0 into 0.0
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Policies with the probabilities with which one of them is drawn before the search begins."""
+
+    weights: tuple[float, ...]
+    policies: tuple[Policy, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Expected visits p: exits of states, entries of terminal ones. Utilities are in the instance's unit."""
+
+    layout: Layout
+    visits: Floats
+
+    @property
+    def utility(self) -> float:
+        return dot(self.layout.reward, self.visits)
+
+    @property
+    def long_term_utility(self) -> float | None:
+        """Utility with the true values in place of those that the firm believed; None if there are none."""
+        return dot(self.layout.true_reward, self.visits) if self.layout.has_true_rewards else None
+
+    @property
+    def inspected(self) -> Floats:
+        """Per candidate: the chance that the start state is left."""
+        return self.visits[self.layout.start]
+
+    @property
+    def selected(self) -> Floats:
+        """Per candidate: the chance of selection."""
+        return self.layout.sum_by_candidate(np.where(self.layout.selecting, self.visits, 0.0))
+
+    def selected_by_value(self, candidate: int) -> Floats:
+        """For a box: the chance that it is selected with each of its values, in the order in which they were given."""
+        order = self.layout.value_order[candidate]
+        if order is None:
+            raise ValueError(f"candidate {self.layout.candidate_ids[candidate]!r} is a chain, not a box")
+        chances = np.empty(len(order))
+        chances[order] = self.visits[
+            self.layout.candidate_ptr[candidate] + 1 : self.layout.candidate_ptr[candidate + 1]
+        ]
+        return chances
+
+    def by_group(self, per_candidate: Floats) -> Floats:
+        """Sum over the candidates of each group, in the order of `layout.groups`."""
+        groups = len(self.layout.groups)
+        return np.bincount(self.layout.candidate_group, per_candidate, minlength=groups).astype(np.float64)
+
+    @property
+    def unfilled_capacity(self) -> float:
+        """Expected number of positions that stay empty, in all searches together."""
+        return float(self.layout.capacity.sum() - self.selected.sum())

@@ -1,0 +1,351 @@
+"""A solved problem and its certificate: everything needed to check it without trusting who found it.
+
+`to_json` is the document `auditkit-solution/1`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from auditkit import display
+from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
+from auditkit.files import write_json
+from auditkit.model.documents import SOLUTION
+from auditkit.model.layout import Floats
+from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
+
+    from auditkit.solver.g_rdip import Run
+    from auditkit.solver.oracle import Column
+
+
+ROUNDING = 1e-11
+"""Of the utility: differences smaller than this are not told apart from rounding."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A row or a measure, and how a mixture meets it."""
+
+    label: str
+    type: str
+    sense: Sense
+    value: float
+    bound: float
+    slack: float
+    """How far it is from its bound: >= 0 on the right side, 0 for a row met with equality."""
+    dual: float
+
+
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """The constrained optimum: `utility` is attained by `mixture`, `bound` is proved by `duals`."""
+
+    rows: Rows
+    mixture: Mixture
+    outcome: Outcome
+    duals: Floats
+    """d utility / d bound of each row."""
+    bound: float
+    evaluations: int
+    """How many policies were evaluated to find it."""
+    columns: tuple[Column, ...] = ()
+    """Those policies: a neighbouring problem or a bootstrap replicate starts from them."""
+    cuts: tuple[tuple[int, Row], ...] = ()
+    """Tangents of measures that the policies or the bound refer to, each with the number of its measure."""
+    cut_duals: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def utility(self) -> float:
+        return self.outcome.utility
+
+    @property
+    def gap(self) -> float:
+        return max(0.0, self.bound - self.utility)
+
+    @cached_property
+    def values(self) -> Floats:
+        return self.rows.values(self.outcome.visits)
+
+    @property
+    def slacks(self) -> Floats:
+        """How far each row is from its bound: >= 0 on the right side, 0 for a row met with equality."""
+        return self.rows.signs * (self.rows.bounds - self.values) + 0.0
+
+    @property
+    def measure_duals(self) -> Floats:
+        """d utility / d bound of each measure: its cuts' duals together."""
+        whose = np.array([k for k, _ in self.cuts], dtype=np.int64)
+        return np.bincount(whose, self.cut_duals, minlength=len(self.rows.measures)).astype(np.float64)
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        """All rows, then all measures."""
+        rows, visits = self.rows, self.outcome.visits
+        measured = [measure.value(visits[measure.states]) for measure in rows.measures]
+        slacks = [measure.slack(visits) for measure in rows.measures]
+        stated: tuple[Row | Measure, ...] = (*rows.rows, *rows.measures)
+        numbers = zip(
+            stated,
+            (*rows.owner, *rows.measured_by),
+            (*self.values, *measured),
+            (*self.slacks, *slacks),
+            (*self.duals, *self.measure_duals),
+            strict=True,
+        )
+        return tuple(
+            Condition(c.label, rows.constraints[i].type, c.sense, float(value), c.bound, float(slack), float(dual))
+            for c, i, value, slack, dual in numbers
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """That rows conflict: `duals` . (Theta p - b) > 0 for every policy, with the signs that the senses demand."""
+
+    rows: Rows
+    """Affine rows, and cuts of measures after them."""
+    duals: Floats
+
+    @property
+    def constraints(self) -> frozenset[int]:
+        """Which constraints take part."""
+        return frozenset(self.rows.owner) | frozenset(self.rows.measured_by)
+
+
+@dataclass(frozen=True, eq=False)
+class Approximation:
+    """How a near-optimal, near-feasible mixture was found, and the certified optimum that it is measured against."""
+
+    run: Run
+    certified: Optimum
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
+
+    method: str
+    unconstrained: Outcome
+    constrained: Optimum | None
+    proof: Proof | None = None
+    approximate: Approximation | None = None
+    constraints: tuple[Constraint, ...] = ()
+    sha256: str | None = None
+    """Of the file that the instance was read from, if there was one."""
+
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        """Constraints, as SPECs, that cannot hold together, as few as possible."""
+        if self.proof is None:
+            return ()
+        return tuple(self.proof.rows.constraints[i].describe() for i in sorted(self.proof.constraints))
+
+    @property
+    def status(self) -> str:
+        return "infeasible" if self.constrained is None else "optimal"
+
+    @property
+    def loss(self) -> float | None:
+        """What the constraints cost, in the instance's unit; a gain that is mere rounding is none."""
+        if self.constrained is None:
+            return None
+        free = self.unconstrained.utility
+        loss = free - self.constrained.utility
+        return 0.0 if -ROUNDING * (1.0 + abs(free)) <= loss < 0 else loss
+
+    @property
+    def ratio(self) -> float | None:
+        """Utility kept; None where a ratio means nothing because the unconstrained utility is not positive."""
+        if self.loss is None or not self.unconstrained.utility > 0:
+            return None
+        return 1.0 - self.loss / self.unconstrained.utility
+
+    def to_json(self) -> dict[str, Any]:
+        """The document `auditkit-solution/1`, which `verify` checks."""
+        return _document(self)
+
+    def save_json(self, path: str | Path) -> None:
+        """Write the solution file."""
+        write_json(path, self.to_json())
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per candidate: the chances of being inspected and selected, without and under the constraints."""
+        import pandas as pd
+
+        layout, free = self.unconstrained.layout, self.unconstrained
+        frame = pd.DataFrame(
+            {
+                "search": np.array(layout.search_ids, dtype=object)[layout.candidate_search],
+                "candidate": layout.candidate_ids,
+                "group": np.array(layout.groups, dtype=object)[layout.candidate_group],
+                "inspect": free.inspected,
+                "select": free.selected,
+            }
+        )
+        if self.constrained is not None:
+            best = self.constrained.outcome
+            frame = frame.assign(inspect_constrained=best.inspected, select_constrained=best.selected)
+        return frame
+
+    def __repr__(self) -> str:
+        best = "" if self.constrained is None else f", constrained {display.number(self.constrained.utility)}"
+        return f"<Solution: {self.status}, unconstrained {display.number(self.unconstrained.utility)}{best}>"
+
+    def _repr_html_(self) -> str:
+        best = self.constrained
+        facts = [f"unconstrained: {display.number(self.unconstrained.utility)}"]
+        rows: list[list[object]] = []
+        if best is None:
+            facts += ["these constraints cannot hold together:", *self.conflict]
+        else:
+            facts.append(f"constrained: {display.number(best.utility)} (gap {best.gap:.1e})")
+            facts.append(f"price: {display.number(self.loss)}; {display.percent(self.ratio)} of the utility is kept")
+            rows = [[c.label, c.sense, c.bound, c.value, c.slack, c.dual] for c in best.conditions]
+        groups = self.to_frame().drop(columns=["search", "candidate"]).groupby("group").sum().reset_index()
+        return display.card(
+            f"Solution: {self.status}",
+            facts,
+            display.Table(["constraint", "", "bound", "value", "slack", "dual"], rows, right=2),
+            display.Table([name.replace("_", " ") for name in groups.columns], groups.to_numpy().tolist(), right=1),
+        )
+
+
+def mix(weights: Floats, visits: list[Floats]) -> Floats:
+    """Expected visits when one policy is drawn."""
+    total = np.zeros_like(visits[0])
+    for weight, p in zip(weights, visits, strict=True):
+        total += weight * p
+    return total
+
+
+def _document(solution: Solution) -> dict[str, Any]:
+    """Everything of a solution, as plain data; `verify` needs nothing else but the instance."""
+    infeasible: dict[str, Any] = {}
+    if solution.constrained is None:
+        infeasible = {"conflict": list(solution.conflict), "certificate": _certificate(solution)}
+    return {
+        "format": SOLUTION,
+        "status": solution.status,
+        "method": solution.method,
+        "specs": [c.keys() for c in solution.constraints],
+        "unconstrained": _outcome(solution.unconstrained),
+        "constrained": None if solution.constrained is None else _optimum(solution.constrained),
+        **infeasible,
+        **_approximation(solution),
+        "price_of_fairness": {"ratio": solution.ratio, "loss": solution.loss},
+        "instance": {"sha256": solution.sha256},
+    }
+
+
+def _approximation(solution: Solution) -> dict[str, Any]:
+    """What g-rdip did and how far it ended from the certified optimum; nothing for an exact method."""
+    if solution.approximate is None or solution.constrained is None:
+        return {}
+    run, certified, mixed = solution.approximate.run, solution.approximate.certified, solution.constrained
+    slacks = [*mixed.slacks, *(measure.slack(mixed.outcome.visits) for measure in mixed.rows.measures)]
+    missed = [
+        abs(s) if e else max(0.0, -s)
+        for s, e in zip(slacks, [*mixed.rows.is_equality, *(False for _ in mixed.rows.measures)], strict=True)
+    ]
+    return {
+        "g_rdip": {
+            "settings": asdict(run.settings),
+            "distance": {
+                "utility": certified.utility - mixed.utility,
+                "violation": float(max(missed, default=0.0)),
+                "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
+            },
+            "trajectory": {name: getattr(run, name).tolist() for name in ("lagrangian", "utility", "slacks", "duals")},
+        }
+    }
+
+
+def _outcome(result: Outcome) -> dict[str, Any]:
+    layout = result.layout
+    inspected, selected = result.inspected, result.selected
+    candidates = []
+    for c, name in enumerate(layout.candidate_ids):
+        first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
+        names = layout.state_names[c]
+        entry: dict[str, Any] = {
+            "search": layout.search_ids[layout.candidate_search[c]],
+            "id": name,
+            "inspect": float(inspected[c]),
+            "select": float(selected[c]),
+        }
+        if names is None:
+            entry["visits"] = {"inspected": float(inspected[c]), "selected": float(selected[c])}
+            entry["select_by_value"] = [float(x) for x in result.selected_by_value(c)]
+        else:
+            entry["visits"] = {n: float(v) for n, v in zip(names, result.visits[first:last], strict=True)}
+        candidates.append(entry)
+    summary: dict[str, Any] = {"utility": result.utility}
+    if result.long_term_utility is not None:
+        summary["long_term_utility"] = result.long_term_utility
+    return summary | {"unfilled_capacity": result.unfilled_capacity, "candidates": candidates}
+
+
+def _optimum(optimum: Optimum) -> dict[str, Any]:
+    described = _outcome(optimum.outcome)
+    candidates = described.pop("candidates")
+    return described | {
+        "bound": optimum.bound,
+        "gap": optimum.gap,
+        "evaluations": optimum.evaluations,
+        "constraints": [asdict(condition) for condition in optimum.conditions],
+        **_cuts(optimum),
+        "policies": [
+            {"weight": weight, **_policy(policy)}
+            for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
+        ],
+        "candidates": candidates,
+    }
+
+
+def _cuts(optimum: Optimum) -> dict[str, Any]:
+    """Tangents that duals of policies refer to after those of the rows; nothing where all constraints are affine."""
+    if not optimum.rows.measures:
+        return {}
+    return {
+        "cuts": [
+            {**_cut(optimum.rows, k, cut), "dual": float(dual)}
+            for (k, cut), dual in zip(optimum.cuts, optimum.cut_duals, strict=True)
+        ]
+    }
+
+
+def _cut(rows: Rows, k: int, cut: Row) -> dict[str, Any]:
+    assert cut.tangent_at is not None
+    return {"measure": k, "label": cut.label, "at": [float(x) for x in cut.tangent_at]}
+
+
+def _policy(policy: Policy) -> dict[str, Any]:
+    first, *ties = (_level(level) for level in policy.levels)
+    return first | ({"ties": ties} if ties else {})
+
+
+def _level(level: Level) -> dict[str, Any]:
+    objective = {} if level.objective == 1.0 else {"objective": level.objective}
+    return objective | {"duals": list(level.duals)}
+
+
+def _certificate(solution: Solution) -> list[dict[str, Any]]:
+    """Multipliers under which the rows of the conflict, added up, ask for more than any policy can do."""
+    proof = solution.proof
+    assert proof is not None
+    labels = [measure.label for measure in proof.rows.measures]
+    entries = []
+    for row, dual in zip(proof.rows.rows, proof.duals, strict=True):
+        cut = {} if row.tangent_at is None else _cut(proof.rows, labels.index(row.label), row)
+        if dual != 0.0 or not cut:
+            entries.append({"label": row.label, "sense": row.sense, "bound": row.bound, "dual": float(dual), **cut})
+    return entries

@@ -1,0 +1,125 @@
+"""Check a report against its data, without the code that found its optima.
+
+The data are read and fitted again, which yields the instance; then every claim about it is derived anew: what the firm
+reached, what the best policies reach (from the policies that the report lists, evaluated by `independent`), that they
+obey their constraints, and the bound from the duals. The laws of what happens ex post must agree with their means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from auditkit.constraints.base import Rows
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.layout import Floats, Layout
+from auditkit.verification.claims import TOLERANCE, Check, check_number
+from auditkit.verification.independent import adjusted, evaluate
+
+Progress = Callable[[str], None]
+
+
+def check_report(
+    report: Mapping[str, Any], fitted: Fitted, rows: Sequence[Rows], progress: Progress
+) -> tuple[list[Check], list[str]]:
+    """All claims about policies; `rows` are those of each constrained entry. Also what could not be checked."""
+    layout, realised = fitted.instance.layout, fitted.realised
+    checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
+    checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
+    if realised.long_term_utility is not None:
+        found = realised.long_term_utility
+        checks.append(check_number("the firm: long-term utility", report["firm"]["long_term_utility"], found))
+    progress("evaluating the unconstrained optimum again")
+    nothing = Rows((), (), ())
+    free = evaluate(layout, adjusted(layout, nothing, [{"duals": []}]))
+    checks += _outcome("unconstrained", report["unconstrained"], layout, free)
+    skipped = []
+    for entry, own in zip(report["constrained"], rows, strict=True):
+        name = str(entry["label"])
+        if entry["status"] != "optimal" or not entry.get("policies"):
+            why = "no policy meets it" if entry["status"] != "optimal" else "its policies are not listed"
+            skipped.append(f"{name} ({why})")
+            continue
+        progress(f"evaluating the policies under {name} again")
+        checks += _entry(name, entry, layout, own, float(layout.reward @ free))
+    return checks, skipped
+
+
+def _outcome(name: str, claimed: Mapping[str, Any], layout: Layout, visits: Floats) -> list[Check]:
+    selected = np.add.reduceat(np.where(layout.selecting, visits, 0.0), layout.candidate_ptr[:-1])
+    checks = _standing(name, claimed, layout, visits[layout.start], selected)
+    checks.append(check_number(f"{name}: utility", claimed["utility"], float(layout.reward @ visits)))
+    if layout.has_true_rewards:
+        found = float(layout.true_reward @ visits)
+        checks.append(check_number(f"{name}: long-term utility", claimed["long_term_utility"], found))
+    return checks
+
+
+def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: Any, selected: Any) -> list[Check]:
+    """Numbers by group, as far as they are shown, and positions left open."""
+    wrong = []
+    for g, group in enumerate(layout.groups):
+        who = layout.candidate_group == g
+        row = claimed["by_group"].get(group)
+        if row is None:
+            wrong.append(f"{group} is missing")
+        elif row["candidates"] is not None:
+            numbers = (
+                ("candidates", who.sum()),
+                ("inspected", inspected[who].sum()),
+                ("selected", selected[who].sum()),
+            )
+            wrong += [f"{group} {key}" for key, found in numbers if not check_number("", row[key], float(found)).holds]
+    filled = np.bincount(layout.candidate_search, selected, minlength=len(layout.capacity))
+    unfilled = float(np.maximum(layout.capacity - filled, 0.0).sum())
+    return [
+        Check(f"{name}: numbers by group", not wrong, f"differ: {', '.join(wrong[:5])}"),
+        check_number(f"{name}: unfilled capacity", claimed["unfilled_capacity"], unfilled),
+    ]
+
+
+def _entry(name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free: float) -> list[Check]:
+    weights = [policy["weight"] for policy in claimed["policies"]]
+    visits = np.zeros(layout.states)
+    for policy in claimed["policies"]:
+        visits += policy["weight"] * evaluate(layout, adjusted(layout, rows, [policy, *policy.get("ties", [])]))
+    total = sum(weights)
+    checks = [Check(f"{name}: weights are chances", min(weights) >= 0 and abs(total - 1) <= 1e-9, f"sum {total}")]
+    checks += _outcome(name, claimed, layout, visits)
+    same = [(dual["label"], dual["sense"]) for dual in claimed["duals"]] == [(r.label, r.sense) for r in rows.rows]
+    checks.append(Check(f"{name}: the rows are those of its constraints", same))
+    if not same:
+        return checks
+    laws = {law["label"]: law for law in claimed["ex_post_slack"] or ()}
+    duals, gains = [float(dual["value"]) for dual in claimed["duals"]], []
+    best = evaluate(layout, adjusted(layout, rows, [{"duals": duals}]))
+    for row, dual in zip(rows.rows, claimed["duals"], strict=True):
+        size = float(np.abs(row.coefficients) @ visits[row.states]) + abs(row.bound)
+        value = float(row.coefficients @ visits[row.states])
+        slack = value - row.bound if row.sense == ">=" else row.bound - value
+        met = abs(slack) <= TOLERANCE * (1 + size) if row.sense == "==" else slack >= -TOLERANCE * (1 + size)
+        sign = {"==": True, "<=": dual["value"] >= 0, ">=": dual["value"] <= 0}[row.sense]
+        checks.append(Check(f"{name}: {row.label} holds", met, f"{value:.12g} {row.sense} {row.bound:g}"))
+        checks.append(Check(f"{name}: sign of the dual of {row.label}", sign, f"dual {dual['value']}"))
+        checks.append(check_number(f"{name}: slack of {row.label}", dual["slack"], slack, size))
+        if row.label in laws:
+            checks.append(
+                check_number(f"{name}: mean ex-post slack of {row.label}", laws[row.label]["mean"], slack, size)
+            )
+        gains.append(float(dual["value"]) * (row.bound - float(row.coefficients @ best[row.states])))
+    utility, bound = float(layout.reward @ visits), float(layout.reward @ best) + sum(gains)
+    size = sum(abs(gain) for gain in gains)
+    checks.append(check_number(f"{name}: bound from the duals", claimed["bound"], bound, size))
+    closed = bound - utility <= 1e-6 * (1 + abs(utility))
+    checks.append(Check(f"{name}: the gap is closed", closed, f"bound {bound}, value {utility}"))
+    checks.append(check_number(f"{name}: loss", claimed["price_of_fairness"]["loss"], free - utility))
+    if free > 0:
+        checks.append(check_number(f"{name}: ratio", claimed["price_of_fairness"]["ratio"], utility / free))
+    if claimed["unfilled"] is not None:
+        mean = float(np.dot(claimed["unfilled"]["counts"], claimed["unfilled"]["probabilities"]))
+        checks.append(
+            check_number(f"{name}: mean of the law of unfilled positions", mean, claimed["unfilled_capacity"])
+        )
+    return checks

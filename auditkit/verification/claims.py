@@ -1,0 +1,69 @@
+"""A claim that was checked, and all of them together."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from auditkit import display
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOLERANCE = 1e-8
+"""How far a claim may be from what is found here, relative to the size of its terms."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim of the solution and whether it stands."""
+
+    claim: str
+    holds: bool
+    detail: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # numpy's booleans are not JSON's
+
+
+@dataclass(frozen=True)
+class Verified:
+    """Every claim that was checked, and what could not be."""
+
+    checks: tuple[Check, ...]
+    not_checked: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.holds)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every claim that was checked stands."""
+        return not self.failed
+
+    def to_json(self) -> dict[str, Any]:
+        claims = [asdict(check) for check in self.checks]
+        return {"holds": self.holds, "claims": claims, "not_checked": list(self.not_checked)}
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per claim."""
+        import pandas as pd
+
+        return pd.DataFrame([asdict(check) for check in self.checks])
+
+    def __repr__(self) -> str:
+        return f"<Verified: {len(self.checks) - len(self.failed)} of {len(self.checks)} claims stand>"
+
+    def _repr_html_(self) -> str:
+        failed = display.Table(["does not stand", "why"], [[check.claim, check.detail] for check in self.failed])
+        return display.card(repr(self).strip("<>"), [f"not checked: {text}" for text in self.not_checked], failed)
+
+
+def check_number(claim: str, claimed: float | None, found: float, size: float = 1.0) -> Check:
+    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms."""
+    return Check(claim, is_close(claimed, found, size), f"claimed {claimed}, found {found:.12g}")
+
+
+def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
+    return claimed is not None and abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
