@@ -11,16 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from auditkit.api import audit, check, fit, read, solve, verify, whatif
-    from auditkit.constraints import Constraint, Measure, OutcomeConstraint, Row, WelfareConstraint
+    from auditkit.constraints import (
+        Constraint,
+        Measure,
+        OutcomeConstraint,
+        Row,
+        WelfareConstraint,
+        group_code,
+        group_rates,
+    )
     from auditkit.data import Checked, History
     from auditkit.data.reader import Reader
     from auditkit.disparity.measure import DisparityMeasure
     from auditkit.errors import InputError
     from auditkit.fitting.fitted import Fitted
-    from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
+    from auditkit.fitting.fitter import Fitter, Laws, ScoreModel, quantise
     from auditkit.hookspecs import hookimpl
     from auditkit.model.instance import Instance
-    from auditkit.model.layout import Layout
+    from auditkit.model.layout import Floats, Layout
     from auditkit.model.search import Box, Chain, Search, State
     from auditkit.report.audit import Audit
     from auditkit.report.section import Section
@@ -42,11 +50,19 @@ _HOMES = {
     "auditkit.verification": ("Verified",),
     "auditkit.model.instance": ("Instance",),
     "auditkit.model.search": ("Search", "Box", "Chain", "State"),
-    "auditkit.model.layout": ("Layout",),
+    "auditkit.model.layout": ("Layout", "Floats"),
     "auditkit.errors": ("InputError",),
     "auditkit.hookspecs": ("hookimpl",),
-    "auditkit.constraints": ("Constraint", "OutcomeConstraint", "WelfareConstraint", "Row", "Measure"),
-    "auditkit.fitting.fitter": ("Fitter", "ScoreModel", "Laws"),
+    "auditkit.constraints": (
+        "Constraint",
+        "OutcomeConstraint",
+        "WelfareConstraint",
+        "Row",
+        "Measure",
+        "group_code",
+        "group_rates",
+    ),
+    "auditkit.fitting.fitter": ("Fitter", "ScoreModel", "Laws", "quantise"),
     "auditkit.data.reader": ("Reader",),
     "auditkit.disparity.measure": ("DisparityMeasure",),
     "auditkit.report.section": ("Section",),
@@ -85,9 +101,13 @@ __all__ = [
     "Row",
     "Measure",
     "Layout",
+    "Floats",
+    "group_code",
+    "group_rates",
     "Fitter",
     "ScoreModel",
     "Laws",
+    "quantise",
     "Reader",
     "DisparityMeasure",
     "Section",

@@ -8,7 +8,6 @@ there, an exception is a defect of auditkit. Exit codes are decided in `auditkit
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -122,8 +121,10 @@ def origin_of(offer: object) -> Origin:
     if module.startswith(FILE):
         path = Path(getattr(sys.modules.get(module), "__file__", None) or module.removeprefix(FILE))
         return Origin(path.stem, str(path), DIRECTORY, str(path.parent))
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     package = module.partition(".")[0]
-    near = [entry for entry in importlib.metadata.entry_points(group=GROUP) if _within(entry.module, package)]
+    near = [entry for entry in entry_points(group=GROUP) if _within(entry.module, package)]
     near.sort(key=lambda entry: entry.module != module)  # stable: the very module, or the first of its package
     for entry in near:
         if entry.dist is not None:

@@ -5,7 +5,7 @@
     fit       from past scores to a prior for each candidate: an instance             auditkit.fit
     solve     the best policy, without and under constraints, each with a proof       auditkit.solve
     compare   the firm and the best policies side by side                             auditkit.compare
-    ask       frontiers, biased scores, more positions, more budget                   auditkit.whatif
+    ask       frontiers, biased scores, more positions, more budget                   auditkit.scenarios
     report    all of it as a document, and the document as HTML, PDF and JSON         auditkit.report
 
 Where the data cannot support a stage, the later ones are left out and the report says why: without scores there is
@@ -23,7 +23,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from auditkit import disparity
-from auditkit.compare import Options, compare
+from auditkit.compare import IntervalOptions, compare
 from auditkit.config import Config, check
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make_constraints
@@ -87,7 +87,7 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
     fitted, missing = try_to_fit(history, config, plugins)
     comparison = None
     if fitted is not None:
-        options = Options(config.report.replicates, config.report.confidence, config.report.seed)
+        options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
         comparison = compare(
             fitted, constraints, plugins.constraints, hidden=hidden.groups, options=options, progress=progress
         )
@@ -95,7 +95,7 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
     if fitted is not None and config.report.what_if:
         answers = questions(fitted, constraints, plugins, hidden.groups, most_rows=MOST_ROWS_ASKED, progress=progress)
     progress("writing down the findings")
-    parts = documents.Parts(history, tables, summary, hidden, fitted, comparison, missing, answers)
+    parts = documents.ReportParts(history, tables, summary, hidden, fitted, comparison, missing, answers)
     document = documents.build(parts, config, when)
     document["sections"] = added.data(document, plugins.sections, config.report.template_dir, leave_out)
     document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults)])
@@ -197,7 +197,7 @@ def summarise(history: History, config: Config, sex: str | None, race: str | Non
         None if sex is None else f"group:{sex}",
         None if race is None else f"group:{race}",
         history.decision,
-        statement=rates.Statement(**said),
+        statement=rates.LawStatement(**said),
     )
 
 

@@ -84,7 +84,7 @@ class Scheduled:
         self.options = options
 
     @property
-    def settings(self) -> settings.Settings:
+    def settings(self) -> settings.AuditSettings:
         return settings.read(self.path)
 
     @property

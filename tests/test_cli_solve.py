@@ -192,7 +192,7 @@ def test_a_usage_error_leaves_with_two_and_a_defect_with_three(auditkit: Any, mo
     def broken(*_: object) -> None:
         raise RuntimeError("loose screw")
 
-    monkeypatch.setattr("auditkit.files.read_instance", broken)
+    monkeypatch.setattr("auditkit.model.documents.read_instance", broken)
     monkeypatch.delenv("AUDITKIT_TRACEBACK", raising=False)
     ran = auditkit("solve", SAMPLE)
     assert ran.code == 3

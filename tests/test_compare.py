@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from audit_helpers import fitted, plugins, random_instance
 
-from auditkit.compare import Comparison, NoInterval, Options, compare
+from auditkit.compare import Comparison, IntervalOptions, NoInterval, compare
 from auditkit.compare.parts import Parts, individual
 from auditkit.compare.shadow_prices import NOT_BINDING, order_kept, say
 from auditkit.constraints.base import Constraint
@@ -20,7 +20,7 @@ from auditkit.model.search import Box, Search
 from auditkit.solver import solve
 
 KINDS = plugins().constraints
-QUICK = Options(replicates=12)
+QUICK = IntervalOptions(replicates=12)
 FOUR = Instance(
     (
         Search(

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from audit_helpers import fitted, plugins, random_instance
 
-from auditkit.compare import Interval, NoInterval, Options, compare
-from auditkit.compare.intervals import PILOTS, Bootstrap, Problem
+from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
+from auditkit.compare.intervals import PILOTS, Bootstrap, Resampled
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
@@ -42,14 +42,16 @@ def bootstrap_of(constraint: Constraint, replicates: int) -> tuple[Bootstrap, An
     optimum = solve(INSTANCE, [constraint]).constrained
     assert optimum is not None
     rows = bind([constraint], INSTANCE.layout)
-    return Bootstrap(rows, Parts.of(rows, INSTANCE.layout), optimum.columns, Options(replicates=replicates)), optimum
+    return Bootstrap(
+        rows, Parts.of(rows, INSTANCE.layout), optimum.columns, IntervalOptions(replicates=replicates)
+    ), optimum
 
 
 @pytest.mark.parametrize("keys", CASES, ids=lambda keys: f"{keys['type']}-{keys.get('on', 'selection')}")
 def test_replicates_are_near_the_optimum_of_the_resampled_instance(keys: dict[str, Any]) -> None:
     constraint = make(KINDS, keys)
     boot, optimum = bootstrap_of(constraint, 16)
-    problem = Problem(boot, range(len(optimum.rows)), 1e-6)
+    problem = Resampled(boot, range(len(optimum.rows)), 1e-6)
     problem.near(optimum.duals)
     # the sample itself is no replicate, but the LP must find its optimum
     assert problem.solve(np.ones(10)).value == pytest.approx(optimum.utility, abs=1e-6)
@@ -85,14 +87,14 @@ def test_an_interval_is_the_same_each_time_and_holds_the_price() -> None:
     constraints = [make(KINDS, keys) for keys in CASES[:2]]
 
     def intervals(**options: Any) -> list[Any]:
-        found = compare(fitted(INSTANCE), constraints, KINDS, options=Options(replicates=40, **options))
+        found = compare(fitted(INSTANCE), constraints, KINDS, options=IntervalOptions(replicates=40, **options))
         return [entry.interval for entry in found.constrained]
 
     first = intervals()
     assert first == intervals()
     assert first != intervals(seed=7)
     for interval in first:
-        assert isinstance(interval, Interval)
+        assert isinstance(interval, PriceInterval)
         assert interval.level == 0.95
         assert interval.ratio is not None
         assert 0 < interval.ratio[0] < interval.ratio[1] <= 1
@@ -105,13 +107,13 @@ def test_more_searches_than_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert boot.blocks == 5
     assert boot.drawn.shape == (20, 5)
     assert boot.utility[0].sum() == pytest.approx(solve(INSTANCE).unconstrained.utility)
-    assert isinstance(boot.interval(range(len(optimum.rows)), optimum.duals, 1.0), Interval)
+    assert isinstance(boot.interval(range(len(optimum.rows)), optimum.duals, 1.0), PriceInterval)
 
 
 def test_why_there_is_no_interval() -> None:
     def reason(instance: Instance, *keys: dict[str, Any], replicates: int = 10) -> str:
         made = [make(KINDS, k) for k in keys]
-        entry = compare(fitted(instance), made, KINDS, options=Options(replicates=replicates)).constrained[-1]
+        entry = compare(fitted(instance), made, KINDS, options=IntervalOptions(replicates=replicates)).constrained[-1]
         assert isinstance(entry.interval, NoInterval), entry.interval
         return entry.interval.code
 

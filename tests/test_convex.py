@@ -23,7 +23,6 @@ from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver import solve
-from auditkit.solver.document import document as solution_document
 from auditkit.verification import check_solution
 
 Values = dict[str, float]
@@ -112,7 +111,7 @@ def test_convex_optima_agree_with_the_program_over_all_policies(
     constraints: list[Constraint] = [*bind_rows(rows), constraint]
     solution = solve(instance, constraints)
     assert solution.status == truth.status
-    checked = json.loads(json.dumps(solution_document(solution)))
+    checked = json.loads(json.dumps(solution.to_json()))
     assert [
         c.claim
         for c in check_solution(checked, instance.layout, bind(constraints, instance.layout), "hash")
@@ -209,7 +208,7 @@ def test_the_geometric_mean_is_the_hoelder_mean_of_order_zero() -> None:
 def test_claims_about_measures_are_verified() -> None:
     constraints: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     rows = bind(constraints, FOUR.layout)
-    honest = solution_document(solve(FOUR, constraints))
+    honest = solve(FOUR, constraints).to_json()
 
     def failures(change: Callable[[dict[str, Any]], None]) -> list[str]:
         doc = json.loads(json.dumps(honest))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auditkit.data import KINDS, check, load
-from auditkit.data.problems import LEAVING, Counts
+from auditkit.data.problems import LEAVING, RowCounts
 from auditkit.errors import InputError
 
 # code: (lines of the file, mapping, options, [(row, column, value)])
@@ -323,11 +323,11 @@ def test_priors_expenses_outcomes_and_dates(tmp_path: Path) -> None:
 
 def test_counts_that_do_not_add_up_are_a_defect() -> None:
     with pytest.raises(AssertionError):
-        Counts(3, 2, {}, 2, {"selected": 2}, {"F": 2})
+        RowCounts(3, 2, {}, 2, {"selected": 2}, {"F": 2})
     with pytest.raises(AssertionError):
-        Counts(2, 2, {}, 2, {"selected": 1}, {"F": 2})
+        RowCounts(2, 2, {}, 2, {"selected": 1}, {"F": 2})
     with pytest.raises(AssertionError):
-        Counts(2, 2, {}, 2, {"selected": 2}, {"F": 1})
+        RowCounts(2, 2, {}, 2, {"selected": 2}, {"F": 1})
 
 
 _GROUP = st.sampled_from(["F", "M", "f", "", "NA", "prefer not to say", "*", "X"])

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from data_files import HEADER, ROWS, save, table, text
 
-from auditkit.data import inspect_columns, load, render_mapping
+from auditkit.data import load, render_mapping
 from auditkit.data.read_file import read
-from auditkit.data.role_matching import by_name
-from auditkit.data.roles import Mapping, infer
+from auditkit.data.role_matching import by_name, suggestions
+from auditkit.data.roles import Mapping, describe_all, infer
 from auditkit.errors import InputError
 
 
@@ -227,10 +227,10 @@ def test_a_mapping_can_be_given_back(tmp_path: Path) -> None:
     assert all(choice.given for choice in again.mapping.choices)
 
 
-def test_inspect_columns(tmp_path: Path) -> None:
+def test_columns_are_described_and_roles_suggested(tmp_path: Path) -> None:
     found = {
-        column.name: (column.kind, suggested)
-        for column, suggested in inspect_columns(save(tmp_path, text(HEADER, ROWS)))
+        column.name: (column.kind, suggestions(column))
+        for column in describe_all(read(save(tmp_path, text(HEADER, ROWS))))
     }
     assert found["Gender"] == ("category", ("group",))
     assert found["Interviewed"][0] == "yes/no"

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from auditkit.disparity import (
-    Comparison,
-    Counts,
+    CountedOutcome,
     Disparity,
     Flag,
-    Outcome,
+    GroupCounts,
     Pair,
+    ReferenceComparison,
     Status,
     compare,
     hidden,
@@ -55,7 +55,7 @@ def six(value: float) -> object:
     return pytest.approx(value, abs=5.1e-7)
 
 
-def against(disparity: Disparity, group: str) -> Comparison:
+def against(disparity: Disparity, group: str) -> ReferenceComparison:
     comparison = disparity[group].comparison
     assert comparison is not None
     return comparison
@@ -67,7 +67,7 @@ def no_nan(disparity: Disparity) -> None:
 
 # ------------------------------------------------------------------------------------------------ reference values
 def test_callback_experiment() -> None:
-    found = compare(Counts.of({"black": (2435, 157), "white": (2435, 235)}))
+    found = compare(GroupCounts.of({"black": (2435, 157), "white": (2435, 235)}))
     black = against(found, "black")
     assert found.reference == "white"
     assert float(black.impact_ratio or 0) == six(0.668085)
@@ -82,7 +82,7 @@ def test_callback_experiment() -> None:
 
 
 def test_ricci() -> None:
-    found = compare(Counts.of({"B": (27, 9), "W": (68, 41)}))
+    found = compare(GroupCounts.of({"B": (27, 9), "W": (68, 41)}))
     black = against(found, "B")
     assert float(black.impact_ratio or 0) == six(0.552846)
     assert (black.z, black.sd) == (six(-2.373774), six(-2.361248))
@@ -93,7 +93,7 @@ def test_ricci() -> None:
 
 
 def test_berkeley_reverses_within_departments() -> None:
-    found = compare(Counts.of(*UCB))
+    found = compare(GroupCounts.of(*UCB))
     women = against(found, "F")
     assert float(women.impact_ratio or 0) == six(0.681830)
     assert women.stratified is not None
@@ -108,7 +108,7 @@ def test_berkeley_reverses_within_departments() -> None:
 
 
 def test_blackhire_confirmed_within_professions() -> None:
-    found = compare(Counts.of(*BLACKHIRE))
+    found = compare(GroupCounts.of(*BLACKHIRE))
     black = against(found, "black")
     assert black.stratified is not None
     assert black.stratified.odds_ratio == six(0.477462)
@@ -183,7 +183,7 @@ def test_shared_ricci_and_callbacks_by_row() -> None:
     ],
 )
 def test_line_is_compared_exactly(line: float, rates: tuple[tuple[int, int], ...], below: bool) -> None:
-    found = compare(Counts.of({"a": rates[0], "b": rates[1]}), line=line)
+    found = compare(GroupCounts.of({"a": rates[0], "b": rates[1]}), line=line)
     assert against(found, "a").below_line is below
 
 
@@ -198,13 +198,13 @@ def test_line_is_compared_exactly(line: float, rates: tuple[tuple[int, int], ...
     ],
 )
 def test_status(a: tuple[int, int], b: tuple[int, int], status: Status) -> None:
-    found = compare(Counts.of({"a": a, "b": b}))
+    found = compare(GroupCounts.of({"a": a, "b": b}))
     assert found["a"].status is status
     assert found["b"].status is Status.REFERENCE
 
 
 def test_small_groups_leave_before_the_reference_is_chosen() -> None:
-    counts = Counts.of({"a": (490, 100), "b": (490, 150), "tiny": (20, 20)})
+    counts = GroupCounts.of({"a": (490, 100), "b": (490, 150), "tiny": (20, 20)})
     assert compare(counts).reference == "tiny"
     assert compare(counts, minimum_share=0.02).reference == "tiny"  # exactly 2 % is not under 2 %
     found = compare(counts, minimum_share=0.021)
@@ -215,11 +215,11 @@ def test_small_groups_leave_before_the_reference_is_chosen() -> None:
 
 
 def test_a_tie_goes_to_the_larger_group() -> None:
-    assert compare(Counts.of({"a": (10, 5), "b": (100, 50)})).reference == "b"
+    assert compare(GroupCounts.of({"a": (10, 5), "b": (100, 50)})).reference == "b"
 
 
 def test_nobody_selected() -> None:
-    found = compare(Counts.of({"a": (10, 0), "b": (30, 0)}, {"a": (5, 0), "b": (3, 0)}))
+    found = compare(GroupCounts.of({"a": (10, 0), "b": (30, 0)}, {"a": (5, 0), "b": (3, 0)}))
     a = against(found, "a")
     assert (a.impact_ratio, a.below_line, a.interval, a.z, a.sd, a.fisher_p) == (None, None, None, None, None, 1)
     assert a.stratified is not None and (a.stratified.odds_ratio, a.stratified.cmh) == (None, None)
@@ -229,7 +229,7 @@ def test_nobody_selected() -> None:
 
 
 def test_everyone_selected() -> None:
-    found = compare(Counts.of({"a": (10, 10), "b": (30, 30)}, {"a": (5, 5)}))
+    found = compare(GroupCounts.of({"a": (10, 10), "b": (30, 30)}, {"a": (5, 5)}))
     a = against(found, "a")
     assert a.impact_ratio == 1 and a.z is None and a.interval is not None and a.interval.method == "score"
     assert a.interval.lower < 0.8 and found["a"].status is Status.TOO_LITTLE_EVIDENCE
@@ -237,44 +237,44 @@ def test_everyone_selected() -> None:
 
 
 def test_zero_cell_takes_the_score_interval() -> None:
-    a = against(compare(Counts.of({"a": (100, 0), "b": (100, 20)})), "a")
+    a = against(compare(GroupCounts.of({"a": (100, 0), "b": (100, 20)})), "a")
     assert a.impact_ratio == 0 and a.interval is not None
     assert a.interval.method == "score" and a.interval.lower == 0 and 0 < (a.interval.upper or 9) < 0.3
 
 
 @pytest.mark.parametrize("counts", [{"a": (10, 5)}, {"a": (10, 5), "b": (0, 0)}, {"a": (0, 0)}])
 def test_one_group_or_none(counts: dict[str, tuple[int, int]]) -> None:
-    found = compare(Counts.of(counts))
+    found = compare(GroupCounts.of(counts))
     assert all(row.comparison is None for row in found.groups) and found.notes
     no_nan(found)
 
 
 def test_everyone_excluded() -> None:
-    found = compare(Counts.of({"a": (10, 5), "b": (10, 4)}), minimum_share=0.9)
+    found = compare(GroupCounts.of({"a": (10, 5), "b": (10, 4)}), minimum_share=0.9)
     assert found.reference is None and {row.status for row in found.groups} == {Status.EXCLUDED}
 
 
 @pytest.mark.parametrize("cell", [(3, 4), (3, -1), (2.5, 1)])
 def test_impossible_counts_are_refused(cell: tuple[int, int]) -> None:
     with pytest.raises(InputError, match="counts of 'a'"):
-        Counts.of({"a": cell, "b": (3, 1)})
+        GroupCounts.of({"a": cell, "b": (3, 1)})
 
 
 def test_wrong_settings_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
-        compare(Counts.of({"a": (3, 1)}), minimum_share=2, alpha=0)
+        compare(GroupCounts.of({"a": (3, 1)}), minimum_share=2, alpha=0)
     assert [problem.where for problem in caught.value.problems] == ["minimum_share", "alpha"]
     with pytest.raises(InputError, match="at least one group"):
-        Counts.of()
+        GroupCounts.of()
 
 
 def test_flip_flop_moves_against_the_conclusion() -> None:
-    flip = against(compare(Counts.of({"a": (10, 3), "b": (10, 4)})), "a").flip_flop
+    flip = against(compare(GroupCounts.of({"a": (10, 3), "b": (10, 4)})), "a").flip_flop
     assert flip.sign_reverses and flip.line_holds is False and not flip.robust  # 4/10 against 3/10
     assert flip.impact_ratio == Fraction(4, 3)
-    flip = against(compare(Counts.of({"a": (10, 8), "b": (10, 9)})), "a").flip_flop
+    flip = against(compare(GroupCounts.of({"a": (10, 8), "b": (10, 9)})), "a").flip_flop
     assert flip.impact_ratio == Fraction(7, 10) and flip.line_holds is False  # 8/9 was not below 4/5
-    flip = against(compare(Counts.of({"a": (5, 0), "b": (5, 1)})), "a").flip_flop
+    flip = against(compare(GroupCounts.of({"a": (5, 0), "b": (5, 1)})), "a").flip_flop
     assert flip.impact_ratio is None and flip.line_holds is False  # the only selection moved
 
 
@@ -295,14 +295,14 @@ def test_recommended_test(pair: Pair, test: str) -> None:
 
 def test_two_standard_deviations() -> None:
     for selected, raised in ((38, False), (35, True)):  # against 50 of 100: -1.70 and -2.14
-        found = compare(Counts.of({"a": (100, selected), "ref": (100, 50)}))
+        found = compare(GroupCounts.of({"a": (100, selected), "ref": (100, 50)}))
         assert (Flag.MORE_THAN_TWO_SD in found["a"].flags) is raised
 
 
 def test_holm_stands_behind_the_status() -> None:
-    one = compare(Counts.of({"a": (100, 30), "ref": (100, 45)}))
+    one = compare(GroupCounts.of({"a": (100, 30), "ref": (100, 45)}))
     assert one["a"].status is Status.BELOW_LINE
-    many = compare(Counts.of({"a": (100, 30), "b": (100, 44), "c": (100, 44), "ref": (100, 45)}))
+    many = compare(GroupCounts.of({"a": (100, 30), "b": (100, 44), "c": (100, 44), "ref": (100, 45)}))
     a = against(many, "a")
     assert a.p == against(one, "a").p < 0.05 < a.p_holm and a.p_bh <= a.p_holm
     assert many["a"].status is Status.TOO_LITTLE_EVIDENCE
@@ -310,7 +310,7 @@ def test_holm_stands_behind_the_status() -> None:
 
 def test_words_give_no_verdict() -> None:
     texts = [*(status.text for status in Status), *(flag.text for flag in Flag)]
-    texts += [row.reason for row in compare(Counts.of({"a": (6, 2), "b": (10, 5), "c": (0, 0)})).groups]
+    texts += [row.reason for row in compare(GroupCounts.of({"a": (6, 2), "b": (10, 5), "c": (0, 0)})).groups]
     for text in texts:
         assert not re.search(r"\b(un)?fair|complian|bias|\bpass|legal|discriminat", text, re.IGNORECASE), text
 
@@ -362,15 +362,19 @@ def test_columns_are_asked_for_by_name() -> None:
     with pytest.raises(InputError, match="did you mean 'selected'"):
         measure(history(), "select")
     with pytest.raises(InputError, match="not a yes/no column"):
-        Outcome.of_column(pd.Series([0.0, 2.0]))
-    assert Outcome.of_column(pd.Series([0, 1, None])).not_measured == 1
-    assert Outcome.of_column(pd.Series([True, None, False], dtype=object)).counted.tolist() == [True, False, True]
+        CountedOutcome.of_column(pd.Series([0.0, 2.0]))
+    assert CountedOutcome.of_column(pd.Series([0, 1, None])).not_measured == 1
+    assert CountedOutcome.of_column(pd.Series([True, None, False], dtype=object)).counted.tolist() == [
+        True,
+        False,
+        True,
+    ]
     assert measure(history(), stratum=None)["F"].comparison is not None
 
 
 # ------------------------------------------------------------------------------------------------ suppression
 def test_small_groups_are_hidden_with_company() -> None:
-    found = compare(Counts.of({"a": (40, 10), "b": (12, 3), "c": (3, 1), "ref": (100, 50)}))
+    found = compare(GroupCounts.of({"a": (40, 10), "b": (12, 3), "c": (3, 1), "ref": (100, 50)}))
     shown = suppress(found)
     assert [(row.group, row.shown) for row in shown.groups] == [
         ("a", "40"),
@@ -388,7 +392,7 @@ def test_small_groups_are_hidden_with_company() -> None:
 
 
 def test_a_hidden_reference_takes_its_comparisons_with_it() -> None:
-    shown = suppress(compare(Counts.of({"a": (40, 10), "b": (30, 10), "top": (2, 2)})))
+    shown = suppress(compare(GroupCounts.of({"a": (40, 10), "b": (30, 10), "top": (2, 2)})))
     assert shown["top"].shown == "<5" and shown["b"].shown == "not shown"
     assert (shown["a"].applicants, shown["a"].impact_ratio, shown["a"].comparison) == (40, None, None)
 

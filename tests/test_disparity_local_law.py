@@ -13,9 +13,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditkit.disparity import Outcome
+from auditkit.disparity import CountedOutcome
 from auditkit.errors import InputError
-from auditkit.plugins.local_law_144.rates import Row, Statement, Table, conventions, of_table, summarise, suppress
+from auditkit.plugins.local_law_144.rates import (
+    CategoryRow,
+    CategoryTable,
+    LawStatement,
+    conventions,
+    of_table,
+    summarise,
+    suppress,
+)
 
 
 def people(cells: dict[tuple[str, str], tuple[int, int]]) -> pd.DataFrame:
@@ -39,7 +47,7 @@ HISTORY = people(
 )
 
 
-def row(table: Table | None, category: str) -> Row:
+def row(table: CategoryTable | None, category: str) -> CategoryRow:
     assert table is not None
     return next(row for row in table.rows if row.category == category)
 
@@ -75,12 +83,12 @@ def test_scored_variant_uses_the_full_sample() -> None:
 def test_one_column_or_none() -> None:
     summary = of_table(HISTORY, race=None)
     assert summary.race is None and summary.intersection is None and "race/ethnicity" in summary.notes[0]
-    unknown = summarise(Outcome.of_table(HISTORY), HISTORY["group:sex"], pd.Series(["unknown"] * len(HISTORY)))
+    unknown = summarise(CountedOutcome.of_table(HISTORY), HISTORY["group:sex"], pd.Series(["unknown"] * len(HISTORY)))
     assert [table.name for table in unknown.tables] == ["sex"] and len(unknown.notes) == 2
     with pytest.raises(InputError, match="did you mean 'group:sex'"):
         of_table(HISTORY, sex="group:sx")
     with pytest.raises(InputError, match="has 3 rows"):
-        summarise(Outcome.of_table(HISTORY), pd.Series(["F", "M", "F"]))
+        summarise(CountedOutcome.of_table(HISTORY), pd.Series(["F", "M", "F"]))
 
 
 def test_nobody_selected_has_a_reason() -> None:
@@ -90,11 +98,11 @@ def test_nobody_selected_has_a_reason() -> None:
 
 
 def test_statement_names_what_is_missing() -> None:
-    statement = Statement(data_source="applicant system", audit_date=date(2024, 2, 29))
+    statement = LawStatement(data_source="applicant system", audit_date=date(2024, 2, 29))
     assert statement.missing == ("explanation", "distribution_date")
     assert statement.older_than_a_year(date(2025, 2, 28)) is False
     assert statement.older_than_a_year(date(2025, 3, 1)) is True
-    assert Statement().older_than_a_year(date(2025, 3, 1)) is None
+    assert LawStatement().older_than_a_year(date(2025, 3, 1)) is None
     document = of_table(HISTORY, statement=statement).to_json()
     assert document["statement"]["audit_date"] == "2024-02-29"
     assert document["statement"]["missing"] == ["explanation", "distribution_date"]

@@ -15,7 +15,18 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 
-from auditkit.disparity import Counts, Pair, Status, compare, hidden, holm, measure, score_interval, stratify, suppress
+from auditkit.disparity import (
+    GroupCounts,
+    Pair,
+    Status,
+    compare,
+    hidden,
+    holm,
+    measure,
+    score_interval,
+    stratify,
+    suppress,
+)
 
 quick = settings(deadline=None, max_examples=60)  # a first call may have to import, a busy machine to wait
 
@@ -199,7 +210,7 @@ def test_holm_by_definition(p: list[float]) -> None:
 @quick
 @given(st.lists(tables, min_size=1, max_size=4), st.sampled_from([0, 0.02, 0.2]))
 def test_any_table_gives_finite_json(strata: list[dict[str, tuple[int, int]]], share: float) -> None:
-    found = compare(Counts.of(*strata), minimum_share=share)
+    found = compare(GroupCounts.of(*strata), minimum_share=share)
     json.dumps(found.to_json(), allow_nan=False)
     json.dumps(suppress(found).to_json(), allow_nan=False)
     assert sum(row.applicants or 0 for row in found.groups) == found.applicants
@@ -231,7 +242,7 @@ def test_rows_and_counts_agree(table: list[tuple[int, int]], random: object) -> 
     random.shuffle(rows)  # type: ignore[attr-defined]
     people = pd.DataFrame(rows, columns=["group", "selected"])
     by_row = measure(people, stratum=None)
-    assert by_row == compare(Counts.of({f"g{i}": cell for i, cell in enumerate(table)}))
+    assert by_row == compare(GroupCounts.of({f"g{i}": cell for i, cell in enumerate(table)}))
 
 
 def test_thousands_of_strata_are_quick() -> None:
@@ -244,7 +255,7 @@ def test_thousands_of_strata_are_quick() -> None:
             "selected": random.random(rows) < 0.1,
         }
     )
-    compare(Counts.of({"a": (40, 10), "b": (40, 20)}))
+    compare(GroupCounts.of({"a": (40, 10), "b": (40, 20)}))
     start = time.perf_counter()
     found = measure(table)
     assert time.perf_counter() - start < 2

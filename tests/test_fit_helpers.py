@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.firm_history import History
-from auditkit.data.problems import Counts, Problems
+from auditkit.data.problems import Problems, RowCounts
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Mapping as Roles
 from auditkit.fitting.fitter import Fitter
@@ -39,7 +39,7 @@ def history(columns: dict[str, Any], stages: tuple[str, ...] = (), score_stage: 
         table["inspected"] = table["score"].notna()
     if "selected" not in table:
         table["selected"] = table["score"].groupby(table["search"]).rank(ascending=False, method="first") <= 1
-    counts = Counts(n, n, {}, n, {"any": n}, table["group"].value_counts().to_dict())
+    counts = RowCounts(n, n, {}, n, {"any": n}, table["group"].value_counts().to_dict())
     return History(table, stages, score_stage, Roles((), ()), Problems(), counts, Source("x", n, "", None, None, 1), ())
 
 

@@ -13,14 +13,13 @@ from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
 from auditkit.solver import solve
-from auditkit.solver.document import document
 from auditkit.solver.g_rdip import Settings
 from auditkit.verification import check_solution
 
 
 def distance(specs: list[str], settings: Settings) -> tuple[float, float]:
     constraints = [build(text) for text in specs]
-    doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=settings))))
+    doc = json.loads(json.dumps(solve(FOUR, constraints, "g-rdip", settings=settings).to_json()))
     assert doc["method"] == "g-rdip"
     found = doc["g_rdip"]["distance"]
     return found["utility"], found["violation"]
@@ -66,14 +65,14 @@ def test_the_trajectory_is_recorded() -> None:
 def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     constraints: list[Constraint] = [build("parity:basis=count")]
     rows = bind(constraints, FOUR.layout)
-    doc = json.loads(json.dumps(document(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)))))
+    doc = json.loads(json.dumps(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)).to_json()))
     assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] == []
     doc["constrained"]["policies"][0]["weight"] += 0.1
     assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] != []
     convex: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     mixed = solve(FOUR, convex, "g-rdip", settings=Settings(outer=3, inner=2))
     with pytest.raises(InputError, match="does not list its policies"):
-        check_solution(json.loads(json.dumps(document(mixed))), FOUR.layout, bind(convex, FOUR.layout), "h")
+        check_solution(json.loads(json.dumps(mixed.to_json())), FOUR.layout, bind(convex, FOUR.layout), "h")
 
 
 def test_infeasible_problems_are_told_apart_before_it_starts() -> None:

@@ -193,7 +193,7 @@ def test_verify_refuses_it_too(auditkit: Any, installed: Any, tmp_path: Path, mo
 FITTER = """
 from typing import ClassVar
 import numpy as np
-from auditkit.fit.fitter import Fitter, Laws, ScoreModel
+from auditkit import Fitter, Laws, ScoreModel
 
 
 class Model(ScoreModel):
@@ -243,7 +243,7 @@ def test_what_is_asked_for_from_a_plugin_that_does_not_load(auditkit: Any, insta
 # Not asked for: left out, and said ------------------------------------------------------------------------------------
 
 MEASURED = """
-from auditkit.measures import DisparityMeasure
+from auditkit import DisparityMeasure
 
 
 class Theirs(DisparityMeasure):
@@ -259,7 +259,7 @@ def auditkit_measures():
 """
 SECTION = """
 from pathlib import Path
-from auditkit.sections import Section
+from auditkit import Section
 
 
 class Theirs(Section):
@@ -274,7 +274,7 @@ def auditkit_sections():
     return [Theirs]
 """
 READER = """
-from auditkit.readers import Reader
+from auditkit import Reader
 
 
 class Theirs(Reader):
@@ -389,7 +389,7 @@ def test_help_goes_on_without_a_package_that_does_not_load(auditkit: Any, instal
 
 CHANNEL = """
 from typing import ClassVar
-from auditkit.alerts import Channel
+from auditkit import Channel
 
 
 class Theirs(Channel):

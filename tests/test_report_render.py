@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 import report_example
 
-from auditkit.disparity import Counts, Flag, Status, compare, suppress
+from auditkit.disparity import Flag, GroupCounts, Status, compare, suppress
 from auditkit.errors import InputError
 from auditkit.report import charts, histograms, html, view
 
@@ -297,7 +297,7 @@ def many_groups(n: int = 40) -> dict[str, Any]:
         {"stage": stage, "by_group": {name: cell[i > 2] // (1 + i % 3) for name, cell in counts.items()}}
         for i, stage in enumerate(("applied", "phone screen", "on-site interview", "offer", "hired"))
     ]
-    document["disparity"]["selected"] = compare(Counts.of(counts, counts)).to_json()
+    document["disparity"]["selected"] = compare(GroupCounts.of(counts, counts)).to_json()
     return document
 
 
@@ -313,7 +313,9 @@ def test_forty_groups() -> None:
 
 
 def test_the_disparity_of_today_is_rendered() -> None:
-    counts = Counts.of({"F": (300, 15), "M": (350, 40), "X": (12, 1)}, {"F": (400, 25), "M": (450, 62), "X": (3, 0)})
+    counts = GroupCounts.of(
+        {"F": (300, 15), "M": (350, 40), "X": (12, 1)}, {"F": (400, 25), "M": (450, 62), "X": (3, 0)}
+    )
     for found in (compare(counts), suppress(compare(counts), 20), compare(counts, minimum_share=0.02)):
         document = report_example.document()
         selected = json.loads(json.dumps(found.to_json()))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from auditkit import text
+from auditkit import text as words
 from auditkit.report import svg
 
 CSS = Path(__file__).resolve().parents[1] / "templates" / "report.css"
@@ -39,17 +39,17 @@ def plain(text: str) -> str:
     ],
 )
 def test_percent(x: float | None, text: str) -> None:
-    assert plain(text.percent(x)) == text
+    assert plain(words.percent(x)) == text
 
 
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True))
 def test_no_percentage_hides_a_violation(x: float) -> None:
-    assert plain(text.percent(x)) not in ("0 %", "100 %", "0.0 %", "100.0 %")
+    assert plain(words.percent(x)) not in ("0 %", "100 %", "0.0 %", "100.0 %")
 
 
 @given(st.floats(0, 3), st.sampled_from([0.8, 0.05, 2 / 3]))
 def test_a_ratio_stays_on_its_side_of_the_line(x: float, line: float) -> None:
-    written = plain(text.ratio(x, line))
+    written = plain(words.ratio(x, line))
     if written[0] in "<>":
         assert x != line
     else:
@@ -61,7 +61,7 @@ def test_a_ratio_stays_on_its_side_of_the_line(x: float, line: float) -> None:
     [(0.8, "0.800"), (0.79996, "0.79996"), (0.8 - 1e-12, "< 0.800"), (1.0, "1.000"), (0.9999, "0.9999"), (0, "0.000")],
 )
 def test_ratio(x: float, text: str) -> None:
-    assert plain(text.ratio(x, 0.8)) == text
+    assert plain(words.ratio(x, 0.8)) == text
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_ratio(x: float, text: str) -> None:
     ],
 )
 def test_p_value(p: float, text: str) -> None:
-    assert plain(text.p_value(p)) == text
+    assert plain(words.p_value(p)) == text
 
 
 @pytest.mark.parametrize(
@@ -94,35 +94,35 @@ def test_p_value(p: float, text: str) -> None:
     ],
 )
 def test_amount(x: float | None, text: str) -> None:
-    assert plain(text.amount(x)) == text
+    assert plain(words.amount(x)) == text
 
 
 def test_counts() -> None:
-    assert [plain(text.count(x)) for x in (1495, 3.0, 71.26, 0, 0.01, None)] == [
+    assert [plain(words.count(x)) for x in (1495, 3.0, 71.26, 0, 0.01, None)] == [
         *("1,495", "3", "71.3", "0", "< 0.1", "not available")
     ]
-    assert text.plural(1, "row") == "1 row" and text.plural(1507, "row") == "1,507 rows"
+    assert words.plural(1, "row") == "1 row" and words.plural(1507, "row") == "1,507 rows"
 
 
 def test_intervals() -> None:
-    assert text.interval([0.9571, 0.9763], text.percent) == "95.7 to 97.6\u00a0%"
-    assert text.interval({"lower": 0.5, "upper": None}) == "0.500 or more"
-    assert text.interval(None) == text.interval([None, None]) == "not available"
+    assert words.interval([0.9571, 0.9763], words.percent) == "95.7 to 97.6\u00a0%"
+    assert words.interval({"lower": 0.5, "upper": None}) == "0.500 or more"
+    assert words.interval(None) == words.interval([None, None]) == "not available"
 
 
 def test_days() -> None:
-    assert plain(text.moment("2026-11-16T06:00:00Z")) == "16 November 2026, 06:00 UTC"
-    assert plain(text.moment("2026-11-16T06:00:00+01:00")) == "16 November 2026, 06:00 UTC+0100"
-    assert plain(text.day("2026-02-01")) == "1 February 2026"
-    assert text.day("some day") == "some day"
+    assert plain(words.moment("2026-11-16T06:00:00Z")) == "16 November 2026, 06:00 UTC"
+    assert plain(words.moment("2026-11-16T06:00:00+01:00")) == "16 November 2026, 06:00 UTC+0100"
+    assert plain(words.day("2026-02-01")) == "1 February 2026"
+    assert words.day("some day") == "some day"
 
 
 def test_texts() -> None:
-    assert text.listing(["a"]) == "a" and text.listing("abc") == "a, b and c" and text.listing([]) == ""
-    assert text.listing("abcde", 2) == "a, b and 3 more"
-    assert text.fraction(0.8) == "4/5" and text.fraction(0.804) == "0.804"
-    assert text.file_name("/home/someone/x.csv") == text.file_name("C:\\data\\x.csv") == "x.csv"
-    assert text.flat({"a": 1, "b": {"c": [1, True, None], "d": []}, "e": [{"f": ""}]}) == [
+    assert words.listing(["a"]) == "a" and words.listing("abc") == "a, b and c" and words.listing([]) == ""
+    assert words.listing("abcde", 2) == "a, b and 3 more"
+    assert words.fraction(0.8) == "4/5" and words.fraction(0.804) == "0.804"
+    assert words.file_name("/home/someone/x.csv") == words.file_name("C:\\data\\x.csv") == "x.csv"
+    assert words.flat({"a": 1, "b": {"c": [1, True, None], "d": []}, "e": [{"f": ""}]}) == [
         ("a", "1"),
         ("b.c", "1, yes, not set"),
         ("b.d", "none"),

@@ -19,7 +19,7 @@ from auditkit.report.figures import figures
 from auditkit.report.thresholds import Crossing
 from auditkit.scheduled import database, tables
 from auditkit.scheduled.listing import document as listed
-from auditkit.scheduled.run_history import Artefact, Delivery, History, opened
+from auditkit.scheduled.run_history import Artefact, Delivery, RunHistory, opened
 
 NEWEST = len(tables.STEPS)
 
@@ -50,7 +50,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return found
 
 
-def record(store: History, audit: str = "hiring", created: str = "2026-11-16T06:00:00Z", **parts: Any) -> int:
+def record(store: RunHistory, audit: str = "hiring", created: str = "2026-11-16T06:00:00Z", **parts: Any) -> int:
     found = dataclasses.replace(figures(document(**parts)), created=created)
     crossing = Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words")
     return store.record(

@@ -22,7 +22,7 @@ from scheduled_example import Scheduled
 from auditkit.errors import InputError
 from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.lock import only_one
-from auditkit.scheduled.run_history import History, Run, opened
+from auditkit.scheduled.run_history import Run, RunHistory, opened
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}
@@ -391,7 +391,7 @@ def test_a_database_that_fails_leaves_no_folder(tmp_path: Path, monkeypatch: pyt
         def full(*_: Any, **__: Any) -> int:
             raise InputError("history.sqlite: the history cannot be used: database or disk is full")
 
-        patch.setattr(History, "record", full)
+        patch.setattr(RunHistory, "record", full)
         with pytest.raises(InputError, match="disk is full"):
             audit.run()
     complete(audit)

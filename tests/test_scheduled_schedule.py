@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from scheduled_example import Scheduled
 
-from auditkit.cli.scheduled_commands import schedule
+from auditkit.cli.schedule import schedule
 from auditkit.errors import InputError
 from auditkit.scheduled import units
 from auditkit.scheduled.recurrence import parse

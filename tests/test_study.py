@@ -14,9 +14,9 @@ from auditkit.errors import InputError
 from auditkit.model.search import Box, Chain
 from auditkit.plugins.study import budget_figures, ex_post, runner, sweeps, two_stage
 from auditkit.plugins.study.catalogue import STUDIES
-from auditkit.plugins.study.claims import Panel, about, judged, less, more
 from auditkit.plugins.study.command import study
 from auditkit.plugins.study.estimate import Estimate, capacity_worth, mean, ratio_of_means, starts
+from auditkit.plugins.study.paper_claims import Panel, about, judged, less, more
 from auditkit.plugins.study.point import PARITY, columns_near, measure, quota
 from auditkit.plugins.study.population import (
     BASIC,

@@ -24,7 +24,6 @@ from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.plugins.quota import Quota
 from auditkit.solver import METHODS, solve
-from auditkit.solver.document import document
 from auditkit.verification import check_solution
 
 Doc = dict[str, Any]
@@ -32,7 +31,7 @@ Doc = dict[str, Any]
 
 def solved(instance: Instance, constraints: list[Constraint], method: str = "column-generation") -> Doc:
     """What a reader of the file sees."""
-    found: Doc = json.loads(json.dumps(document(replace(solve(instance, constraints, method), sha256="hash"))))
+    found: Doc = json.loads(json.dumps(replace(solve(instance, constraints, method), sha256="hash").to_json()))
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import pytest
 from test_constraints import build
 from test_solve_facts import FOUR, FREE_PARITY
 
+from auditkit import scenarios
 from auditkit.errors import InputError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import lay_out
@@ -20,8 +20,6 @@ from auditkit.model.variants import with_capacities, with_more_positions, with_s
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
-
-whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 
 
 def boxes(rng: np.random.Generator, searches: int, size: int, capacity: int, groups: str = "AB") -> Instance:
@@ -113,7 +111,7 @@ FRONTIERS = [
 def test_a_frontier_is_what_single_solves_find(text: str, parameter: str) -> None:
     instance = boxes(np.random.default_rng(3), 3, 6, 2, "ABC" if "impact" in text else "AB")
     constraint = build(text)
-    found = whatif.frontier(instance, constraint)
+    found = scenarios.frontier(instance, constraint)
     assert found.parameter == parameter and len(found.points) == (10 if "nash" in text else 11)
     free = solve(instance).unconstrained.utility
     assert found.unconstrained == pytest.approx(free, rel=1e-12)
@@ -134,7 +132,7 @@ def test_a_frontier_is_what_single_solves_find(text: str, parameter: str) -> Non
 def test_cost_starts_where_it_says(text: str) -> None:
     instance = boxes(np.random.default_rng(4), 2, 6, 2)
     constraint = build(text)
-    found = whatif.frontier(instance, constraint)
+    found = scenarios.frontier(instance, constraint)
     assert found.starts is not None
 
     def loss(value: float) -> float:
@@ -146,7 +144,7 @@ def test_cost_starts_where_it_says(text: str) -> None:
 
 
 def test_the_start_of_a_quota_is_the_share_of_the_free_optimum() -> None:
-    found = whatif.frontier(FOUR, build("quota:group=Y,share=0.4"))
+    found = scenarios.frontier(FOUR, build("quota:group=Y,share=0.4"))
     outcome = solve(FOUR).unconstrained
     x, y = outcome.by_group(outcome.selected)
     assert found.starts == pytest.approx(y / (x + y), abs=1e-9)
@@ -156,7 +154,7 @@ def test_the_start_of_a_quota_is_the_share_of_the_free_optimum() -> None:
 
 def test_ties_let_a_frontier_start_later() -> None:
     """Inspection parity is free in this example of the paper, though not under every best policy."""
-    start = whatif.frontier(FREE_PARITY, build("quota:group=Y,share=0.5,on=inspection")).starts
+    start = scenarios.frontier(FREE_PARITY, build("quota:group=Y,share=0.5,on=inspection")).starts
     outcome = solve(FREE_PARITY).unconstrained
     x, y = outcome.by_group(outcome.inspected)
     assert start is not None and start >= 0.5 - 1e-6
@@ -164,7 +162,7 @@ def test_ties_let_a_frontier_start_later() -> None:
 
 
 def test_a_budget_is_worth_less_and_less() -> None:
-    found = whatif.frontier(boxes(np.random.default_rng(5), 2, 6, 2), build("budget:group=A,limit=1"))
+    found = scenarios.frontier(boxes(np.random.default_rng(5), 2, 6, 2), build("budget:group=A,limit=1"))
     gains = np.diff([p.utility for p in found.points if p.utility is not None])
     assert (np.diff(gains) <= 1e-9).all() and (gains >= -1e-12).all()
 
@@ -181,7 +179,7 @@ def test_columns_of_a_neighbour_save_evaluations() -> None:
 def test_other_constraints_stay_and_conflicts_are_points_without_numbers() -> None:
     instance = boxes(np.random.default_rng(7), 2, 6, 2)
     quota = build("quota:group=A,share=0.5")
-    found = whatif.frontier(instance, quota, [build("floor:minimum=0.3")])
+    found = scenarios.frontier(instance, quota, [build("floor:minimum=0.3")])
     solved = [p for p in found.points if p.utility is not None]
     assert 0 < len(solved) < 11 and "cannot be met" in found.sentence
     for point in solved:
@@ -191,13 +189,13 @@ def test_other_constraints_stay_and_conflicts_are_points_without_numbers() -> No
 
 def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InputError, match="has no key 'shar'"):
-        whatif.frontier(FOUR, build("quota:group=Y,share=0.4"), parameter="shar", values=[0.1])
+        scenarios.frontier(FOUR, build("quota:group=Y,share=0.4"), parameter="shar", values=[0.1])
     with pytest.raises(InputError, match="share: 2"):
-        whatif.frontier(FOUR, build("quota:group=Y,share=0.4"), values=[2])
+        scenarios.frontier(FOUR, build("quota:group=Y,share=0.4"), values=[2])
     with pytest.raises(InputError, match="at least one"):
-        whatif.sensitivity(FOUR, [], "Y")
+        scenarios.sensitivity(FOUR, [], "Y")
     with pytest.raises(InputError, match="no limit"):
-        whatif.budget_or_position(FOUR, build("parity"))
+        scenarios.budget_or_position(FOUR, build("parity"))
 
 
 # Biased scores --------------------------------------------------------------------------------------------------------
@@ -211,7 +209,7 @@ def test_sensitivity_is_what_single_solves_find() -> None:
     )
     instance = Instance((Search("s", 4, candidates),))
     parity = build("parity")
-    found = whatif.sensitivity(instance, [parity], "B")
+    found = scenarios.sensitivity(instance, [parity], "B")
     assert [p.factor for p in found.points] == sorted((p.factor for p in found.points), reverse=True)
     for point in found.points:
         f = point.factor
@@ -237,7 +235,7 @@ def test_dear_inspections_leave_positions_unfilled_when_scores_are_biased() -> N
     candidates = tuple(
         Box(str(i), "AB"[i % 2], 6.0, np.array([8.0 + i / 10, 12.0 + i / 10]), [0.5, 0.5]) for i in range(8)
     )
-    found = whatif.sensitivity(Instance((Search("s", 4, candidates),)), [build("parity")], "B")
+    found = scenarios.sensitivity(Instance((Search("s", 4, candidates),)), [build("parity")], "B")
     empty = [p.constrained.unfilled_capacity for p in found.points if p.constrained is not None]
     assert empty[0] < 0.02 and empty[-1] > 1
     assert found.unfilled_at is not None and found.unfilled_between is not None
@@ -252,7 +250,7 @@ def test_dear_inspections_leave_positions_unfilled_when_scores_are_biased() -> N
 def test_few_positions_more_in_one_search(seed: int) -> None:
     instance = boxes(np.random.default_rng(seed), 1, 10, 3)
     quota = build("quota:group=B,share=0.7")
-    found = whatif.more_positions(instance, [quota])
+    found = scenarios.more_positions(instance, [quota])
     target = solve(instance).unconstrained.utility
     enough = (
         extra
@@ -272,7 +270,7 @@ def test_positions_go_where_they_are_worth_most() -> None:
     """Against all ways to give the positions out."""
     instance = boxes(np.random.default_rng(11), 3, 4, 1)
     quota = build("quota:group=B,share=0.9")
-    found = whatif.more_positions(instance, [quota])
+    found = scenarios.more_positions(instance, [quota])
     target = solve(instance).unconstrained.utility
     assert found.short_term.positions is not None
     for extra in range(found.short_term.positions):
@@ -284,17 +282,17 @@ def test_positions_go_where_they_are_worth_most() -> None:
 
 def test_positions_in_the_long_term_and_not_at_all() -> None:
     biased = with_scores(boxes(np.random.default_rng(12), 1, 8, 3), "B", 0.3)
-    found = whatif.more_positions(biased, [build("quota:group=B,share=0.9")])
+    found = scenarios.more_positions(biased, [build("quota:group=B,share=0.9")])
     assert found.long_term is not None
-    never = whatif.more_positions(with_capacities(FOUR, [4]), [build("quota:group=Y,share=0.9")])
+    never = scenarios.more_positions(with_capacities(FOUR, [4]), [build("quota:group=Y,share=0.9")])
     assert never.short_term.positions is None and "no number" in never.sentence
-    free = whatif.more_positions(FOUR, [build("quota:group=Y,share=0")])
+    free = scenarios.more_positions(FOUR, [build("quota:group=Y,share=0")])
     assert free.short_term.positions == 0 and "no further position is needed" in free.sentence
 
 
 def test_budget_against_position() -> None:
     instance = boxes(np.random.default_rng(13), 2, 6, 1)
-    found = whatif.budget_or_position(instance, build("budget:group=A,limit=0.5"), unit=0.25)
+    found = scenarios.budget_or_position(instance, build("budget:group=A,limit=0.5"), unit=0.25)
 
     def utility(more: tuple[int, int], limit: float) -> float:
         problem = with_capacities(instance, [1 + e for e in more])
@@ -309,5 +307,5 @@ def test_budget_against_position() -> None:
     assert found.dual * found.unit >= found.budget - 1e-9, "the first bit is worth most"
     assert "worth" in found.sentence
     json.dumps(found.to_json(), allow_nan=False)
-    full = whatif.budget_or_position(with_capacities(FOUR, [4]), build("budget:limit=1"))
+    full = scenarios.budget_or_position(with_capacities(FOUR, [4]), build("budget:limit=1"))
     assert full.position is None and "nobody left" in full.sentence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from click.testing import CliRunner
 from test_constraints import KINDS, build
 from test_whatif import boxes
 
-from auditkit import pipeline
+from auditkit import pipeline, scenarios
 from auditkit.cli.whatif import whatif as command
 from auditkit.config import Config
 from auditkit.errors import InputError
@@ -23,8 +22,6 @@ from auditkit.model.variants import with_scores
 from auditkit.report import html, scenario_charts
 from auditkit.report.svg import drawing
 from auditkit.solver import solve
-
-whatif = import_module("auditkit.whatif")  # the folder: `auditkit.whatif` is the function
 
 
 @pytest.fixture(scope="module")
@@ -41,13 +38,13 @@ def document(people: Path) -> dict[str, Any]:
 
 def test_default_questions_are_about_the_group_that_is_selected_least() -> None:
     instance = boxes(np.random.default_rng(1), 2, 6, 2)
-    found = whatif.ask(instance, None, KINDS)
+    found = scenarios.ask(instance, None, KINDS)
     assert found.group == "B" and found.constraints == ("parity",)
     assert [curve.parameter for curve in found.frontiers] == ["minimum", "share"]
     assert found.sensitivity is not None and found.positions is not None and found.budgets == ()
     assert len(found.sentences) == 4 and all(text.endswith(".") for text in found.sentences)
-    assert whatif.ask(instance, None, KINDS, rates={"A": 0.1, "B": 0.5}).group == "A"
-    three = whatif.ask(boxes(np.random.default_rng(2), 2, 6, 2, "ABC"), None, KINDS)
+    assert scenarios.ask(instance, None, KINDS, rates={"A": 0.1, "B": 0.5}).group == "A"
+    three = scenarios.ask(boxes(np.random.default_rng(2), 2, 6, 2, "ABC"), None, KINDS)
     assert three.constraints == ("quota:group=C,share=0.333",)
 
 
@@ -55,52 +52,52 @@ def test_without_a_budget_the_inspections_of_the_firm_are_one() -> None:
     instance = boxes(np.random.default_rng(4), 2, 6, 2)
     free = solve(instance).unconstrained
     spent = float(free.inspected.sum())
-    found = whatif.ask(instance, None, KINDS, inspected=0.5 * spent)
+    found = scenarios.ask(instance, None, KINDS, inspected=0.5 * spent)
     curve = next(curve for curve in found.frontiers if curve.parameter == "limit")
     assert curve.label == "budget (on inspection)" and curve.present == 0.5 * spent
     assert curve.starts == pytest.approx(spent, rel=1e-3), "what the best policy uses is what it needs"
     (budget,) = found.budgets
     assert 0 < budget.budget <= budget.dual + 1e-9
     assert "One more of the budget" in budget.sentence and "more position is worth" in budget.sentence
-    (idle,) = whatif.ask(instance, None, KINDS, inspected=2 * spent).budgets
+    (idle,) = scenarios.ask(instance, None, KINDS, inspected=2 * spent).budgets
     assert idle.budget == pytest.approx(0, abs=1e-9) and "does not use it up" in idle.sentence
 
 
 def test_constraints_of_many_rows_are_left_to_those_who_wait() -> None:
     instance = boxes(np.random.default_rng(3), 2, 6, 2)
     own = [build("floor:minimum=0.01"), build("impact-ratio")]
-    found = whatif.ask(instance, own, KINDS, most_rows=11)
+    found = scenarios.ask(instance, own, KINDS, most_rows=11)
     assert found.constraints == ("impact-ratio",)
     assert found.notices == (
         "floor:minimum=0.01 has 12 rows: questions about it take long, and only auditkit whatif asks them.",
     )
     assert [c.label.partition(" ")[0] for c in found.frontiers] == ["quota", "impact-ratio"]
-    assert whatif.ask(instance, own, KINDS, most_rows=12).constraints == ("floor:minimum=0.01", "impact-ratio")
+    assert scenarios.ask(instance, own, KINDS, most_rows=12).constraints == ("floor:minimum=0.01", "impact-ratio")
 
 
 def test_constraints_of_the_user_are_asked_about() -> None:
     instance = boxes(np.random.default_rng(3), 2, 6, 2)
     own = [build("impact-ratio:minimum=0.9"), build("budget:group=A,limit=1"), build("nash-welfare:minimum=0.2")]
-    found = whatif.ask(instance, own, KINDS)
+    found = scenarios.ask(instance, own, KINDS)
     kinds = [curve.label.partition(" ")[0] for curve in found.frontiers]
     assert kinds == ["quota", "impact-ratio", "budget"]
     assert found.frontiers[1].present == 0.9 and len(found.budgets) == 1
-    clash = whatif.ask(instance, [build("floor:minimum=0.9")], KINDS)
+    clash = scenarios.ask(instance, [build("floor:minimum=0.9")], KINDS)
     assert clash.positions is None and "cannot hold together" in clash.notices[0]
     with pytest.raises(InputError, match="no candidate is in group 'Q'"):
-        whatif.ask(instance, [build("quota:group=Q,share=0.1")], KINDS)
+        scenarios.ask(instance, [build("quota:group=Q,share=0.1")], KINDS)
 
 
 def test_hidden_groups_are_not_asked_about_and_not_told() -> None:
     instance = boxes(np.random.default_rng(4), 2, 9, 2, "ABC")
-    found = whatif.ask(instance, None, KINDS, hidden=frozenset({"C"}))
+    found = scenarios.ask(instance, None, KINDS, hidden=frozenset({"C"}))
     assert found.group != "C"
     told = json.dumps(found.to_json(frozenset({"C"})))
     assert '"C"' not in told and '"A"' in told
 
 
 def test_with_one_group_there_is_nothing_to_ask() -> None:
-    found = whatif.ask(boxes(np.random.default_rng(5), 1, 4, 1, "A"), None, KINDS)
+    found = scenarios.ask(boxes(np.random.default_rng(5), 1, 4, 1, "A"), None, KINDS)
     assert found.group is None and found.frontiers == () and "nothing can be asked" in found.notices[0]
     with drawing():
         assert scenario_charts.draw(found.to_json()) == []
@@ -109,7 +106,7 @@ def test_with_one_group_there_is_nothing_to_ask() -> None:
 def test_charts_are_drawn_from_the_document() -> None:
     instance = with_scores(boxes(np.random.default_rng(6), 2, 8, 3), "B", 0.6)
     own = [build("quota:group=B,share=0.6"), build("budget:group=A,limit=2")]
-    found = json.loads(json.dumps(whatif.ask(instance, own, KINDS).to_json()))
+    found = json.loads(json.dumps(scenarios.ask(instance, own, KINDS).to_json()))
     with drawing():
         charts = scenario_charts.draw(found)
         again = scenario_charts.draw(found)
@@ -147,7 +144,7 @@ def test_the_command_prints_and_writes(people: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(command, [str(people), "-o", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0
     assert "is free" in done.stdout and "scores seen at" in done.stdout and "positions open" in done.stdout
-    written = json.loads((tmp_path / "out" / "whatif.json").read_text())
+    written = json.loads((tmp_path / "out" / "scenarios.json").read_text())
     assert written["frontier"]["curves"] and written["sensitivity"]["points"]
     assert len(list((tmp_path / "out").glob("*.svg"))) >= 3
     printed = CliRunner().invoke(command, [str(people), "--json", "--group", "Male"], catch_exceptions=False)

@@ -13,7 +13,7 @@ from auditkit.cli.output import print_json
 
 if TYPE_CHECKING:
     from auditkit.scheduled.run_history import Run
-    from auditkit.scheduled.settings import Settings
+    from auditkit.scheduled.settings import AuditSettings
 
 
 @click.group(invoke_without_command=True)
@@ -83,7 +83,7 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     return DONE
 
 
-def _runs(config: Path) -> tuple[Settings, list[Run]]:
+def _runs(config: Path) -> tuple[AuditSettings, list[Run]]:
     from auditkit.scheduled import settings
     from auditkit.scheduled.run_history import opened
 
@@ -92,7 +92,7 @@ def _runs(config: Path) -> tuple[Settings, list[Run]]:
         return chosen, history.runs(chosen.name)
 
 
-def _write_page(settings: Settings, runs: list[Run], path: Path) -> None:
+def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:
     from datetime import UTC, datetime
 
     from auditkit.errors import InputError, Problem

@@ -13,7 +13,7 @@ from auditkit.cli.output import print_json
 
 if TYPE_CHECKING:
     from auditkit.scheduled.audit_run import Done
-    from auditkit.scheduled.settings import Settings
+    from auditkit.scheduled.settings import AuditSettings
 
 
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
@@ -61,7 +61,7 @@ def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> in
     return FINDING if done.finding else DONE
 
 
-def _print_done(done: Done, settings: Settings, quiet: bool) -> None:
+def _print_done(done: Done, settings: AuditSettings, quiet: bool) -> None:
     run = done.run
     if not quiet:
         if run.same_as is not None:

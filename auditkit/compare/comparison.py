@@ -19,7 +19,7 @@ import numpy as np
 
 from auditkit.compare import shadow_prices
 from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
-from auditkit.compare.intervals import Bootstrap, Interval, NoInterval, Options
+from auditkit.compare.intervals import Bootstrap, IntervalOptions, NoInterval, PriceInterval
 from auditkit.compare.parts import Parts, individual
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
@@ -42,7 +42,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Group:
+class GroupNumbers:
     """Expected (for the firm: recorded) numbers of one group."""
 
     candidates: int
@@ -56,7 +56,7 @@ class Standing:
 
     utility: float
     long_term_utility: float | None
-    by_group: Mapping[str, Group]
+    by_group: Mapping[str, GroupNumbers]
     unfilled_capacity: float
 
 
@@ -84,7 +84,7 @@ class Constrained:
     standing: Standing | None = None
     ratio: float | None = None
     loss: float | None = None
-    interval: Interval | NoInterval | None = None
+    interval: PriceInterval | NoInterval | None = None
     slack_laws: tuple[SlackLaw | None, ...] = ()
     """One for each of `duals`; None where a row has no such law."""
     unfilled: Unfilled | None = None
@@ -119,11 +119,11 @@ def compare(
     kinds: Mapping[str, type[Constraint]],
     *,
     hidden: frozenset[str] = frozenset(),
-    options: Options | None = None,
+    options: IntervalOptions | None = None,
     progress: Progress = lambda _: None,
 ) -> Comparison:
     """Compare the policies; with `constraints` None those of `default_constraints`, without the `hidden` groups."""
-    options = options or Options()
+    options = options or IntervalOptions()
     layout = fitted.instance.layout
     scale = float(fitted.settings["value_scale"])
     firm = _firm(fitted)
@@ -163,7 +163,7 @@ def _firm(fitted: Fitted) -> Standing:
         for who in (realised.inspected, realised.selected)
     )
     by_group = {
-        name: Group(int(n), float(i), float(s))
+        name: GroupNumbers(int(n), float(i), float(s))
         for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
     }
     return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity)
@@ -173,7 +173,7 @@ def _standing(outcome: Outcome) -> Standing:
     layout = outcome.layout
     inspected, selected = outcome.by_group(outcome.inspected), outcome.by_group(outcome.selected)
     by_group = {
-        name: Group(int(n), float(i), float(s))
+        name: GroupNumbers(int(n), float(i), float(s))
         for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
     }
     unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
@@ -205,7 +205,7 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
 
 
 def _bootstrap(
-    constraints: Sequence[Constraint], solutions: Sequence[Solution], layout: Layout, options: Options
+    constraints: Sequence[Constraint], solutions: Sequence[Solution], layout: Layout, options: IntervalOptions
 ) -> Bootstrap | None:
     """Over the rows of all constraints and every policy evaluated under any of them."""
     optima = [solution.constrained for solution in solutions if solution.constrained is not None]
@@ -238,7 +238,7 @@ def _entry(
     duals = np.concatenate([optimum.duals, optimum.cut_duals])
     parts = Parts.of(rows, layout)
     chance = ExPost(layout, rows, optimum.mixture, parts)
-    interval: Interval | NoInterval = NoInterval(
+    interval: PriceInterval | NoInterval = NoInterval(
         "not-affine", "it is not affine, so it cannot be re-weighted by search"
     )
     if not rows.measures:

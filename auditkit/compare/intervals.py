@@ -56,14 +56,14 @@ PENALTY = 1e5
 
 
 @dataclass(frozen=True)
-class Options:
+class IntervalOptions:
     replicates: int = REPLICATES
     level: float = LEVEL
     seed: int = SEED
 
 
 @dataclass(frozen=True)
-class Interval:
+class PriceInterval:
     """Percentile intervals of the ratio (None where the unconstrained utility is not always positive) and the loss."""
 
     level: float
@@ -82,7 +82,7 @@ class NoInterval:
 class Bootstrap:
     """All replicates of one instance; intervals of several constraints share them and the policies known."""
 
-    def __init__(self, rows: Rows, parts: Parts | None, columns: Sequence[Column], options: Options) -> None:
+    def __init__(self, rows: Rows, parts: Parts | None, columns: Sequence[Column], options: IntervalOptions) -> None:
         """`columns` are of any problem on this layout; the first is the unconstrained optimum."""
         self.rows, self.options = rows, options
         self.refusal: NoInterval | None = None
@@ -116,11 +116,11 @@ class Bootstrap:
         layout = self.layout
         return layout.sum_by_search(layout.reward * p) @ self.into, self.parts.by_search(p) @ self.into
 
-    def interval(self, which: Sequence[int], duals: Floats, loss: float) -> Interval | NoInterval:
+    def interval(self, which: Sequence[int], duals: Floats, loss: float) -> PriceInterval | NoInterval:
         """Of the problem with the rows `which`, whose optimum has these duals and this loss."""
         if self.refusal is not None:
             return self.refusal
-        problem = Problem(self, which, PRECISION * max(loss, 0.0))
+        problem = Resampled(self, which, PRECISION * max(loss, 0.0))
         problem.near(duals)
         self.evaluate([problem.solve(omega).shifts for omega in self.drawn[:PILOTS]])
         problem.near(duals)
@@ -138,7 +138,7 @@ class Bootstrap:
                 return NoInterval("resampling-fails", reason)
         free, best = np.array(values).T
         ratio = _middle(best / free, self.options.level) if (free > 0).all() else None
-        return Interval(self.options.level, ratio, _middle(free - best, self.options.level))
+        return PriceInterval(self.options.level, ratio, _middle(free - best, self.options.level))
 
     def weigh(self, omega: Floats) -> Floats | None:
         """M*: M with the replicate's sizes; None if a group of a rate is not drawn."""
@@ -169,7 +169,7 @@ class Answer:
     shifts: Floats | None
 
 
-class Problem:
+class Resampled:
     """The LP of some rows: first the y, then helpers that may miss a row at a price, then pairs (block, policy)."""
 
     def __init__(self, boot: Bootstrap, which: Sequence[int], precision: float) -> None:

@@ -6,8 +6,8 @@
 
 from auditkit.data.firm_history import ALL, History, render_mapping
 from auditkit.data.load import Checked, check, load
-from auditkit.data.problems import KINDS, Counts, DataProblem, Notice, Problems
-from auditkit.data.profile import Column
+from auditkit.data.problems import KINDS, DataProblem, Notice, Problems, RowCounts
+from auditkit.data.profile import ColumnProfile
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Choice, Mapping
 from auditkit.data.values import UNKNOWN
@@ -20,8 +20,8 @@ __all__ = [
     "UNKNOWN",
     "Checked",
     "Choice",
-    "Column",
-    "Counts",
+    "ColumnProfile",
+    "RowCounts",
     "DataProblem",
     "History",
     "Mapping",

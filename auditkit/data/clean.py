@@ -18,7 +18,7 @@ from auditkit.data.costs import read_capacity, read_costs
 from auditkit.data.event_log import pivot
 from auditkit.data.firm_history import ALL, History
 from auditkit.data.numbers import clean_ids, decimal_mark
-from auditkit.data.problems import Collector, Counts, Notice
+from auditkit.data.problems import Collector, Notice, RowCounts
 from auditkit.data.read_file import RawTable
 from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
@@ -32,7 +32,7 @@ _TOTALS = frozenset({"total", "totals", "sum", "grand total", "summe", "gesamt"}
 
 
 @dataclass(frozen=True)
-class Options:
+class CleaningOptions:
     """What the user adds: a cost (one, or one per stage), a capacity of every search, the meaning of words."""
 
     cost: float | abc.Mapping[str, float] | None = None
@@ -62,7 +62,7 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
 def clean(
     raw: RawTable,
     mapping: Mapping,
-    options: Options,
+    options: CleaningOptions,
     collector: Collector | None = None,
     left: dict[str, int] | None = None,
 ) -> History:
@@ -74,7 +74,7 @@ class _Cleaning:
     """The state of one pass: the cells still in, the columns already clean, the problems and notices so far."""
 
     def __init__(
-        self, raw: RawTable, mapping: Mapping, options: Options, collector: Collector, left: dict[str, int]
+        self, raw: RawTable, mapping: Mapping, options: CleaningOptions, collector: Collector, left: dict[str, int]
     ) -> None:
         self.raw, self.mapping, self.options = raw, mapping, options
         self.collector, self.left = collector, left
@@ -131,7 +131,7 @@ class _Cleaning:
         table.insert(0, "row", self.cells.index.to_numpy())
         table = self._repeat(table).reset_index(drop=True)
         self._say_what_is_missing(table)
-        counts = Counts(
+        counts = RowCounts(
             rows_read=self.raw.source.rows,
             rows_used=rows_used,
             left=self.left,

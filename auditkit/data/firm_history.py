@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit import display
-from auditkit.data.problems import Counts, Notice, Problems
+from auditkit.data.problems import Notice, Problems, RowCounts
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Mapping
 from auditkit.data.values import UNKNOWN
@@ -46,7 +46,7 @@ class History:
     score_stage: str | None
     mapping: Mapping
     problems: Problems
-    counts: Counts
+    counts: RowCounts
     source: Source
     notices: tuple[Notice, ...]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from auditkit import display
-from auditkit.data.clean import Options, clean, set_aside
+from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
 from auditkit.data.problems import KINDS, Problems
 from auditkit.data.read_file import give_up, read
@@ -64,7 +64,7 @@ def load(
     `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning. `readers` are those of
     plugins, for files that are not delimited text; `on_fault` hears of one that fails.
     """
-    history = _build(path, mapping, Options(cost, capacity, words), sheet, readers, on_fault)
+    history = _build(path, mapping, CleaningOptions(cost, capacity, words), sheet, readers, on_fault)
     history.problems.raise_refused()
     return history
 
@@ -82,7 +82,7 @@ def check(
 ) -> Checked:
     """Everything that `load` would complain about, without raising."""
     try:
-        history = _build(path, mapping, Options(cost, capacity, words), sheet, readers, on_fault)
+        history = _build(path, mapping, CleaningOptions(cost, capacity, words), sheet, readers, on_fault)
     except InputError as error:
         return Checked(error.problems, None, Problems())
     return Checked((), history, history.problems)
@@ -91,7 +91,7 @@ def check(
 def _build(
     path: str | Path | pd.DataFrame,
     mapping: Given | None,
-    options: Options,
+    options: CleaningOptions,
     sheet: str | None,
     readers: abc.Iterable[type[Reader]],
     on_fault: abc.Callable[[PluginError], None],

@@ -27,7 +27,7 @@ UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 
 
 @dataclass(frozen=True, eq=False)
-class Numbers:
+class ParsedNumbers:
     """`values` with NaN where nothing (or nothing readable) stands; `bad` marks what is not a number."""
 
     values: pd.Series[Any]
@@ -73,7 +73,7 @@ def decimal_mark(columns: Iterable[Iterable[str]]) -> str | None:
     return marks.pop() if len(marks) == 1 else None
 
 
-def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: str | None = None) -> Numbers:
+def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: str | None = None) -> ParsedNumbers:
     """Read a column of cells as numbers."""
     codes, found = pd.factorize(cells)
     words = [str(word) for word in found]
@@ -86,7 +86,7 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     values = np.array([float(word) if _STRICT.fullmatch(word) else np.nan for word in bare], dtype=float)
     values[np.isinf(values)] = np.nan  # 1e999
     bad = np.isnan(values) & ~np.array(missing, dtype=bool)
-    return Numbers(
+    return ParsedNumbers(
         pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark
     )
 

@@ -22,7 +22,7 @@ MOST_REFUSED = 1000
 """Most refusals that one error carries; `check` has them all."""
 
 
-class Kind(NamedTuple):
+class ProblemKind(NamedTuple):
     """How a kind of problem is treated, what it says and what mends it (`{value}` and the like are filled in)."""
 
     treatment: str
@@ -30,73 +30,81 @@ class Kind(NamedTuple):
     fix: str
 
 
-KINDS: dict[str, Kind] = {
-    "not-a-number": Kind("refuse", "{value} is not a number", "write a number or leave the cell empty"),
-    "bad-capacity": Kind("refuse", "{value} is not a whole number of positions", "write 0, 1, 2, ..."),
-    "bad-count": Kind("refuse", "{value} is not a whole number of applications", "write 0, 1, 2, ..."),
-    "inconsistent-capacity": Kind(
+KINDS: dict[str, ProblemKind] = {
+    "not-a-number": ProblemKind("refuse", "{value} is not a number", "write a number or leave the cell empty"),
+    "bad-capacity": ProblemKind("refuse", "{value} is not a whole number of positions", "write 0, 1, 2, ..."),
+    "bad-count": ProblemKind("refuse", "{value} is not a whole number of applications", "write 0, 1, 2, ..."),
+    "inconsistent-capacity": ProblemKind(
         "refuse", "capacity {value} differs from the {other} of the same search above", "give a search one capacity"
     ),
-    "duplicate-candidate": Kind(
+    "duplicate-candidate": ProblemKind(
         "refuse",
         "candidate {value} occurs again in the same search, with other cells",
         "keep one row, map the requisition with --map search=COLUMN, or, if each row is an event, --map stage=COLUMN",
     ),
-    "ambiguous-date": Kind(
+    "ambiguous-date": ProblemKind(
         "refuse",
         "{value} may be day/month or month/day, and the other dates of the column do not settle it",
         "write dates as 2024-03-25, or leave the column out with --map {role}=none",
     ),
-    "unknown-word": Kind(
+    "unknown-word": ProblemKind(
         "refuse",
         "{value} is not known to mean {meaning}",
         'use one of the known words, or say which one means {role}: --map "{role}={column}=VALUE"',
     ),
-    "conflicting-value": Kind(
+    "conflicting-value": ProblemKind(
         "refuse",
         "{value} differs from the same application's earlier {other}",
         "give all events of an application one value",
     ),
-    "repeated-row": Kind(
+    "repeated-row": ProblemKind(
         "warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"
     ),
-    "repeated-header": Kind("warn", "the header stands here again; the row is left out", "remove the row"),
-    "total-row": Kind("warn", "{value}: a row of totals is left out", "remove the row"),
-    "ambiguous-number": Kind(
+    "repeated-header": ProblemKind("warn", "the header stands here again; the row is left out", "remove the row"),
+    "total-row": ProblemKind("warn", "{value}: a row of totals is left out", "remove the row"),
+    "ambiguous-number": ProblemKind(
         "warn",
         "{value} was read with {value_mark} as the decimal mark, but the file does not settle which it is",
         "write numbers without thousands separators",
     ),
-    "selected-not-inspected": Kind(
+    "selected-not-inspected": ProblemKind(
         "warn", "selected but not inspected ({value}): counted as inspected", "check the column of inspections"
     ),
-    "score-without-inspection": Kind(
+    "score-without-inspection": ProblemKind(
         "warn",
         "score {value} without an inspection: the score is not used",
         "if it was known before the interview, map it with --map prior={column}",
     ),
-    "inspected-without-score": Kind("warn", "inspected, but there is no score", "fill in the score if there is one"),
-    "more-selected-than-capacity": Kind(
+    "inspected-without-score": ProblemKind(
+        "warn", "inspected, but there is no score", "fill in the score if there is one"
+    ),
+    "more-selected-than-capacity": ProblemKind(
         "warn",
         "{value} selected in a search with {other} positions: its capacity is taken as {value}",
         "correct the capacity",
     ),
-    "negative-cost": Kind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
-    "missing-cost": Kind("warn", "{value} rows have no cost", "fill it in, or give one for all such rows with --cost"),
-    "missing-candidate": Kind("warn", "there is no candidate id: the row number serves", "fill in the id"),
-    "mixed-dates": Kind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
-    "group-spelling": Kind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
-    "stage-skipped": Kind(
+    "negative-cost": ProblemKind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
+    "missing-cost": ProblemKind(
+        "warn", "{value} rows have no cost", "fill it in, or give one for all such rows with --cost"
+    ),
+    "missing-candidate": ProblemKind("warn", "there is no candidate id: the row number serves", "fill in the id"),
+    "mixed-dates": ProblemKind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
+    "group-spelling": ProblemKind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
+    "stage-skipped": ProblemKind(
         "warn", "a later stage was reached, but not {other}: counted as reached", "check the stage columns"
     ),
-    "unreadable-date": Kind("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
-    "unknown-group": Kind("unknown", "the group is unknown ({value})", "fill it in if it is known"),
-    "missing-search": Kind("unknown", "there is no search: counted in the search 'unknown'", "fill in the requisition"),
-    "missing-status": Kind(
+    "unreadable-date": ProblemKind("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
+    "unknown-group": ProblemKind("unknown", "the group is unknown ({value})", "fill it in if it is known"),
+    "missing-search": ProblemKind(
+        "unknown", "there is no search: counted in the search 'unknown'", "fill in the requisition"
+    ),
+    "missing-status": ProblemKind(
         "unknown", "nothing says whether the candidate was selected: counted as undecided", "fill it in"
     ),
-    "missing-stage": Kind("unknown", "the event has no stage: it only says that somebody applied", "fill in the stage"),
-    "prior-not-number": Kind(
+    "missing-stage": ProblemKind(
+        "unknown", "the event has no stage: it only says that somebody applied", "fill in the stage"
+    ),
+    "prior-not-number": ProblemKind(
         "unknown", "{value} is not a number, as most of the column is: counted as missing", "write a number"
     ),
 }
@@ -238,7 +246,7 @@ class Collector:
 
 
 @dataclass(frozen=True)
-class Counts:
+class RowCounts:
     """Where the rows went. Both sums are checked whenever one is made.
 
     rows read = rows used + each way of leaving; applications = selected + rejected + withdrawn + pending.

@@ -17,7 +17,7 @@ _LOOKED_AT = 1000
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnProfile:
     """A column as `check` and `init` describe it; shares are of its different values."""
 
     name: str
@@ -56,14 +56,14 @@ def is_mark(word: str) -> bool | None:
     return True if text in TRUE else False if text in FALSE else None
 
 
-def describe(name: str, cells: pd.Series[Any]) -> Column:
+def describe(name: str, cells: pd.Series[Any]) -> ColumnProfile:
     """Look at a column. Shares come from at most a thousand of its values, evenly taken, so they never change."""
     found = [str(word) for word in pd.unique(cells) if word != ""]
     filled = int((cells != "").sum())
     step = np.unique(np.linspace(0, len(found) - 1, min(len(found), _LOOKED_AT)).astype(int))
     looked = [found[i] for i in step if plain(found[i]) not in MISSING or is_mark(found[i]) is not None]
     if not looked:
-        return Column(name, len(cells), filled, len(found), 0.0, 0.0, 0.0, 0.0, 0.0, False, ())
+        return ColumnProfile(name, len(cells), filled, len(found), 0.0, 0.0, 0.0, 0.0, 0.0, False, ())
     digits = any(c.isdigit() for word in looked for c in word)
     words = pd.Series(looked if digits else [], dtype="str")
     numbers = to_numbers(words)
@@ -73,7 +73,7 @@ def describe(name: str, cells: pd.Series[Any]) -> Column:
     def share(flags: Iterable[object]) -> float:
         return sum(map(bool, flags)) / len(looked)
 
-    return Column(
+    return ColumnProfile(
         name,
         len(cells),
         filled,

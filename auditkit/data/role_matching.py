@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from auditkit.data.profile import Column
+from auditkit.data.profile import ColumnProfile
 from auditkit.data.vocabulary import EXACT_ONLY, FOREIGN, GROUP_NAMES, NAMES, ROLES, ROW_NUMBERS, plain
 
 _CELLS_AT_MOST = 5000
@@ -68,7 +68,7 @@ def _holds(words: str, known: str, role: str) -> bool:
     return f" {known} " in f" {words} "
 
 
-def suits(column: Column, role: str) -> bool:
+def suits(column: ColumnProfile, role: str) -> bool:
     """Whether the values can be what the role means."""
     marked = column.kind == "yes/no"
     if not column.filled:
@@ -95,7 +95,7 @@ def suits(column: Column, role: str) -> bool:
 
 
 def matches_of(
-    columns: Mapping[str, Column], taken: Collection[str], settled: Collection[str]
+    columns: Mapping[str, ColumnProfile], taken: Collection[str], settled: Collection[str]
 ) -> dict[str, list[Match]]:
     """For each role that is not settled the columns that could play it; a column counts for its best role only."""
     result: dict[str, list[Match]] = {}
@@ -113,7 +113,7 @@ def _closest(found: list[Match]) -> list[Match]:
     return sorted((match for match in found if match.role != "stage"), key=lambda match: match.closeness)[:1]
 
 
-def suggestions(column: Column) -> tuple[str, ...]:
+def suggestions(column: ColumnProfile) -> tuple[str, ...]:
     """The roles that a column could play, best first."""
     found = [match for match in by_name(column.name) if suits(column, match.role)]
     return tuple(match.role for match in sorted(found, key=lambda match: match.closeness))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from auditkit.data.problems import Notice
-from auditkit.data.profile import Column, describe
+from auditkit.data.profile import ColumnProfile, describe
 from auditkit.data.read_file import RawTable
 from auditkit.data.role_matching import Match, best_of, by_name, is_cells, is_event_log, matches_of, suits
 from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, WIDE_SEARCHES, plain
@@ -75,7 +75,7 @@ class Mapping:
         }
 
 
-def describe_all(raw: RawTable) -> tuple[Column, ...]:
+def describe_all(raw: RawTable) -> tuple[ColumnProfile, ...]:
     """All columns of a table, described."""
     return tuple(describe(str(name), raw.table[name]) for name in raw.table.columns)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.dates import to_dates
-from auditkit.data.numbers import UNCLEAR, Numbers, clean_ids, to_numbers
+from auditkit.data.numbers import UNCLEAR, ParsedNumbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.vocabulary import MISSING, UNKNOWN_GROUP, plain
 
@@ -31,7 +31,7 @@ class NumberReader:
     def __init__(self, collector: Collector, mark: str | None, separator: str | None) -> None:
         self._collector, self._mark, self._separator = collector, mark, separator
 
-    def parse(self, cells: pd.Series[Any]) -> Numbers:
+    def parse(self, cells: pd.Series[Any]) -> ParsedNumbers:
         return to_numbers(cells, self._mark, self._separator)
 
     def read(self, cells: pd.Series[Any], column: str, *, wrong: str = "not-a-number") -> pd.Series[Any]:

@@ -11,12 +11,12 @@
 
 from auditkit.disparity.groups import (
     FOUR_FIFTHS,
-    Comparison,
-    Counts,
     Disparity,
     Flag,
     FlipFlop,
     Group,
+    GroupCounts,
+    ReferenceComparison,
     Status,
     compare,
     flip_flop,
@@ -25,19 +25,19 @@ from auditkit.disparity.measured import measured
 from auditkit.disparity.pair import Interval, Pair, Stratified, holm, score_interval, stratify
 from auditkit.disparity.plain import plain
 from auditkit.disparity.suppression import hidden, shown, suppress
-from auditkit.disparity.table import UNKNOWN, Outcome, measure, tally
+from auditkit.disparity.table import UNKNOWN, CountedOutcome, measure, tally
 
 __all__ = [
     "FOUR_FIFTHS",
     "UNKNOWN",
-    "Comparison",
-    "Counts",
+    "ReferenceComparison",
+    "GroupCounts",
     "Disparity",
     "Flag",
     "FlipFlop",
     "Group",
     "Interval",
-    "Outcome",
+    "CountedOutcome",
     "Pair",
     "Status",
     "Stratified",

@@ -83,7 +83,7 @@ class FlipFlop:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReferenceComparison:
     """One group against the reference."""
 
     impact_ratio: Fraction | None
@@ -115,13 +115,13 @@ class Group:
     status: Status
     reason: str
     flags: tuple[Flag, ...]
-    comparison: Comparison | None
+    comparison: ReferenceComparison | None
     measures: Mapping[str, float | None] = field(default_factory=dict)
     """What plugins measure, by name."""
 
 
 @dataclass(frozen=True)
-class Column:
+class MeasureColumn:
     """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
 
     name: str
@@ -148,7 +148,7 @@ class Disparity:
     pending: int = 0
     not_measured: int = 0
     median: float | None = None
-    measures: tuple[Column, ...] = ()
+    measures: tuple[MeasureColumn, ...] = ()
 
     def __getitem__(self, group: str) -> Group:
         return next(row for row in self.groups if row.group == group)
@@ -159,7 +159,7 @@ class Disparity:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class GroupCounts:
     """Applicants `n` and selected `x`, strata by groups."""
 
     groups: tuple[str, ...]
@@ -179,16 +179,16 @@ class Counts:
             object.__setattr__(self, name, counts)
 
     @staticmethod
-    def of(*strata: Mapping[str, tuple[int, int]]) -> Counts:
+    def of(*strata: Mapping[str, tuple[int, int]]) -> GroupCounts:
         """One mapping `group -> (applicants, selected)` for each stratum."""
         groups = tuple(sorted({group for stratum in strata for group in stratum}))
         cells = np.array([[stratum.get(group, (0, 0)) for group in groups] for stratum in strata])
         cells = cells.reshape(len(strata), len(groups), 2)
-        return Counts(groups, cells[..., 0], cells[..., 1])
+        return GroupCounts(groups, cells[..., 0], cells[..., 1])
 
 
 def compare(
-    counts: Counts,
+    counts: GroupCounts,
     *,
     minimum_share: float | Fraction = 0,
     line: float | Fraction = FOUR_FIFTHS,
@@ -205,7 +205,7 @@ def compare(
     taken = [g for g in range(len(n)) if n[g] and Fraction(n[g], N) >= least]
     reference = max(taken, key=lambda g: (Fraction(x[g], n[g]), n[g], -g), default=None)
     others = [g for g in taken if g != reference]
-    compared: dict[int, Comparison] = {}
+    compared: dict[int, ReferenceComparison] = {}
     if reference is not None:
         pairs = [Pair(n[g], x[g], n[reference], x[reference]) for g in others]
         strata = [_stratified(counts, g, reference, alpha) for g in others]
@@ -243,7 +243,7 @@ def compare(
     )
 
 
-def _stratified(counts: Counts, g: int, reference: int, alpha: float) -> Stratified | None:
+def _stratified(counts: GroupCounts, g: int, reference: int, alpha: float) -> Stratified | None:
     if len(counts.n) < 2:
         return None
     return stratify(counts.n[:, g], counts.x[:, g], counts.n[:, reference], counts.x[:, reference], alpha)
@@ -251,7 +251,7 @@ def _stratified(counts: Counts, g: int, reference: int, alpha: float) -> Stratif
 
 def _comparisons(
     pairs: Sequence[Pair], strata: Sequence[Stratified | None], line: Fraction, alpha: float
-) -> list[Comparison]:
+) -> list[ReferenceComparison]:
     if not pairs:
         return []
     p = [pair.p for pair in pairs]
@@ -267,7 +267,7 @@ def _comparisons(
             return holm([*p[:i], other.p, *p[i + 1 :]])[i] <= alpha
 
         comparisons.append(
-            Comparison(
+            ReferenceComparison(
                 impact_ratio=pair.impact_ratio,
                 below_line=pair.below(line),
                 interval=pair.interval(alpha),
@@ -302,7 +302,7 @@ def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -
     )
 
 
-def _judge(comparison: Comparison, line: Fraction, alpha: float) -> tuple[Status, str]:
+def _judge(comparison: ReferenceComparison, line: Fraction, alpha: float) -> tuple[Status, str]:
     ratio, interval, found = comparison.impact_ratio, comparison.interval, comparison.p_holm <= alpha
     if ratio is None or interval is None:
         status, why = Status.TOO_LITTLE_EVIDENCE, "nobody of the reference has the outcome"
@@ -318,7 +318,7 @@ def _judge(comparison: Comparison, line: Fraction, alpha: float) -> tuple[Status
     return status, f"{status.text}: {why}" if why else status.text
 
 
-def _flags(comparison: Comparison) -> tuple[Flag, ...]:
+def _flags(comparison: ReferenceComparison) -> tuple[Flag, ...]:
     stratified = comparison.stratified
     raised = {
         Flag.SMALL_NUMBERS: comparison.recommended == "fisher",

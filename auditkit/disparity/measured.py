@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from auditkit.disparity.groups import Column, Disparity
+from auditkit.disparity.groups import Disparity, MeasureColumn
 from auditkit.disparity.measure import DisparityMeasure, Numbers
 from auditkit.errors import PluginError, blaming
 
@@ -30,7 +30,7 @@ def measured(
         except PluginError as error:
             on_fault(error)
             continue
-        column = Column(kind.name, kind.title, kind.form, kind.legend)
+        column = MeasureColumn(kind.name, kind.title, kind.form, kind.legend)
         rows = [replace(row, measures={**row.measures, kind.name: found.get(row.group)}) for row in disparity.groups]
         disparity = replace(disparity, groups=tuple(rows), measures=(*disparity.measures, column))
     return disparity

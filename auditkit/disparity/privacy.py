@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from auditkit.data import UNKNOWN
 from auditkit.disparity import Disparity, Status, hidden, shown
 from auditkit.plugins.local_law_144 import rates
-from auditkit.plugins.local_law_144.rates import Summary, Table
+from auditkit.plugins.local_law_144.rates import CategoryTable, Summary
 
 if TYPE_CHECKING:
     from auditkit.compare import Constrained, SlackLaw
@@ -63,7 +63,7 @@ def hide(
     return Hidden(frozenset(out), text, threshold), summary
 
 
-def _blank_rows(table: Table, out: set[tuple[str, ...]], threshold: int) -> Table:
+def _blank_rows(table: CategoryTable, out: set[tuple[str, ...]], threshold: int) -> CategoryTable:
     blind = any(row.reference and row.parts in out for row in table.rows)
     rows = []
     for row in table.rows:

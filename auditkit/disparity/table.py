@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from auditkit.disparity.groups import FOUR_FIFTHS, Counts, Disparity, compare
+from auditkit.disparity.groups import FOUR_FIFTHS, Disparity, GroupCounts, compare
 from auditkit.errors import InputError, Problem, nearest
 
 UNKNOWN = "unknown"
@@ -22,7 +22,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class CountedOutcome:
     """A binary outcome of every row, and which rows count.
 
     To withdraw or to be undecided (pending) is not to be rejected: such rows enter no rate, whatever their outcome,
@@ -43,7 +43,7 @@ class Outcome:
         withdrawn: pd.Series[Any] | None = None,
         pending: pd.Series[Any] | None = None,
         name: str = "selected",
-    ) -> Outcome:
+    ) -> CountedOutcome:
         """From a yes/no column; rows where it is missing are left out."""
         numbers, missing = _numbers(values), values.isna().to_numpy(np.bool_)
         if not np.all(missing | (numbers == 0) | (numbers == 1)):
@@ -51,12 +51,12 @@ class Outcome:
         gone = _truth(withdrawn, len(numbers))
         waits = _truth(pending, len(numbers)) & ~gone
         counted = ~(gone | waits | missing)
-        return Outcome(name, numbers == 1, counted, *_sizes(gone, waits, missing & ~gone & ~waits))
+        return CountedOutcome(name, numbers == 1, counted, *_sizes(gone, waits, missing & ~gone & ~waits))
 
     @staticmethod
     def above_median(
         scores: pd.Series[Any], withdrawn: pd.Series[Any] | None = None, pending: pd.Series[Any] | None = None
-    ) -> Outcome:
+    ) -> CountedOutcome:
         """Score above the median of all rows that have a score, whatever their group; a tie is not above."""
         numbers = _numbers(scores)
         scored = np.isfinite(numbers)
@@ -65,14 +65,14 @@ class Outcome:
         gone = _truth(withdrawn, len(numbers)) & ~scored
         waits = _truth(pending, len(numbers)) & ~scored & ~gone
         sizes = _sizes(gone, waits, ~(scored | gone | waits))
-        return Outcome("score above the median", above, scored, *sizes, median)
+        return CountedOutcome("score above the median", above, scored, *sizes, median)
 
     @staticmethod
-    def of_table(table: pd.DataFrame, outcome: str = "selected") -> Outcome:
+    def of_table(table: pd.DataFrame, outcome: str = "selected") -> CountedOutcome:
         column, withdrawn, pending = _column(table, outcome), table.get("withdrawn"), table.get("pending")
         if outcome == "score":
-            return Outcome.above_median(column, withdrawn, pending)
-        return Outcome.of_column(column, withdrawn, pending, outcome)
+            return CountedOutcome.above_median(column, withdrawn, pending)
+        return CountedOutcome.of_column(column, withdrawn, pending, outcome)
 
 
 def _sizes(gone: NDArray[np.bool_], waits: NDArray[np.bool_], blank: NDArray[np.bool_]) -> tuple[int, int, int]:
@@ -97,8 +97,8 @@ def _column(table: pd.DataFrame, name: str) -> pd.Series[Any]:
 
 
 def tally(
-    group: pd.Series[Any], outcome: Outcome, stratum: pd.Series[Any] | None = None, unknown: str = UNKNOWN
-) -> tuple[Counts, int]:
+    group: pd.Series[Any], outcome: CountedOutcome, stratum: pd.Series[Any] | None = None, unknown: str = UNKNOWN
+) -> tuple[GroupCounts, int]:
     """Counts of the rows that count, and how many of them are of unknown category."""
     names = group.astype("string").fillna(unknown)
     known = outcome.counted & (names != unknown).to_numpy(np.bool_)
@@ -113,7 +113,7 @@ def tally(
     n = np.bincount(cells, minlength=size)
     x = np.bincount(cells[outcome.values[known]], minlength=size)
     shape = (K, len(groups))
-    counts = Counts(tuple(str(name) for name in groups), n.reshape(shape), x.reshape(shape))
+    counts = GroupCounts(tuple(str(name) for name in groups), n.reshape(shape), x.reshape(shape))
     return counts, int((outcome.counted & ~known).sum())
 
 
@@ -128,7 +128,7 @@ def measure(
     alpha: float = 0.05,
 ) -> Disparity:
     """Disparity in a history table. `outcome` is a yes/no column, or `score` for "above the full sample's median"."""
-    seen = Outcome.of_table(table, outcome)
+    seen = CountedOutcome.of_table(table, outcome)
     counts, unknown = tally(_column(table, group), seen, None if stratum is None else _column(table, stratum))
     found = compare(counts, minimum_share=minimum_share, line=line, alpha=alpha, outcome=seen.name)
     return replace(

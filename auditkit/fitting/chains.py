@@ -46,7 +46,7 @@ FEW = 30
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class StagePlan:
     """The stages of a history, and which of them shows the score."""
 
     stages: tuple[str, ...]
@@ -56,7 +56,7 @@ class Plan:
     shows: int
 
     @staticmethod
-    def of(history: History, notices: list[str]) -> Plan:
+    def of(history: History, notices: list[str]) -> StagePlan:
         names = history.stages
         if history.score_stage in names:
             shows = names.index(history.score_stage)
@@ -68,8 +68,8 @@ class Plan:
                 shows -= 1
             notices.append(f"nothing says which stage shows the score: {names[shows]} is taken")
         if shows < len(names) - 1:
-            return Plan(names, len(names), shows)
-        return Plan((*names, _free("offer", names)), len(names), shows)
+            return StagePlan(names, len(names), shows)
+        return StagePlan((*names, _free("offer", names)), len(names), shows)
 
     def results(self, history: History, stage: int) -> Floats:
         """1 for passed, 0 for failed, NaN for those who were not there or whose result is not known."""
@@ -80,7 +80,7 @@ class Plan:
         return np.where(offered, hired(table), np.nan)
 
 
-def pass_chances(plan: Plan, history: History, features: pd.DataFrame, folds: Folds, notices: list[str]) -> Floats:
+def pass_chances(plan: StagePlan, history: History, features: pd.DataFrame, folds: Folds, notices: list[str]) -> Floats:
     """q_t of every row of the history's table, (rows, stages); 1 at the stage that shows the score."""
     chances = np.ones((len(features), len(plan.stages)))
     for stage, name in enumerate(plan.stages):
@@ -99,7 +99,7 @@ def pass_chances(plan: Plan, history: History, features: pd.DataFrame, folds: Fo
 
 
 def chains(
-    plan: Plan,
+    plan: StagePlan,
     laws: Laws,
     chances: Floats,
     costs: Floats,
@@ -126,7 +126,7 @@ def chains(
 
 
 def _states(
-    plan: Plan,
+    plan: StagePlan,
     values: Floats,
     probs: Floats,
     true: Floats | None,

@@ -59,7 +59,7 @@ def fit(
     _check_data(history)
     notices: list[str] = []
     table = history.table
-    plan = chains.Plan.of(history, notices) if staged and history.stages else None
+    plan = chains.StagePlan.of(history, notices) if staged and history.stages else None
     features = features_of(history)
     if list(features.columns) == [GROUP]:
         notices.append("nothing is known of candidates before inspection but their group: --map prior=COLUMN adds more")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import __version__
-from auditkit.compare import Comparison, Constrained, Interval, SlackLaw, Standing
+from auditkit.compare import Comparison, Constrained, PriceInterval, SlackLaw, Standing
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparity
 from auditkit.disparity.privacy import Hidden, laws_shown, tells
@@ -39,7 +39,7 @@ PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "sc
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class ReportParts:
     """What an audit found, before it becomes a document."""
 
     history: History
@@ -68,7 +68,7 @@ def day_of(when: str) -> date:
     return datetime.fromisoformat(when).date()
 
 
-def build(parts: Parts, config: Config, when: str) -> dict[str, Any]:
+def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
     """The document of an audit."""
     history, hidden, comparison = parts.history, parts.hidden, parts.comparison
     constrained = None if comparison is None else [_constrained(entry, hidden) for entry in comparison.constrained]
@@ -110,7 +110,7 @@ def dump(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _findings(parts: Parts) -> list[dict[str, Any]]:
+def _findings(parts: ReportParts) -> list[dict[str, Any]]:
     found = [f for table in parts.tables.values() if table is not None for f in findings.of_disparity(table)]
     if parts.comparison is not None:
         found += findings.of_comparison(parts.comparison, parts.hidden)
@@ -159,7 +159,7 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
         return document | dict.fromkeys((*empty, "unfilled", "bound", "gap", "duals", "order_kept", "policies"))
     price = entry.interval
     bounds = None
-    if isinstance(price, Interval):
+    if isinstance(price, PriceInterval):
         kept = None if price.ratio is None else list(price.ratio)
         bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss)}
     laws = [_law(law) for law in laws_shown(entry, hidden)]

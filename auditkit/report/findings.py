@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.compare import Interval, NoInterval
+from auditkit.compare import NoInterval, PriceInterval
 from auditkit.compare.shadow_prices import number, say
 from auditkit.disparity import Disparity, Flag, Group, Status
 from auditkit.disparity.privacy import laws_shown
@@ -117,7 +117,7 @@ def _price(entry: Constrained, value_scale: float, hidden: Hidden) -> Finding:
         return _finding("infeasible", f"No policy meets {name}: {listing(entry.conflict)} cannot hold together.")
     if entry.ratio is not None:
         price, spread = entry.interval, ""
-        if isinstance(price, Interval) and price.ratio is not None:
+        if isinstance(price, PriceInterval) and price.ratio is not None:
             spread = f"; {percent(price.level, 0)} interval {interval(price.ratio, _percent)}"
         text = f"The best policy under {name} keeps {percent(entry.ratio, 2)} of the utility of the best policy without"
         text += f" (a loss of {amount(entry.loss)}{spread})"

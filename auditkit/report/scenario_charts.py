@@ -1,4 +1,4 @@
-"""Charts of the what-if answers, each from its part of the document alone (`to_json` of `auditkit.whatif`).
+"""Charts of the what-if answers, each from its part of the document alone (`to_json` of `auditkit.scenarios`).
 
     frontier       share of the utility kept, and of the positions filled, over the parameter of a constraint
     sensitivity    utility kept in the short and in the long term, over the factor of a group's scores

@@ -22,8 +22,8 @@ from auditkit.report.thresholds import evaluate
 from auditkit.scheduled import artefacts, deliver
 from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.lock import only_one
-from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, History, Run, opened
-from auditkit.scheduled.settings import Settings
+from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
+from auditkit.scheduled.settings import AuditSettings
 
 CONFIGURATION = "audit.toml"
 
@@ -54,7 +54,7 @@ class Done:
 
 
 def run(
-    settings: Settings,
+    settings: AuditSettings,
     job: Job,
     channels: tuple[Channel, ...],
     environ: Mapping[str, str],
@@ -82,11 +82,11 @@ def run(
 
 
 def _locked(
-    settings: Settings,
+    settings: AuditSettings,
     job: Job,
     channels: tuple[Channel, ...],
     secrets: Mapping[str, str],
-    history: History,
+    history: RunHistory,
     force: bool,
     now: Callable[[], datetime],
     say: Say,
@@ -108,7 +108,7 @@ def _locked(
     return Done(dataclasses.replace(made, alerts=tuple(alerts)), notes, tuple(alerts), tuple(removed))
 
 
-def _same(settings: Settings, last: Run, data_sha256: str) -> bool:
+def _same(settings: AuditSettings, last: Run, data_sha256: str) -> bool:
     return (
         last.data_sha256 == data_sha256
         and last.config_sha256 == settings.sha256
@@ -119,7 +119,7 @@ def _same(settings: Settings, last: Run, data_sha256: str) -> bool:
 
 
 def _complete(
-    settings: Settings, job: Job, history: History, last: Run | None, moment: datetime
+    settings: AuditSettings, job: Job, history: RunHistory, last: Run | None, moment: datetime
 ) -> tuple[Run, tuple[str, ...]]:
     document, files = job.produce()
     found = figures(document)
@@ -155,7 +155,7 @@ def _complete(
     return whole, evaluation.notes
 
 
-def _retain(settings: Settings, history: History, moment: datetime) -> list[str]:
+def _retain(settings: AuditSettings, history: RunHistory, moment: datetime) -> list[str]:
     """Remove the artefacts that no run of the last `keep` relies on. The figures stay in the history."""
     runs = history.runs(settings.name)
     for run in runs:

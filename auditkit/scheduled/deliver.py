@@ -9,7 +9,7 @@ from typing import Literal
 from auditkit.errors import InputError, Problem, origin_of, shipped
 from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, redact
 from auditkit.scheduled.run_history import Delivery, Run
-from auditkit.scheduled.settings import Settings, value_of
+from auditkit.scheduled.settings import AuditSettings, value_of
 from auditkit.text import plural
 
 CLOSING = (
@@ -32,7 +32,7 @@ def secrets_of(channels: Iterable[Channel], environ: Mapping[str, str]) -> dict[
     return found
 
 
-def of_run(run: Run, settings: Settings) -> Alert:
+def of_run(run: Run, settings: AuditSettings) -> Alert:
     """What there is to say about a run that went through."""
     kind: Literal["crossed", "done"] = "crossed" if run.crossings else "done"
     if run.crossings:
@@ -57,7 +57,7 @@ def of_run(run: Run, settings: Settings) -> Alert:
     )
 
 
-def of_failure(error: Exception, settings: Settings, created: str) -> Alert:
+def of_failure(error: Exception, settings: AuditSettings, created: str) -> Alert:
     """A run that did not go through. Its reasons stay on the machine: they may quote cells of the data."""
     if isinstance(error, InputError):
         what = f"{plural(len(error.problems), 'problem')} with the data, the configuration or the machine"

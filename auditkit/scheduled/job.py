@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
 from auditkit.scheduled.audit_run import Job
-from auditkit.scheduled.settings import Settings
+from auditkit.scheduled.settings import AuditSettings
 
 if TYPE_CHECKING:
     from auditkit.pipeline import Audit
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-def job(settings: Settings, plugins: Plugins, progress: Say, warn: Say) -> Job:
+def job(settings: AuditSettings, plugins: Plugins, progress: Say, warn: Say) -> Job:
     """The job of an audit.toml."""
     config = settings.config
     source = config.source

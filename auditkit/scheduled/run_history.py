@@ -59,7 +59,7 @@ class Run:
     removed_why: str | None
 
 
-class History:
+class RunHistory:
     """An open database whose schema is the newest. Use `opened`."""
 
     def __init__(self, engine: sa.Engine, shown: str, id: str) -> None:
@@ -177,13 +177,13 @@ class History:
 
 
 @contextmanager
-def opened(url: str, *, create: bool = True) -> Iterator[History]:
+def opened(url: str, *, create: bool = True) -> Iterator[RunHistory]:
     """The history in a SQLite file or at a URL, brought to the newest schema; without `create` it must exist."""
     engine, shown = database.connect(url, create)
     try:
         with database.speaking(shown):
             id = database.prepare(engine, shown, create)
-        yield History(engine, shown, id)
+        yield RunHistory(engine, shown, id)
     finally:
         engine.dispose()
 

@@ -100,7 +100,7 @@ class HistorySettings(BaseModel):
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class AuditSettings:
     """One audit.toml, as a run uses it. `text` is the file, byte by byte."""
 
     path: Path
@@ -157,14 +157,14 @@ def value_of(variable: str, environ: Mapping[str, str], where: str) -> str:
     return value
 
 
-def read(path: Path) -> Settings:
+def read(path: Path) -> AuditSettings:
     """The settings of a file; raises InputError that names every key that is wrong."""
     path = path.absolute()
     text, document = config.parse(path)
     return check(path, text, config.place(document, path))
 
 
-def check(path: Path, text: bytes, chosen: Config) -> Settings:
+def check(path: Path, text: bytes, chosen: Config) -> AuditSettings:
     """What the settings say about runs."""
     problems: list[Problem] = []
     lines: tuple[thresholds.Threshold, ...] = ()
@@ -179,7 +179,7 @@ def check(path: Path, text: bytes, chosen: Config) -> Settings:
         problems += [_explain(item) for item in error.errors()]
     if problems:
         raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in problems])
-    return Settings(path, text, chosen, lines, history, tuple(chosen.alerts))
+    return AuditSettings(path, text, chosen, lines, history, tuple(chosen.alerts))
 
 
 def _explain(item: Any) -> Problem:

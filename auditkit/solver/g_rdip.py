@@ -64,7 +64,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Trajectory:
     """The mean visits of all policies, the policies themselves, and what happened in each outer round."""
 
     visits: Floats
@@ -79,7 +79,7 @@ class Run:
     """Duals of rows and measures, in the user's units."""
 
 
-def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> Run:
+def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> Trajectory:
     """G-RDIP on one problem."""
     layout, rows, measures = oracle.layout, oracle.rows, oracle.rows.measures
     respond = visits_of or (lambda rewards: evaluate.visits(layout, rewards))
@@ -120,7 +120,7 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
         all_slacks.append(slack)
         all_duals.append(duals * signs / sizes)
         duals = np.clip(duals - step * slack, least, limit)
-    return Run(
+    return Trajectory(
         visits=total,
         policies=() if measures else tuple(policies),
         settings=settings,

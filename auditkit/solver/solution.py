@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from auditkit.solver.g_rdip import Run
+    from auditkit.solver.g_rdip import Trajectory
     from auditkit.solver.oracle import Column
 
 
@@ -125,7 +125,7 @@ class Proof:
 class Approximation:
     """How a near-optimal, near-feasible mixture was found, and the certified optimum that it is measured against."""
 
-    run: Run
+    run: Trajectory
     certified: Optimum
 
 

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.disparity import UNKNOWN, Group, Outcome, Status, compare, hidden, plain, shown, tally
+from auditkit.disparity import UNKNOWN, CountedOutcome, Group, Status, compare, hidden, plain, shown, tally
 from auditkit.errors import InputError, Problem, nearest
 
 TWO_PER_CENT = Fraction(1, 50)
@@ -44,12 +44,12 @@ class Convention:
 
 def conventions() -> Mapping[str, Convention]:
     """The texts of `conventions.toml` by key."""
-    document = tomllib.loads((files("auditkit") / "conventions.toml").read_text(encoding="utf-8"))
+    document = tomllib.loads((files("auditkit.plugins.local_law_144") / "conventions.toml").read_text(encoding="utf-8"))
     return {key: Convention(key=key, **entry) for key, entry in document.items()}
 
 
 @dataclass(frozen=True)
-class Row:
+class CategoryRow:
     """One category. `applicants` is None only where it is suppressed; `shown` is what to print."""
 
     category: str
@@ -65,12 +65,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class CategoryTable:
     """One of the three. Rows read = applicants + unknown + withdrawn + pending + not_measured."""
 
     name: str
     rate_name: str
-    rows: tuple[Row, ...]
+    rows: tuple[CategoryRow, ...]
     applicants: int
     selected: int
     unknown: int
@@ -82,7 +82,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Statement:
+class LawStatement:
     """What the summary says in words; the user supplies it, and `missing` names what is still to be said."""
 
     data_source: str = ""
@@ -107,15 +107,15 @@ class Statement:
 class Summary:
     """The tables that the data supports; `notes` says what is left out and why."""
 
-    sex: Table | None
-    race: Table | None
-    intersection: Table | None
-    statement: Statement
+    sex: CategoryTable | None
+    race: CategoryTable | None
+    intersection: CategoryTable | None
+    statement: LawStatement
     notes: tuple[str, ...]
     convention: Convention
 
     @property
-    def tables(self) -> tuple[Table, ...]:
+    def tables(self) -> tuple[CategoryTable, ...]:
         return tuple(table for table in (self.sex, self.race, self.intersection) if table is not None)
 
     def to_json(self) -> dict[str, Any]:
@@ -134,14 +134,14 @@ def cross(sex: pd.Series[Any], race: pd.Series[Any]) -> pd.Series[Any]:
 def table(
     name: str,
     category: pd.Series[Any],
-    outcome: Outcome,
+    outcome: CountedOutcome,
     minimum_share: float | Fraction = TWO_PER_CENT,
     parts: Mapping[str, tuple[str, ...]] | None = None,
-) -> Table:
+) -> CategoryTable:
     """One table from the category of each row and its outcome. `parts` splits the categories of an intersection."""
     counts, unknown = tally(category, outcome)
     found = compare(counts, minimum_share=minimum_share, outcome=outcome.name)
-    return Table(
+    return CategoryTable(
         name=name,
         rate_name="selection rate" if outcome.median is None else "scoring rate",
         rows=tuple(_row(group, (parts or {}).get(group.group, (group.group,))) for group in found.groups),
@@ -156,11 +156,11 @@ def table(
     )
 
 
-def _row(group: Group, parts: tuple[str, ...]) -> Row:
+def _row(group: Group, parts: tuple[str, ...]) -> CategoryRow:
     reason = group.reason if group.status is Status.EXCLUDED else ""
     if not reason and group.impact_ratio is None:
         reason = "not defined: the highest rate is zero"
-    return Row(
+    return CategoryRow(
         category=group.group,
         parts=parts,
         applicants=group.applicants,
@@ -174,12 +174,12 @@ def _row(group: Group, parts: tuple[str, ...]) -> Row:
 
 
 def summarise(
-    outcome: Outcome,
+    outcome: CountedOutcome,
     sex: pd.Series[Any] | None = None,
     race: pd.Series[Any] | None = None,
     *,
     minimum_share: float | Fraction = TWO_PER_CENT,
-    statement: Statement | None = None,
+    statement: LawStatement | None = None,
 ) -> Summary:
     """The tables for the columns given, row by row the same applicants as `outcome`."""
     notes, tables = [], {}
@@ -201,13 +201,13 @@ def summarise(
         sex=tables.get("sex"),
         race=tables.get("race/ethnicity"),
         intersection=tables.get("intersection"),
-        statement=statement or Statement(),
+        statement=statement or LawStatement(),
         notes=tuple(notes),
         convention=conventions()["local_law_144"],
     )
 
 
-def _anyone(column: pd.Series[Any], outcome: Outcome) -> bool:
+def _anyone(column: pd.Series[Any], outcome: CountedOutcome) -> bool:
     known = (column.astype("string").fillna(UNKNOWN) != UNKNOWN).to_numpy(np.bool_)
     return bool((known & outcome.counted).any())
 
@@ -219,7 +219,7 @@ def of_table(
     outcome: str = "selected",
     *,
     minimum_share: float | Fraction = TWO_PER_CENT,
-    statement: Statement | None = None,
+    statement: LawStatement | None = None,
 ) -> Summary:
     """The same from a history table; `sex` and `race` name columns, `outcome` is `score` for the scored variant."""
     names = [str(name) for name in history.columns]
@@ -231,7 +231,7 @@ def of_table(
     if problems:
         raise InputError(problems)
     by_sex, by_race = (None if name is None else history[name] for name in (sex, race))
-    seen = Outcome.of_table(history, outcome)
+    seen = CountedOutcome.of_table(history, outcome)
     return summarise(seen, by_sex, by_race, minimum_share=minimum_share, statement=statement)
 
 
@@ -244,7 +244,7 @@ def suppress(summary: Summary, threshold: int = 5) -> Summary:
     return replace(summary, sex=sex, race=race, intersection=both)
 
 
-def _suppressed(part: Table, threshold: int) -> Table:
+def _suppressed(part: CategoryTable, threshold: int) -> CategoryTable:
     applicants = {row.category: row.applicants for row in part.rows if row.applicants is not None}
     lines: list[list[str]] = [list(applicants)]
     for i in range(max(len(row.parts) for row in part.rows) if len(part.rows[0].parts) > 1 else 0):

@@ -9,7 +9,7 @@ Every instance is drawn from a seed, every policy is evaluated exactly; nothing 
 | which points, and what is measured there | sweeps.py, ex_post.py, randomness.py, timing.py, two_stage.py |
 | kept on disk, in parallel, resumed | store.py, runner.py |
 | means, standard errors | estimate.py |
-| what the paper says, what was measured | parity_, quota_, budget_, policy_ and chain_figures.py; claims.py |
+| what the paper says, what was measured | parity_, quota_, budget_, policy_ and chain_figures.py; paper_claims.py |
 | charts and words | figure.py, write_study.py, make_study.py |
 | names of studies | catalogue.py |
 | the command | command.py |

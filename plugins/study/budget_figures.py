@@ -17,9 +17,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.plugins.study import claims
-from auditkit.plugins.study.claims import Claim, Findings, Panel, Study, Table, summary, with_ratios
+from auditkit.plugins.study import paper_claims
 from auditkit.plugins.study.estimate import Estimate, mean, standard_error
+from auditkit.plugins.study.paper_claims import Claim, Findings, Panel, Study, StudyTable, summary, with_ratios
 from auditkit.plugins.study.parity_figures import family, utilities
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import BUDGET_K, BUDGET_RHOS, TABLE_B, TABLE_K
@@ -55,13 +55,13 @@ def budget(found: Mapping[str, Data]) -> Findings:
         steps[k] = np.diff(values.mean(axis=0))
     one = {k: mean(data.at("gain", rho=1.0, k=k, b=1) - 1) for k in (5, 10, 20)}
     stated = (
-        claims.true(
+        paper_claims.true(
             "EC budget",
             "any budget increases the utility, every further unit by less",
             "; ".join(
                 f"k = {k}: first unit {e.text(1, percent=True)}, fifth {steps[k][4]:.2%}" for k, e in one.items()
             ),
-            all((s >= -1e-9).all() and claims.monotone(s, False, 1e-9) for s in steps.values()),
+            all((s >= -1e-9).all() and paper_claims.monotone(s, False, 1e-9) for s in steps.values()),
         ),
     )
     panels = (
@@ -118,13 +118,13 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
             + (f"; further away: {', '.join(far)}" if far else ""),
             "agrees" if near.all() else "within error" if within.all() else "differs",
         ),
-        claims.true(
+        paper_claims.true(
             "EC budget",
             "at b = 0 and b = 1 a unit of budget gains more than a position",
             f"least entry there {value[:, :2].min():.3f}",
             bool((value[:, :2] > 0).all()),
         ),
-        claims.true(
+        paper_claims.true(
             "EC budget",
             "entries fall with b",
             "in every row" if (np.diff(value, axis=1) <= 1e-3).all() else "not in every row",
@@ -134,7 +134,7 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
     for k in (1, 5, 10):
         e = Estimate(float(value[k - 1, 0]), float(se[k - 1, 0]))
         stated.append(
-            claims.about("EC table", f"entry ({k}, 0) is {PRINTED[k - 1, 0]:.3f}", e, PRINTED[k - 1, 0], 0.01)
+            paper_claims.about("EC table", f"entry ({k}, 0) is {PRINTED[k - 1, 0]:.3f}", e, PRINTED[k - 1, 0], 0.01)
         )
     rows = [
         (k + 1, b, PRINTED[k, b], value[k, b], se[k, b], means[k, b], means_se[k, b])
@@ -152,14 +152,14 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
             "capacity k",
             "entry",
             (
-                claims.Line("measured", x, value[:, b], se[:, b]),
-                claims.Line("printed", x, PRINTED[:, b], None, "dashed"),
-                claims.Line("ratio of means", x, means[:, b], means_se[:, b], "solid", 2),
+                paper_claims.Line("measured", x, value[:, b], se[:, b]),
+                paper_claims.Line("printed", x, PRINTED[:, b], None, "dashed"),
+                paper_claims.Line("ratio of means", x, means[:, b], means_se[:, b], "solid", 2),
             ),
         )
         for b in range(5)
     )
-    table = Table(
+    table = StudyTable(
         ("k", "b", "printed", "mean_of_ratios", "mean_of_ratios_se", "ratio_of_means", "ratio_of_means_se"),
         tuple(tuple(float(x) for x in row) for row in rows),
     )
@@ -174,12 +174,12 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
     return Findings(tuple(stated), panels, table, shown, notes)
 
 
-def _page(value: Floats, se: Floats) -> Table:
+def _page(value: Floats, se: Floats) -> StudyTable:
     rows = tuple(
         (str(k + 1), *(f"{value[k, b]:.3f} ± {se[k, b]:.3f} ({PRINTED[k, b]:.3f})" for b in range(5)))
         for k in range(10)
     )
-    return Table(("k \\ b", "0", "1", "2", "3", "4"), rows)
+    return StudyTable(("k \\ b", "0", "1", "2", "3", "4"), rows)
 
 
 STUDIES = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.plugins.study import budget_figures, chain_figures, parity_figures, policy_figures, quota_figures
-from auditkit.plugins.study.claims import Study
+from auditkit.plugins.study.paper_claims import Study
 
 _BY_NAME = {
     s.name: s

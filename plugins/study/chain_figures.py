@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from auditkit.model.layout import Bools
-from auditkit.plugins.study import claims, timing, two_stage
-from auditkit.plugins.study.claims import Claim, Findings, Panel, Study, curve, summary, with_ratios
+from auditkit.plugins.study import paper_claims, timing, two_stage
 from auditkit.plugins.study.estimate import Estimate, mean
+from auditkit.plugins.study.paper_claims import Claim, Findings, Panel, Study, curve, summary, with_ratios
 from auditkit.plugins.study.parity_figures import CAPACITY, RATIO, RHO, family, utilities
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import TENTHS
@@ -25,18 +25,18 @@ def two_stages(found: Mapping[str, Data]) -> Findings:
     largest = max(worst.values(), key=lambda e: e.value)
     line = [float(data.at("ratio", rho=rho, k=20).mean()) for rho in TENTHS]
     stated = (
-        claims.less(
+        paper_claims.less(
             "EC JMS",
             "the price of fairness is quite small for ρ in [0.6, 1] (taken as: a loss below 10 %)",
             largest,
             0.10,
             "at ρ = 0.6: " + ", ".join(f"{e.text(1, percent=True)} (k = {k})" for k, e in worst.items()),
         ),
-        claims.true(
+        paper_claims.true(
             "EC JMS",
             "and grows as ρ falls",
             f"ratio {line[-1]:.3f} (ρ = 1), {line[6]:.3f} (0.7), {line[2]:.3f} (0.3), {line[0]:.3f} (0.1), k = 20",
-            claims.monotone(line),
+            paper_claims.monotone(line),
         ),
     )
     slacks = []
@@ -86,7 +86,7 @@ def trajectories(found: Mapping[str, Data]) -> Findings:
             f"δ = {delta:g}: {e.text(0) if e.value <= ROUNDS else f'more than {ROUNDS}'}" for delta, e in rounds.items()
         )
         says = f"ρ = {rho:g}: everything converges in around 20 to 40 outer rounds (judged: the best δ, at most 40)"
-        stated.append(Claim("EC JMS", says, f"{text} rounds", claims.judged(best.value - 40, best.se)))
+        stated.append(Claim("EC JMS", says, f"{text} rounds", paper_claims.judged(best.value - 40, best.se)))
     panels = [
         Panel(
             f"Lagrangian / optimum, ρ = {rho:g}",
@@ -127,7 +127,7 @@ def running_times(found: Mapping[str, Data]) -> Findings:
     longest = float(data.columns["g_rdip"].max())
     medians = {name: float(np.median(data.columns[name])) * 1e3 for name in timing.CHAIN_NUMBERS}
     stated = (
-        claims.true(
+        paper_claims.true(
             "EC JMS",
             "G-RDIP takes less than a minute for any instance",
             f"longest {longest:.2f} s for {ROUNDS} rounds with exact visits",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.plugins.study.claims import Line, Panel
+from auditkit.plugins.study.paper_claims import Line, Panel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

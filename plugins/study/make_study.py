@@ -8,7 +8,7 @@ from pathlib import Path
 
 from auditkit.files import write_text
 from auditkit.plugins.study import write_study
-from auditkit.plugins.study.claims import Study
+from auditkit.plugins.study.paper_claims import Study
 from auditkit.plugins.study.runner import Runner, cores
 from auditkit.plugins.study.store import Data
 

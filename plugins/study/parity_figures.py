@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.plugins.study import claims
-from auditkit.plugins.study.claims import (
+from auditkit.plugins.study import paper_claims
+from auditkit.plugins.study.estimate import Estimate, bootstrapped, mean, ratio_of_means, starts
+from auditkit.plugins.study.paper_claims import (
     Claim,
     Findings,
     Line,
     Panel,
     Study,
-    Table,
+    StudyTable,
     curve,
     joined,
     summary,
     with_ratios,
 )
-from auditkit.plugins.study.estimate import Estimate, bootstrapped, mean, ratio_of_means, starts
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import TENTHS
 
@@ -75,29 +75,29 @@ def short_term(found: Mapping[str, Data]) -> Findings:
     worst_loss = mean(1 - data.at("ratio", rho=0.7, k=worst))
     grows = [data.at("best", rho=rho).mean(axis=0)[::-1] for rho in TENTHS if rho >= 0.3]
     stated = (
-        claims.less(
+        paper_claims.less(
             "5.1", "ρ = 0.7, k = 20: the drop in utility is less than 6 %", loss, 0.06, loss.text(2, percent=True)
         ),
-        claims.less(
+        paper_claims.less(
             "5.1",
             "the same for k = 8, 15, 20",
             worst_loss,
             0.06,
             f"{worst_loss.text(2, percent=True)} (k = {worst}, the largest)",
         ),
-        claims.about("5.1", "ρ = 0.7, k = 20: normalised slack around 0.5", slack, 0.5, 0.05),
-        claims.true(
+        paper_claims.about("5.1", "ρ = 0.7, k = 20: normalised slack around 0.5", slack, 0.5, 0.05),
+        paper_claims.true(
             "5.1",
             "from ρ = 1 to about 0.5 the ratio falls gradually",
             f"{small[-1]:.3f} (ρ = 1) … {small[4]:.3f} (0.5) … {small[0]:.3f} (0.1), k = 20; loss at 0.5 "
             f"{at_half.text(1, percent=True)}",
-            claims.monotone(small),
+            paper_claims.monotone(small),
         ),
-        claims.true(
+        paper_claims.true(
             "EC parity",
             "for ρ in [0.3, 1] both utilities rise with k",
             f"smallest step of the constrained utility from k to k + 1: {min(np.diff(g).min() for g in grows):.2f}",
-            all(claims.monotone(g) for g in grows),
+            all(paper_claims.monotone(g) for g in grows),
         ),
         _constant_after_six(data),
         _constant_after_six(found["high-cost"], HIGH),
@@ -131,7 +131,7 @@ def _constant_after_six(data: Data, end: str = "") -> Claim:
     utility = data.line("best", "k", rho=0.2)[1]
     enough = mean(1.0 + np.argmax(utility >= 0.95 * utility[:, -1:], axis=1))
     empty = mean(data.at("unfilled", rho=0.2, k=20))
-    return claims.about(
+    return paper_claims.about(
         "EC parity",
         f"small ρ (the figure: 0.2): the constrained utility is constant after k ≈ 6, capacity stays unfilled{end}",
         enough,
@@ -141,7 +141,7 @@ def _constant_after_six(data: Data, end: str = "") -> Claim:
     )
 
 
-def _table(data: Data) -> Table:
+def _table(data: Data) -> StudyTable:
     names = ("free", "best", "ratio", "free_long", "best_long", "long_ratio", "slack", "unfilled", "dual", "gap")
     return summary(data, {name: data.columns[name] for name in names})
 
@@ -170,7 +170,7 @@ def long_term(found: Mapping[str, Data]) -> Findings:
             e, text = _wins_from(where, k)
             says = f"k = {k}: the constrained policy wins in the long term for ρ ≥ {threshold} (± 0.03){end}"
             distance = abs(e.value - threshold) - 0.03 if np.isfinite(e.value) else np.inf
-            stated.append(Claim("EC parity", says, text, claims.judged(distance, e.se)))
+            stated.append(Claim("EC parity", says, text, paper_claims.judged(distance, e.se)))
     for k in MAIN_K:
         line = _tenths(data, "long_ratio", k)
         at = int(line[:-1].argmin())
@@ -178,11 +178,11 @@ def long_term(found: Mapping[str, Data]) -> Findings:
         says = f"k = {k}: the long-term ratio is above 1 for all ρ (judged: 0.1 … 0.9; at ρ = 1 it cannot be)"
         above = [f"{rho:g}" for rho, ratio in zip(TENTHS, line, strict=True) if ratio >= 1]
         text = f"least {least.text(4)} (ρ = {TENTHS[at]:g}); above 1 at ρ = {', '.join(above)}; at 1 {unbiased.text(4)}"
-        stated.append(claims.more("5.2", says, least, 1.0, text))
+        stated.append(paper_claims.more("5.2", says, least, 1.0, text))
     best, free = (_tenths(data, name, 20) for name in ("best_long", "free_long"))
     change = [float(line[4] / line[-1] - 1) for line in (best, free)]
     stated.append(
-        claims.true(
+        paper_claims.true(
             "5.2",
             "as ρ falls the constrained policy's long-term utility is nearly constant, the unconstrained one's falls",
             f"from ρ = 1 to 0.5: {change[0]:+.1%} against {change[1]:+.1%}; to 0.1: {best[0] / best[-1] - 1:+.1%} "
@@ -220,20 +220,20 @@ def high_cost(found: Mapping[str, Data]) -> Findings:
     slack = mean(data.at("slack", rho=0.1, k=20))
     long = [_tenths(data, name, 20) for name in ("best_long", "free_long")]
     stated = (
-        claims.true(
+        paper_claims.true(
             "EC unintended",
             "the constrained policy leaves capacity unfilled for small ρ, more so for larger k",
             "; ".join(f"k = {k}: {v[0]:.0%} (ρ = 0.1), {v[2]:.0%} (0.3), {v[6]:.0%} (0.7)" for k, v in by_rho.items()),
             bool(by_rho[4][0] < by_rho[10][0] < by_rho[20][0]) and by_rho[20][0] > 0.1,
         ),
-        claims.true(
+        paper_claims.true(
             "EC unintended",
             "for ρ in [0, 0.3] the constrained utility drops drastically, the unconstrained one hardly changes",
             f"from ρ = 0.3 to 0.1: {best[0] / best[2] - 1:+.1%} against {free[0] / free[2] - 1:+.1%} (short term), "
             f"{long[0][0] / long[0][2] - 1:+.1%} against {long[1][0] / long[1][2] - 1:+.1%} (long term), k = 20",
             bool(abs(free[0] / free[2] - 1) < 0.05 and best[0] / best[2] - 1 < -0.2),
         ),
-        claims.more(
+        paper_claims.more(
             "EC unintended",
             "the unconstrained policy fills most of its capacity even at ρ = 0.1 (taken as: more than half)",
             fills,
@@ -264,11 +264,11 @@ def optimal_dual(found: Mapping[str, Data]) -> Findings:
     shares, by_share = quota.line("dual", "share", rho=0.5, k=20)
     limits, by_limit = budget.line("dual", "b", rho=1.0, k=20)
     stated = (
-        claims.true(
+        paper_claims.true(
             "EC parity",
             "λ* grows as ρ falls (parity, k = 20)",
             f"{line[-1]:.2f} (ρ = 1), {line[6]:.2f} (0.7), {line[2]:.2f} (0.3), {line[0]:.2f} (0.1)",
-            claims.monotone(line, rising=False),
+            paper_claims.monotone(line, rising=False),
         ),
     )
     panels = (

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from auditkit.plugins.study import claims, ex_post, timing
-from auditkit.plugins.study.claims import Findings, Line, Panel, Study, Table, curve, summary
+from auditkit.plugins.study import ex_post, paper_claims, timing
 from auditkit.plugins.study.estimate import mean
+from auditkit.plugins.study.paper_claims import Findings, Line, Panel, Study, StudyTable, curve, summary
 from auditkit.plugins.study.parity_figures import CAPACITY, RHO, family
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import RANDOM_ATOMS
@@ -50,14 +50,14 @@ def randomisation(found: Mapping[str, Data]) -> Findings:
     }
     order = by_atoms[finest]
     stated = (
-        claims.more(
+        paper_claims.more(
             "EC parity",
             "the optimum randomises in the majority of instances: with the values that are solved here",
             mixed,
             0.5,
             f"{mixed.text(0, percent=True)} of instances and points",
         ),
-        claims.more(
+        paper_claims.more(
             "EC parity",
             "the same with continuous values (where only an exchange of two inspections needs it), all k and ρ < 1",
             order,
@@ -65,7 +65,7 @@ def randomisation(found: Mapping[str, Data]) -> Findings:
             "; ".join(f"{atoms} levels: {e.text(0, percent=True)}" for atoms, e in by_atoms.items()),
         ),
         *(
-            claims.more(
+            paper_claims.more(
                 "EC parity", f"continuous values, k = {k}", e, 0.5, f"{e.text(0, percent=True)} ({finest} levels)"
             )
             for k, e in by_k.items()
@@ -122,32 +122,32 @@ def realised(found: Mapping[str, Data]) -> Findings:
     shares = [float(t) for t in np.unique(data.along("parameter", kind=1))]
     limits = [float(b) for b in np.unique(data.along("parameter", kind=2))]
     stated = (
-        claims.more(
+        paper_claims.more(
             "EC parity",
             "the ex-post slack of parity is close to 0, its tail decays fast (taken as: within 0.2 in 9 of 10 cases)",
             inside,
             0.9,
             f"within 0.2 with chance {inside.text(3)}, sd {at(0, 0.7, 'sd'):.3f} (ρ = 0.7, k = 20)",
         ),
-        claims.true(
+        paper_claims.true(
             "EC quota",
             "for every θ the ex-post slack has a low variance (taken as: sd below 0.25)",
             ", ".join(f"{at(1, t, 'sd'):.2f} (θ = {t:g})" for t in shares),
             max(at(1, t, "sd") for t in shares) < 0.25,
         ),
-        claims.true(
+        paper_claims.true(
             "EC quota",
             "small θ are skewed to the left because the quota does not bind",
             "mean slack " + ", ".join(f"{at(1, t, 'mean'):+.2f} (θ = {t:g})" for t in shares),
             at(1, shares[0], "mean") < -0.1,
         ),
-        claims.true(
+        paper_claims.true(
             "EC budget",
             "for every b the ex-post slack has a low variance (taken as: sd below 0.25)",
             ", ".join(f"{at(2, b, 'sd'):.2f} (b = {b:g})" for b in limits),
             max(at(2, b, "sd") for b in limits) < 0.25,
         ),
-        claims.true(
+        paper_claims.true(
             "EC budget",
             "large b are skewed to the left because the budget does not bind",
             "mean slack " + ", ".join(f"{at(2, b, 'mean'):+.2f} (b = {b:g})" for b in limits),
@@ -158,7 +158,7 @@ def realised(found: Mapping[str, Data]) -> Findings:
     notes = (
         "Exact laws of each instance's optimal mixture, averaged over instances. Parity's bias factor is not stated.",
     )
-    return Findings(stated, tuple(panels), Table(columns, tuple(rows)), (), notes)
+    return Findings(stated, tuple(panels), StudyTable(columns, tuple(rows)), (), notes)
 
 
 def running_times(found: Mapping[str, Data]) -> Findings:

@@ -7,9 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.plugins.study import claims
-from auditkit.plugins.study.claims import Claim, Findings, Panel, Study, Table, curve, joined, summary, with_ratios
+from auditkit.plugins.study import paper_claims
 from auditkit.plugins.study.estimate import Estimate, capacity_worth, mean, ratio_of_means
+from auditkit.plugins.study.paper_claims import (
+    Claim,
+    Findings,
+    Panel,
+    Study,
+    StudyTable,
+    curve,
+    joined,
+    summary,
+    with_ratios,
+)
 from auditkit.plugins.study.parity_figures import CAPACITY, HIGH, RATIO, RHO, SHARE, family, ratio_and_slack, utilities
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import ALL_K, TENTHS
@@ -70,31 +80,33 @@ def _quota_claims(data: Data, k: int) -> tuple[Claim, ...]:
     small = [peaks[rho] for rho in (0.1, 0.2, 0.3)]
     at = ", ".join(f"{peaks[rho]:g} (ρ = {rho:g})" for rho in TENTHS)
     return (
-        claims.true(
+        paper_claims.true(
             "5.3",
             "a smaller θ loses less in the short term, for every ρ",
-            "the ratio never rises with θ" if all(claims.monotone(v, False, 1e-9) for _, v in short.values()) else "no",
-            all(claims.monotone(line, rising=False, slack=1e-9) for _, line in short.values()),
+            "the ratio never rises with θ"
+            if all(paper_claims.monotone(v, False, 1e-9) for _, v in short.values())
+            else "no",
+            all(paper_claims.monotone(line, rising=False, slack=1e-9) for _, line in short.values()),
         ),
-        claims.true(
+        paper_claims.true(
             "5.3",
             "more so for ρ in {0.1, 0.2, 0.3} than for {0.8, 0.9}",
             "ratio won from θ = 0.5 to 0: " + ", ".join(f"{v:.3f} (ρ = {rho:g})" for rho, v in steep.items()),
             min(steep[rho] for rho in (0.1, 0.2, 0.3)) > max(steep[rho] for rho in (0.8, 0.9)),
         ),
-        claims.true(
+        paper_claims.true(
             "5.3",
             "for small ρ the long-term ratio rises as θ falls from 0.5 (taken as: it peaks below 0.5 for ρ ≤ 0.3)",
             f"peaks at θ = {at}",
             max(small) < 0.5,
         ),
-        claims.true(
+        paper_claims.true(
             "5.3",
             "the best θ in the long term is 0.5 whatever ρ (judged: ρ < 1, ± 0.05)",
             f"peaks at θ = {at}",
             all(abs(peak - 0.5) <= 0.05 + 1e-9 for rho, peak in peaks.items() if rho < 1),
         ),
-        claims.true(
+        paper_claims.true(
             "5.3",
             "the long-term ratio tends to 1 as θ tends to 0",
             f"at θ = 0 between {min(ends.values()):.6f} and {max(ends.values()):.6f}",
@@ -148,8 +160,8 @@ def _extra_claim(data: Data, rho: float, says: str, value: float, long: bool, en
         f"k = 10: {ten.text(1, percent=True)} of k ({ten_of_rest.text(1, percent=True)} of k − k')"
     )
     if says.endswith("less than 5 %"):
-        return claims.less("EC positions", says + end, e, value, text)
-    return claims.about("EC positions", says + end, e, value, 0.03, text)
+        return paper_claims.less("EC positions", says + end, e, value, text)
+    return paper_claims.about("EC positions", says + end, e, value, 0.03, text)
 
 
 def extra_capacity(found: Mapping[str, Data]) -> Findings:
@@ -164,7 +176,9 @@ def extra_capacity(found: Mapping[str, Data]) -> Findings:
         shares, extra = quota_extra(parity, data, rho, 20, long)
         worst = max((mean(extra[:, i] / 20) for i in np.flatnonzero(shares <= most + 1e-9)), key=lambda e: e.value)
         says = f"quota, ρ = {rho:g}, θ ≤ {most:g}: less than {limit:.1%} in the {'long' if long else 'short'} term"
-        stated.append(claims.less("EC quota", says, worst, limit, f"at most {worst.text(1, percent=True)} of k = 20"))
+        stated.append(
+            paper_claims.less("EC quota", says, worst, limit, f"at most {worst.text(1, percent=True)} of k = 20")
+        )
     x = np.array(ALL_K, dtype=np.float64)
     panels = (
         Panel(
@@ -201,7 +215,7 @@ def extra_capacity(found: Mapping[str, Data]) -> Findings:
     return Findings(tuple(stated), panels, table, (), notes)
 
 
-def _extra_table(parity: Data) -> Table:
+def _extra_table(parity: Data) -> StudyTable:
     rows: list[tuple[float | str, ...]] = []
     for rho in np.unique(parity.keys["rho"]):
         for long in (False, True):
@@ -210,7 +224,7 @@ def _extra_table(parity: Data) -> Table:
                 e = mean(extra[:, j])
                 whole = mean(np.ceil(extra[:, j] - 1e-9))
                 rows.append((float(rho), k, "long" if long else "short", e.value, e.se, whole.value, whole.se))
-    return Table(("rho", "k", "term", "extra", "extra_se", "whole_positions", "whole_positions_se"), tuple(rows))
+    return StudyTable(("rho", "k", "term", "extra", "extra_se", "whole_positions", "whole_positions_se"), tuple(rows))
 
 
 # Uniform values -------------------------------------------------------------------------------------------------------
@@ -224,9 +238,11 @@ def uniform(found: Mapping[str, Data]) -> Findings:
     wins = [rho for rho in TENTHS if data.at("long_ratio", rho=rho, k=20).mean() >= 1 - 1e-9]
     says = "no qualitative difference: "
     stated = (
-        claims.less("EC uniform", says + "ρ = 0.7, k = 20 costs less than 6 %", loss, 0.06, loss.text(2, percent=True)),
-        claims.more("EC uniform", says + "while the slack is large (taken as: above 0.3)", slack, 0.3),
-        claims.true(
+        paper_claims.less(
+            "EC uniform", says + "ρ = 0.7, k = 20 costs less than 6 %", loss, 0.06, loss.text(2, percent=True)
+        ),
+        paper_claims.more("EC uniform", says + "while the slack is large (taken as: above 0.3)", slack, 0.3),
+        paper_claims.true(
             "EC uniform",
             says + "the constrained policy wins in the long term (taken as: for ρ from 0.3 to 0.9, k = 20)",
             f"wins for ρ = {', '.join(f'{rho:g}' for rho in wins)}; least ratio {least.text(3)}",

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from auditkit.files import write_text
-from auditkit.plugins.study.claims import Claim, Findings, Study, Table
 from auditkit.plugins.study.figure import draw
+from auditkit.plugins.study.paper_claims import Claim, Findings, Study, StudyTable
 
 
 def write(folder: Path, study: Study, findings: Findings, count: str) -> str:
@@ -20,7 +20,7 @@ def write(folder: Path, study: Study, findings: Findings, count: str) -> str:
     return text
 
 
-def csv(table: Table) -> str:
+def csv(table: StudyTable) -> str:
     lines = [table.columns, *([_cell(x) for x in row] for row in table.rows)]
     return "".join(",".join(line) + "\n" for line in lines)
 
@@ -42,10 +42,10 @@ def section(study: Study, findings: Findings, count: str) -> str:
 
 def _claims(claims: Sequence[Claim]) -> str:
     rows = tuple((c.where, c.says, c.measured, c.verdict) for c in claims)
-    return _markdown(Table(("where", "the paper says", "measured", ""), rows))
+    return _markdown(StudyTable(("where", "the paper says", "measured", ""), rows))
 
 
-def _markdown(table: Table) -> str:
+def _markdown(table: StudyTable) -> str:
     lines = [list(table.columns), ["---"] * len(table.columns), *([_cell(x) for x in row] for row in table.rows)]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 

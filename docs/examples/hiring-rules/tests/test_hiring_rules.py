@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from auditkit import Box, Instance, Search
-from auditkit.constraints import Constraint
-from auditkit.solver import solve
+from auditkit import Box, Constraint, Instance, Search, solve
 from auditkit.testing import check_constraint
 
 from hiring_rules.at_least_one import AtLeastOne

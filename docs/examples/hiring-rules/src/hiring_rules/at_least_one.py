@@ -3,9 +3,7 @@
 from typing import ClassVar
 
 import numpy as np
-from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_code
-from auditkit.model.layout import Layout
+from auditkit import Layout, OutcomeConstraint, Row, group_code, hookimpl
 from pydantic import Field
 
 

@@ -9,9 +9,7 @@ Unlike parity with a tolerance it weighs groups by their size: a tiny group does
 from typing import ClassVar, Literal
 
 import numpy as np
-from auditkit import hookimpl
-from auditkit.constraints import Measure, WelfareConstraint
-from auditkit.model.layout import Floats, Layout
+from auditkit import Floats, Layout, Measure, WelfareConstraint, hookimpl
 from pydantic import Field
 
 

@@ -90,7 +90,7 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class StudyTable:
     """For the CSV file, and in the page where it is short."""
 
     columns: tuple[str, ...]
@@ -101,8 +101,8 @@ class Table:
 class Findings:
     claims: tuple[Claim, ...]
     panels: tuple[Panel, ...]
-    table: Table
-    shown: tuple[tuple[str, Table], ...] = ()
+    table: StudyTable
+    shown: tuple[tuple[str, StudyTable], ...] = ()
     """Tables for the page, each with its heading."""
     notes: tuple[str, ...] = ()
 
@@ -117,24 +117,24 @@ class Study:
     build: Callable[[Mapping[str, Data]], Findings] = field(repr=False)
 
 
-def summary(data: Data, numbers: Mapping[str, Floats]) -> Table:
+def summary(data: Data, numbers: Mapping[str, Floats]) -> StudyTable:
     """Mean and standard error of every number at every point; a number is (instances, points)."""
     keys = list(data.keys)
     columns = [*keys, *(f"{name}{end}" for name in numbers for end in ("", "_se"))]
     parts = [data.keys[key] for key in keys]
     for values in numbers.values():
         parts += [values.mean(axis=0), standard_error(values)]
-    return Table(tuple(columns), tuple(tuple(float(x) for x in row) for row in zip(*parts, strict=True)))
+    return StudyTable(tuple(columns), tuple(tuple(float(x) for x in row) for row in zip(*parts, strict=True)))
 
 
-def joined(tables: Sequence[tuple[str, Table]]) -> Table:
+def joined(tables: Sequence[tuple[str, StudyTable]]) -> StudyTable:
     """Tables below each other, with the name of each in the first column; absent cells stay empty."""
     columns = list(dict.fromkeys(column for _, table in tables for column in table.columns))
     rows: list[tuple[float | str, ...]] = []
     for name, table in tables:
         place = {column: i for i, column in enumerate(table.columns)}
         rows += [(name, *(row[place[c]] if c in place else "" for c in columns)) for row in table.rows]
-    return Table(("sweep", *columns), tuple(rows))
+    return StudyTable(("sweep", *columns), tuple(rows))
 
 
 def ratios(data: Data, long: bool = False) -> Floats:
