@@ -15,7 +15,7 @@ import pytest
 from audit_helpers import rows, save
 
 import auditkit
-from auditkit.cli import run
+from auditkit.cli import invoke
 from auditkit.config import Config
 from auditkit.plugins.parity import Parity
 
@@ -92,7 +92,7 @@ def test_the_api_goes_the_way_of_the_command_line(
 ) -> None:
     options = ["-c", "parity", "-c", "quota:group=Female,share=0.4", "--json"]
     (tmp_path / "audit.toml").write_text("[fit]\npoints = 8\n[report]\nreplicates = 0\n")
-    assert run(["report", str(people), "--config", str(tmp_path / "audit.toml"), *options]) == 0
+    assert invoke(["report", str(people), "--config", str(tmp_path / "audit.toml"), *options]) == 0
     document = json.loads(capsys.readouterr().out)
     ours = json.loads(json.dumps(audit.document))
     for key in ("created", "config"):
@@ -205,7 +205,7 @@ def test_an_audit_of_data_without_scores(people: Path) -> None:
 def test_messages_are_those_of_the_command_line(
     people: Path, capsys: pytest.CaptureFixture[str], wrong: Any, arguments: list[str]
 ) -> None:
-    assert run([word.format(people) for word in arguments]) == 2
+    assert invoke([word.format(people) for word in arguments]) == 2
     said = capsys.readouterr().err.splitlines()
     with pytest.raises(auditkit.InputError) as caught:
         wrong(people)

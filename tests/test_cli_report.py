@@ -25,7 +25,7 @@ def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:
-        code = cli.run([str(a) for a in arguments])
+        code = cli.invoke([str(a) for a in arguments])
         return Ran(code, *capfd.readouterr())
 
     return run

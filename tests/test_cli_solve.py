@@ -24,7 +24,7 @@ class Ran:
 @pytest.fixture
 def auditkit(capfd: pytest.CaptureFixture[str]) -> Any:
     def run(*arguments: object) -> Ran:
-        code = cli.run([str(a) for a in arguments])
+        code = cli.invoke([str(a) for a in arguments])
         return Ran(code, *capfd.readouterr())
 
     return run

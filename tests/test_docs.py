@@ -26,7 +26,6 @@ from typing import Any
 import pytest
 
 from auditkit import config, pipeline, plugin_manager
-from auditkit.cli import run
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -118,7 +117,7 @@ def test_every_command_and_every_python_block_runs(page: Path, desk: Path) -> No
 def execute(words: list[str]) -> int:
     """Run a command; ours in this process, which has the compiled kernels."""
     if words[0] == "auditkit":
-        return run(words[1:])
+        return invoke(words[1:])
     if words[0] == "cd":
         os.chdir(words[1])
         return 0
@@ -149,7 +148,7 @@ def test_settings_and_documents_on_the_pages_are_read() -> None:
         if block.language == "json":
             json.loads(block.text)
         elif block.language == "toml" and "project" not in (document := tomllib.loads(block.text)):
-            pipeline.make_constraints(config.check(document, block.place).constraints, plugins)
+            pipeline.constraints_of(config.check(document, block.place).constraints, plugins)
             read += 1
     assert read >= 2
 

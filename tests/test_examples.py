@@ -176,7 +176,7 @@ def test_the_command_of_the_guide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     install(tmp_path, monkeypatch, COMMAND)
-    assert cli.run(["groups", str(ROOT / "sample_data" / "four-boxes.json")]) == 0
+    assert cli.invoke(["groups", str(ROOT / "sample_data" / "four-boxes.json")]) == 0
     assert capfd.readouterr().out == "X, Y\n"
 
 
@@ -186,7 +186,7 @@ def test_the_reader_measure_and_section_of_the_guide(theirs: plugin_manager.Plug
     )
     (tmp_path / "quick.toml").write_text(QUICK)
     options = ("--config", tmp_path / "quick.toml", "--plugins-dir", tmp_path / "shown", "-c", "parity", "-q")
-    assert cli.run(["report", str(tmp_path / "people.dta"), *map(str, options)]) == 0
+    assert cli.invoke(["report", str(tmp_path / "people.dta"), *map(str, options)]) == 0
     page = (tmp_path / "people.audit.html").read_text(encoding="utf-8")
     assert re.search(r"The best policy without constraints leaves [\d.]+ positions open in people\.dta\.", page)
     document = json.loads((tmp_path / "people.audit.json").read_text())

@@ -99,7 +99,7 @@ def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:
-        code = cli.run([str(a) for a in arguments])
+        code = cli.invoke([str(a) for a in arguments])
         ran = Ran(code, *capfd.readouterr())
         assert "defect" not in ran.err and "Traceback" not in ran.err
         return ran

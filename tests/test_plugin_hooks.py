@@ -99,7 +99,7 @@ def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:
-        code = cli.run([str(a) for a in arguments])
+        code = cli.invoke([str(a) for a in arguments])
         return Ran(code, *capfd.readouterr())
 
     return run
@@ -136,7 +136,7 @@ def test_what_ships_loads_without_a_warning_from_its_entry_points() -> None:
 
 def test_help_does_without_the_machinery_of_plugins_where_nobody_has_any(tmp_path: Path) -> None:
     assert not group.others_installed()
-    script = "import sys; from auditkit import cli; cli.run(['--help']); print(*sys.modules)"
+    script = "import sys; from auditkit import cli; cli.invoke(['--help']); print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
     )

@@ -41,7 +41,7 @@ def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> Ran:
-        code = cli.run([str(a) for a in arguments])
+        code = cli.invoke([str(a) for a in arguments])
         return Ran(code, *capfd.readouterr())
 
     return run
@@ -52,7 +52,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a package of every name."""
     folder = tmp_path_factory.mktemp("plugins")
     for name, kind in NAMES.items():
-        assert cli.run(["plugins", "new", name, "--kind", kind, "-o", str(folder)]) == 0
+        assert cli.invoke(["plugins", "new", name, "--kind", kind, "-o", str(folder)]) == 0
     return folder
 
 

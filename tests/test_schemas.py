@@ -16,7 +16,7 @@ from test_solve_facts import FOUR
 
 import auditkit
 from auditkit import plugin_manager
-from auditkit.cli import json_schemas, run
+from auditkit.cli import invoke, json_schemas
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
@@ -48,12 +48,12 @@ def test_the_schema_in_docs_is_what_the_program_says(name: str) -> None:
 
 
 def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(["schema", "solution"]) == 0
+    assert invoke(["schema", "solution"]) == 0
     assert json.loads(capsys.readouterr().out)["title"].startswith("auditkit-solution/1")
-    assert run(["schema"]) == 0
+    assert invoke(["schema"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in json_schemas.FILES)
-    assert run(["schema", "solutoin"]) == 2
+    assert invoke(["schema", "solutoin"]) == 2
     assert "did you mean 'solution'?" in capsys.readouterr().err
     (tmp_path / "mine.py").write_text(
         "from typing import ClassVar\n"
@@ -63,7 +63,7 @@ def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: P
         "    def rows(self, layout):\n        return []\n"
         "@hookimpl\ndef auditkit_constraints():\n    return [Mine]\n"
     )
-    assert run(["schema", "config", "--plugins-dir", str(tmp_path)]) == 0
+    assert invoke(["schema", "config", "--plugins-dir", str(tmp_path)]) == 0
     printed = Draft202012Validator(json.loads(capsys.readouterr().out))
     assert printed.is_valid({"constraints": [{"type": "mine", "strength": 1}]})
     assert not printed.is_valid({"constraints": [{"type": "mine", "strenght": 1}]})
@@ -172,7 +172,7 @@ def test_verify_refuses_what_does_not_match(
     def said(name: str, document: Any, subject: Path) -> str:
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(document))
-        assert run(["verify", str(path), str(subject), "-q"]) == 2
+        assert invoke(["verify", str(path), str(subject), "-q"]) == 2
         return capsys.readouterr().err
 
     broken = change(change(report, ["firm", "utility"], "much"), ["constrained", 0, "duals", 0, "slack"])
@@ -189,7 +189,7 @@ def test_verify_refuses_what_does_not_match(
 
 
 def test_what_init_writes_matches(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["init", str(people), "-o", str(tmp_path / "audit.toml")]) == 0
+    assert invoke(["init", str(people), "-o", str(tmp_path / "audit.toml")]) == 0
     document = tomllib.loads((tmp_path / "audit.toml").read_text())
     assert faults("config", document) == []
     assert faults("config", {**document, "valu_scale": 2})

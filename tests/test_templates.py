@@ -190,6 +190,6 @@ def test_a_missing_variable_ends_a_report_before_anything_is_written(
         '{% extends "shipped/report.html" %}\n{% block organisation %}\n{{ organization }}\n{% endblock %}'
     )
     options = ("--config", tmp_path / "quick.toml", "--template-dir", tmp_path / "theme", "-c", "parity")
-    assert cli.run(["report", str(data), *map(str, options)]) == 2
+    assert cli.invoke(["report", str(data), *map(str, options)]) == 2
     assert f"error: {template}, line 3: 'organization' is undefined" in capfd.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "quick.toml", "theme"]

@@ -61,7 +61,7 @@ def staged(rng: np.random.Generator) -> Instance:
 
 def assert_same_layout(made: Instance) -> None:
     """The flat form that was taken over is the one that would be built."""
-    taken, built = made.layout, lay_out(made)
+    taken, built = made.layout, lay_out(made.searches)
     assert taken.groups == built.groups and taken.has_true_rewards == built.has_true_rewards
     for name in ("capacity", "reward", "true_reward", "edge_prob", "terminal", "stop", "candidate_ptr"):
         np.testing.assert_allclose(getattr(taken, name), getattr(built, name), rtol=1e-15)

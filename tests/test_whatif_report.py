@@ -144,7 +144,7 @@ def test_the_command_prints_and_writes(people: Path, tmp_path: Path) -> None:
     done = CliRunner().invoke(command, [str(people), "-o", str(tmp_path / "out")], catch_exceptions=False)
     assert done.exit_code == 0
     assert "is free" in done.stdout and "scores seen at" in done.stdout and "positions open" in done.stdout
-    written = json.loads((tmp_path / "out" / "scenarios.json").read_text())
+    written = json.loads((tmp_path / "out" / "whatif.json").read_text())
     assert written["frontier"]["curves"] and written["sensitivity"]["points"]
     assert len(list((tmp_path / "out").glob("*.svg"))) >= 3
     printed = CliRunner().invoke(command, [str(people), "--json", "--group", "Male"], catch_exceptions=False)

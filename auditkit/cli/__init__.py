@@ -19,8 +19,7 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import check, fit, history, init, plugins, report, schedule, schema, solve, verify, whatif
-from auditkit.cli import run as run_command
+from auditkit.cli import check, fit, history, init, plugins, report, run, schedule, schema, solve, verify, whatif
 from auditkit.cli.group import Commands
 from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
@@ -42,7 +41,7 @@ for command in (
     whatif.whatif,
     solve.solve,
     verify.verify,
-    run_command.run,
+    run.run,
     history.history,
     schedule.schedule,
     plugins.plugins,
@@ -53,10 +52,10 @@ for command in (
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the program and leave with its exit code."""
-    sys.exit(run(arguments))
+    sys.exit(invoke(arguments))
 
 
-def run(arguments: list[str] | None = None) -> int:
+def invoke(arguments: list[str] | None = None) -> int:
     """Run the program; its exit code."""
     try:
         code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
@@ -82,4 +81,4 @@ def run(arguments: list[str] | None = None) -> int:
         return DEFECT
 
 
-__all__ = ["DEFECT", "DONE", "FINDING", "WRONG_INPUT", "commands", "main", "run"]
+__all__ = ["DEFECT", "DONE", "FINDING", "WRONG_INPUT", "commands", "invoke", "main"]
