@@ -26,6 +26,7 @@ from typing import Any
 import pytest
 
 from auditkit import config, pipeline, plugin_manager
+from auditkit.cli import invoke
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
