@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_code
+from auditkit.constraints import OutcomeConstraint, Row, group_members
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Floats, Layout
 
@@ -25,7 +25,7 @@ class Budget(OutcomeConstraint):
     def rows(self, layout: Layout) -> list[Row]:
         weights = self.outcome(layout) * self._expenses(layout)[layout.state_candidate]
         if self.group is not None:
-            weights *= layout.candidate_group[layout.state_candidate] == group_code(layout, self.group)
+            weights *= group_members(layout, self.group, self.by)
         who = f" {self.group}" if self.group is not None else ""
         return [Row.of(f"{self.on} budget{who} <= {self.limit:g}", weights, "<=", self.limit)]
 

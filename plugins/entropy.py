@@ -26,7 +26,7 @@ class Entropy(WelfareConstraint):
 
     def measures(self, layout: Layout) -> list[Measure]:
         label = f"{self.level} entropy <= {self.maximum:g}"
-        return [self.welfare(layout, label, _negative_entropy, _slope, "<=", self.maximum)]
+        return self.welfares(layout, label, _negative_entropy, _slope, "<=", self.maximum)
 
 
 def _negative_entropy(u: Floats) -> float:

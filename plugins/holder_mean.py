@@ -42,10 +42,10 @@ class HolderMean(WelfareConstraint):
     def measures(self, layout: Layout) -> list[Measure]:
         if self.minimum is not None:
             label = f"{self.level} Hölder mean ({self.q:g}) >= {self.minimum:g}"
-            return [self.welfare(layout, label, self._mean, self._slope, ">=", self.minimum)]
+            return self.welfares(layout, label, self._mean, self._slope, ">=", self.minimum)
         assert self.maximum is not None
         label = f"{self.level} Hölder mean ({self.q:g}) <= {self.maximum:g}"
-        return [self.welfare(layout, label, self._mean, self._slope, "<=", self.maximum)]
+        return self.welfares(layout, label, self._mean, self._slope, "<=", self.maximum)
 
     def _mean(self, u: Floats) -> float:
         if self.q == 0:

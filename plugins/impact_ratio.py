@@ -10,28 +10,30 @@ from typing import ClassVar
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_code, group_rates
+from auditkit.constraints import OutcomeConstraint, Row
 from auditkit.model.layout import Layout
 
 
 class ImpactRatio(OutcomeConstraint):
     type: ClassVar[str] = "impact-ratio"
     minimum: float = Field(0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
-    groups: tuple[str, ...] | None = Field(None, min_length=1, description="groups to compare (default: all)")
+    groups: tuple[str, ...] | None = Field(
+        None, min_length=1, description="groups to compare (default: all of some size)"
+    )
     reference: str | None = Field(None, description="group to compare with (default: every other group)")
 
     def rows(self, layout: Layout) -> list[Row]:
-        y = group_rates(layout, self.outcome(layout))
-        for name in (*(self.groups or ()), *(() if self.reference is None else (self.reference,))):
-            group_code(layout, name)  # an unknown group is refused by name
-        groups = self.groups or layout.groups
-        references = groups if self.reference is None else (self.reference,)
-        return [
-            Row.of(f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}", y[g] - self.minimum * y[r], ">=", 0)
-            for r in references
-            for g in groups
-            if g != r
-        ]
+        outcome = self.outcome(layout)
+        rows = []
+        named = (*(self.groups or ()), *(() if self.reference is None else (self.reference,)))
+        for scope in self.scopes(layout, named or None):
+            y = scope.rates(layout, outcome)
+            groups = scope.groups(self.groups)
+            references = groups if self.reference is None else scope.groups((self.reference,))
+            for r, g in ((r, g) for r in references for g in groups if g != r):
+                label = f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}{scope.where}"
+                rows.append(Row.of(label, y[g] - self.minimum * y[r], ">=", 0, scope.by))
+        return rows
 
 
 @hookimpl

@@ -26,7 +26,7 @@ class NashWelfare(WelfareConstraint):
 
     def measures(self, layout: Layout) -> list[Measure]:
         label = f"{self.level} Nash welfare >= {self.minimum:g}"
-        return [self.welfare(layout, label, geometric_mean, geometric_slope, ">=", self.minimum)]
+        return self.welfares(layout, label, geometric_mean, geometric_slope, ">=", self.minimum)
 
 
 def geometric_mean(u: Floats) -> float:

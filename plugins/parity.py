@@ -12,24 +12,31 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_code, group_rates
+from auditkit.constraints import OutcomeConstraint, Row
 from auditkit.model.layout import Layout
 
 
 class Parity(OutcomeConstraint):
     type: ClassVar[str] = "parity"
-    groups: tuple[str, ...] | None = Field(None, min_length=2, description="groups to compare (default: all)")
+    groups: tuple[str, ...] | None = Field(
+        None, min_length=2, description="groups to compare (default: all of some size)"
+    )
     basis: Literal["rate", "count"] = Field("rate", description="per candidate of the group, or in number")
     tolerance: float = Field(0.0, ge=0, description="largest difference allowed")
 
     def rows(self, layout: Layout) -> list[Row]:
-        for group in self.groups or ():
-            group_code(layout, group)  # an unknown group is refused by name
-        rates = group_rates(layout, self.outcome(layout), self.basis)
-        y = {group: rates[group] for group in self.groups or layout.groups}
-        if self.tolerance == 0:
-            return [Row.of(f"{self.on} parity {g} = {h}", y[g] - y[h], "==", 0) for g, h in pairwise(y)]
-        return [Row.of(f"{self.on} parity {g} - {h}", y[g] - y[h], "<=", self.tolerance) for g, h in permutations(y, 2)]
+        outcome = self.outcome(layout)
+        rows = []
+        for scope in self.scopes(layout, self.groups):
+            rates = scope.rates(layout, outcome, self.basis)
+            y = {group: rates[group] for group in scope.groups(self.groups)}
+            label = f"{self.on} parity {{}} {{}} {{}}{scope.where}".format
+            if self.tolerance == 0:
+                rows += [Row.of(label(g, "=", h), y[g] - y[h], "==", 0, scope.by) for g, h in pairwise(y)]
+            else:
+                pairs = permutations(y, 2)
+                rows += [Row.of(label(g, "-", h), y[g] - y[h], "<=", self.tolerance, scope.by) for g, h in pairs]
+        return rows
 
 
 @hookimpl

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_code
+from auditkit.constraints import OutcomeConstraint, Row
 from auditkit.model.layout import Layout
 
 
@@ -22,9 +22,12 @@ class Quota(OutcomeConstraint):
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)
-        member = layout.candidate_group[layout.state_candidate] == group_code(layout, self.group)
-        label = f"{self.on} quota {self.group} >= {self.share:g}"
-        return [Row.of(label, outcome * (np.where(member, 1.0, 0.0) - self.share), ">=", 0)]
+        rows = []
+        for scope in self.scopes(layout, (self.group,)):
+            label = f"{self.on} quota {self.group} >= {self.share:g}{scope.where}"
+            weights = outcome * (np.where(scope.member(layout, self.group), 1.0, 0.0) - self.share)
+            rows.append(Row.of(label, np.where(scope.covers(layout), weights, 0.0), ">=", 0, scope.by))
+        return rows
 
 
 @hookimpl

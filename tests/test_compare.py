@@ -173,10 +173,10 @@ def test_parts_know_what_is_counted_and_what_is_a_rate() -> None:
     parts = Parts.of(rows, instance.layout)
     assert parts is not None
     assert parts.rate is not None
-    named = {(part.counts, part.group) for part in parts.parts}
+    named = {(part.counts, parts.names[part.group]) for part in parts.parts}
     assert named == {(what, group) for what in ("selection", "inspection") for group in "XYZ"}
     sizes = dict(zip(instance.layout.groups, instance.layout.group_sizes, strict=True))
-    by_name = {(p.counts, p.group): f for f, p in enumerate(parts.parts)}
+    by_name = {(p.counts, parts.names[p.group]): f for f, p in enumerate(parts.parts)}
     assert parts.matrix[0, by_name["selection", "X"]] == pytest.approx(1 / sizes["X"])
     assert parts.rate[0, by_name["selection", "X"]]
     assert parts.rate[:2].any(axis=1).all()

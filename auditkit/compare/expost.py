@@ -103,7 +103,9 @@ class ExPost:
         self.layout = layout
         self.rows = rows
         self.weights = mixture.weights
-        self.counted, self.coefficient = _by_group(layout, len(rows), parts)
+        self.classes = layout.candidate_group if parts is None else parts.classes
+        self.size = int(self.classes.max()) + 1
+        self.counted, self.coefficient = _by_class(self.size, len(rows), parts)
         selections = self.coefficient[[counted == SELECTION for counted in self.counted]]
         self.kind = np.unique(selections, axis=1, return_inverse=True)[1].ravel() if len(selections) else self._alike
         self.kinds = int(self.kind.max()) + 1
@@ -113,11 +115,11 @@ class ExPost:
 
     @property
     def _alike(self) -> Ints:
-        return np.zeros(len(self.layout.groups), dtype=np.int64)
+        return np.zeros(self.size, dtype=np.int64)
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
-        everyone = tuple(range(len(self.layout.groups)))
+        everyone = tuple(range(self.size))
         total = int(self.layout.capacity.sum())
         chance = np.zeros(total + 1)
         for weight, grid in zip(self.weights, self._counts(SELECTION, everyone, ()), strict=True):
@@ -169,11 +171,11 @@ class ExPost:
         return self._grids[counted, first, second]
 
     def _in_search(self, counted: str, policy: int, search: int, first: Groups, second: Groups) -> Floats:
-        k, place = int(self.layout.capacity[search]), np.full(len(self.layout.groups), 2)
+        k, place = int(self.layout.capacity[search]), np.full(self.size, 2)
         place[list(first)], place[list(second)] = 0, 1
         if not second:
             place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
-        of_candidate = place[self.layout.candidate_group]
+        of_candidate = place[self.classes]
         classes = int(place.max()) + 1
         atoms = self._atoms(policy, search) if counted == SELECTION else None
         if counted == INSPECTION:
@@ -196,17 +198,17 @@ class ExPost:
             k = int(self.layout.capacity[search])
             found = None
             if (k + 1) ** self.kinds <= MOST_JOINT:
-                law = self.prepared[policy].selection_law(search, self.kind[self.layout.candidate_group], self.kinds)
+                law = self.prepared[policy].selection_law(search, self.kind[self.classes], self.kinds)
                 happen = np.nonzero(law)
                 found = np.column_stack(happen).astype(np.int64), law[happen]
             self._joint[policy, search] = found
         return self._joint[policy, search]
 
 
-def _by_group(layout: Layout, rows: int, parts: Parts | None) -> tuple[list[str | None], Floats]:
-    """What each row counts, if all of it is selections or all inspections, and its coefficient on each group."""
+def _by_class(classes: int, rows: int, parts: Parts | None) -> tuple[list[str | None], Floats]:
+    """What each row counts, if all of it is selections or all inspections, and its coefficient on each class."""
     counted: list[str | None] = [None] * rows
-    coefficient = np.zeros((rows, len(layout.groups)))
+    coefficient = np.zeros((rows, classes))
     if parts is None:
         return counted, coefficient
     for j in range(rows):
@@ -215,7 +217,7 @@ def _by_group(layout: Layout, rows: int, parts: Parts | None) -> tuple[list[str 
         if what in ({SELECTION}, {INSPECTION}):
             counted[j] = what.pop()
             for f in used:
-                coefficient[j, layout.groups.index(parts.parts[f].group)] = parts.matrix[j, f]
+                coefficient[j, parts.parts[f].group] = parts.matrix[j, f]
     return counted, coefficient
 
 

@@ -33,7 +33,7 @@ import numpy as np
 
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Floats, Ints
 from auditkit.solver.evaluate import visits
 from auditkit.solver.oracle import Column
 
@@ -99,13 +99,12 @@ class Bootstrap:
             self.refusal = NoInterval("few-searches", reason)
             return
         self.parts, self.matrix, self.rate = parts, parts.matrix, parts.rate
-        self.member = np.array([layout.groups.index(part.group) for part in parts.parts], dtype=np.int64)
         generator = np.random.default_rng(options.seed)
         size = -(-searches // MOST_BLOCKS)
         block = generator.permutation(searches) // size if size > 1 else np.arange(searches)
         self.blocks = int(block.max()) + 1
         self.into = (block[:, None] == np.arange(self.blocks)).astype(np.float64)
-        self.sizes = _sizes(layout) @ self.into
+        self.sizes = parts.groups.astype(np.float64) @ _sizes(parts) @ self.into
         contributions = [self._contribution(column.visits) for column in columns]
         self.utility = np.array([u for u, _ in contributions])
         self.counts = np.array([phi for _, phi in contributions])
@@ -142,8 +141,8 @@ class Bootstrap:
 
     def weigh(self, omega: Floats) -> Floats | None:
         """M*: M with the replicate's sizes; None if a group of a rate is not drawn."""
-        now, before = (self.sizes @ omega)[self.member], self.sizes.sum(axis=1)[self.member]
-        if (self.rate.any(axis=0) & (now <= 0)).any():
+        now, before = (np.append(n, 1.0)[self.parts.group_of] for n in (self.sizes @ omega, self.sizes.sum(axis=1)))
+        if (self.rate & (now <= 0)).any():
             return None
         return np.where(self.rate, self.matrix * (before / np.where(now > 0, now, 1.0)), self.matrix)
 
@@ -265,10 +264,10 @@ class Resampled:
         return highs
 
 
-def _sizes(layout: Layout) -> Floats:
-    """Candidates of each group in each search."""
-    table = np.zeros((len(layout.groups), len(layout.search_ids)))
-    np.add.at(table, (layout.candidate_group, layout.candidate_search), 1.0)
+def _sizes(parts: Parts) -> Floats:
+    """Candidates of each class in each search."""
+    table = np.zeros((len(parts.names), len(parts.layout.search_ids)))
+    np.add.at(table, (parts.classes, parts.layout.candidate_search), 1.0)
     return table
 
 

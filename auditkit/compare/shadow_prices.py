@@ -34,7 +34,7 @@ def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | 
         part = parts.parts[f]
         if part.counts is None:
             return None
-        found[part.counts, part.group] += -dual * float(parts.matrix[j, f])
+        found[part.counts, parts.names[part.group]] += -dual * float(parts.matrix[j, f])
     return dict(found)
 
 

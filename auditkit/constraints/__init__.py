@@ -4,8 +4,10 @@ from auditkit.constraints.base import Constraint, Measure, Row, Rows
 from auditkit.constraints.binding import bind, make, make_constraints
 from auditkit.constraints.outcome import (
     OutcomeConstraint,
+    Scope,
     WelfareConstraint,
     group_code,
+    group_members,
     group_rates,
     outcome_weights,
 )
@@ -16,9 +18,11 @@ __all__ = [
     "OutcomeConstraint",
     "Row",
     "Rows",
+    "Scope",
     "WelfareConstraint",
     "bind",
     "group_code",
+    "group_members",
     "group_rates",
     "make",
     "make_constraints",

@@ -33,14 +33,16 @@ class Row:
     coefficients: Floats
     sense: Sense
     bound: float
+    by: str | None = None
+    """The attribute (or attributes, crossed) whose groups it weighs alike; None: it may tell all groups apart."""
     tangent_at: Floats | None = None
     """For a cut: the visits at which it touches its measure."""
 
     @staticmethod
-    def of(label: str, weights: Floats, sense: Sense, bound: float) -> Row:
+    def of(label: str, weights: Floats, sense: Sense, bound: float, by: str | None = None) -> Row:
         """A row from a weight for every state of the layout."""
         states = np.flatnonzero(weights)
-        return Row(label, states, weights[states], sense, float(bound))
+        return Row(label, states, weights[states], sense, float(bound), by)
 
     def value(self, visits: Floats) -> float:
         return dot(self.coefficients, visits[self.states])
@@ -63,7 +65,9 @@ class Measure:
     def tangent(self, at: Floats) -> Row:
         """The row that the measure implies by its tangent at visits `at` of its states: a cut."""
         slope = np.asarray(self.gradient(at), dtype=np.float64)
-        return Row(self.label, self.states, slope, self.sense, self.bound - self.value(at) + dot(slope, at), at)
+        return Row(
+            self.label, self.states, slope, self.sense, self.bound - self.value(at) + dot(slope, at), tangent_at=at
+        )
 
     def slack(self, visits: Floats) -> float:
         """How far the measure is from its bound, >= 0 on the right side."""

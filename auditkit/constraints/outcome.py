@@ -1,12 +1,14 @@
 """Constraints on an outcome: how often candidates are inspected, reach a stage, or are selected.
 
-`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), and from which value or
-cost on (`min_value`, `min_cost`). `WelfareConstraint` adds a function of how outcomes are spread over people or groups.
+`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), from which value or cost
+on (`min_value`, `min_cost`), whose groups are compared (`by`) and within which segment (`within`). `WelfareConstraint`
+adds a function of how outcomes are spread over people or groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -14,13 +16,20 @@ from pydantic import Field
 
 from auditkit.constraints.base import Constraint, Measure
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.layout import Bools, Floats, Layout
+from auditkit.model.layout import Bools, Floats, Layout, Partition, comparable
 
 
 class OutcomeConstraint(Constraint):
     """A constraint on how often candidates reach an outcome."""
 
     on: str = Field(default="selection", description="'selection', 'inspection', or the name of a stage")
+    by: str | None = Field(
+        default=None,
+        description="attribute whose groups are meant: Gender, or Gender+Ethnicity crossed (default: each in turn)",
+    )
+    within: str | None = Field(
+        default=None, description="segment, as in Department: the constraint holds within each of its values"
+    )
     min_value: float | dict[str, float] | None = Field(
         default=None, description="count only outcomes at or above this value (one number, or one per group)"
     )
@@ -32,18 +41,91 @@ class OutcomeConstraint(Constraint):
         """Weight of every state such that weights . p is the expected number of outcomes that count."""
         return outcome_weights(layout, self.on, self.min_value, self.min_cost)
 
+    def scopes(self, layout: Layout, named: Sequence[str] | None = None) -> list[Scope]:
+        """The sets of groups that are compared with each other: one for each attribute and value of `within`.
 
-def group_rates(layout: Layout, outcome: Floats, basis: str = "rate") -> dict[str, Floats]:
+        Where `named` groups belong to one attribute, that attribute is meant.
+        """
+        parts = list(layout.protected.values())
+        if self.by is not None:
+            parts = [layout.partition(self.by)]
+        if named:
+            found = {part.by: part for part in (layout.find(group, self.by, "groups")[0] for group in named)}
+            parts = list(found.values())
+        if self.within is None:
+            return [Scope(part, {name: code for code, name in enumerate(part.names)}) for part in parts]
+        scopes = []
+        for value in layout.partition(self.within).names:
+            for crossed in (layout.partition(f"{part.by}+{self.within}") for part in parts):
+                ends = f"+{value}"
+                cells = {n.removesuffix(ends): code for code, n in enumerate(crossed.names) if n.endswith(ends)}
+                scopes.append(Scope(crossed, cells, value))
+        return scopes
+
+
+@dataclass(frozen=True, eq=False)
+class Scope:
+    """The groups of one attribute, in all searches or within one value of a segment.
+
+    `cells` has the number of each group in the partition, which crosses the attribute with the segment if there is one.
+    """
+
+    partition: Partition
+    cells: Mapping[str, int]
+    value: str | None = None
+
+    @property
+    def by(self) -> str:
+        """What tells the groups apart; see `Row.by`."""
+        return self.partition.by
+
+    @property
+    def where(self) -> str:
+        """The end of a label: " in Sales", or nothing."""
+        return "" if self.value is None else f" in {self.value}"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Candidates of each group here."""
+        return {name: int(self.partition.sizes[code]) for name, code in self.cells.items()}
+
+    def groups(self, named: Sequence[str] | None = None) -> tuple[str, ...]:
+        """The groups to compare: those named, as far as they are here, or all that are comparable."""
+        return comparable(self.sizes) if named is None else tuple(group for group in named if group in self.cells)
+
+    def member(self, layout: Layout, group: str) -> Bools:
+        """Per state: of a candidate of this group."""
+        return (self.partition.codes == self.cells[group])[layout.state_candidate]
+
+    def covers(self, layout: Layout) -> Bools:
+        """Per state: of a candidate of the segment's value; without a segment, of anyone."""
+        if self.value is None:
+            return np.ones(layout.states, np.bool_)
+        return np.isin(self.partition.codes, list(self.cells.values()))[layout.state_candidate]
+
+    def rates(self, layout: Layout, outcome: Floats, basis: str = "rate") -> dict[str, Floats]:
+        """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
+        sizes = self.sizes if basis == "rate" else dict.fromkeys(self.cells, 1)
+        return {name: np.where(self.member(layout, name), outcome / sizes[name], 0.0) for name in self.cells}
+
+
+def group_rates(layout: Layout, outcome: Floats, basis: str = "rate", by: str | None = None) -> dict[str, Floats]:
     """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
-    group = layout.candidate_group[layout.state_candidate]
-    scale = 1.0 / layout.group_sizes if basis == "rate" else np.ones(len(layout.groups))
-    return {name: np.where(group == g, outcome * scale[g], 0.0) for g, name in enumerate(layout.groups)}
+    part = layout.partition(by)
+    return Scope(part, {name: code for code, name in enumerate(part.names)}).rates(layout, outcome, basis)
 
 
 def group_code(layout: Layout, group: str) -> int:
+    """The number of a group among `layout.groups`."""
     if group not in layout.groups:
         raise InputError(Problem("group", f"no candidate is in group {group!r}", nearest(group, layout.groups)))
     return layout.groups.index(group)
+
+
+def group_members(layout: Layout, group: str, by: str | None = None) -> Bools:
+    """Per state: whether it is of a candidate of this group."""
+    partition, code = layout.find(group, by)
+    return (partition.codes == code)[layout.state_candidate]
 
 
 def outcome_weights(
@@ -93,10 +175,11 @@ def chance_of(layout: Layout, good: Bools) -> Floats:
 def _per_candidate(layout: Layout, key: str, threshold: float | dict[str, float]) -> Floats:
     if not isinstance(threshold, dict):
         return np.full(len(layout.candidate_ids), float(threshold))
-    for group in threshold:
-        if group not in layout.groups:
-            raise InputError(Problem(key, f"no candidate is in group {group!r}", nearest(group, layout.groups)))
-    return np.array([threshold.get(group, -np.inf) for group in layout.groups])[layout.candidate_group]
+    least = np.full(len(layout.candidate_ids), -np.inf)
+    for group, value in threshold.items():
+        partition, code = layout.find(group, key=key)
+        least[partition.codes == code] = value
+    return least
 
 
 class WelfareConstraint(OutcomeConstraint):
@@ -105,6 +188,23 @@ class WelfareConstraint(OutcomeConstraint):
     level: Literal["individual", "group"] = Field(
         default="group", description="whose outcomes: each candidate's, or each group's"
     )
+
+    def welfares(
+        self,
+        layout: Layout,
+        label: str,
+        value: Callable[[Floats], float],
+        slope: Callable[[Floats], Floats],
+        sense: Literal["<=", ">="],
+        bound: float,
+    ) -> list[Measure]:
+        """`welfare` for each protected attribute in turn, or for `by`; once where it is about individuals."""
+        if self.level == "individual" or self.by is not None or len(layout.protected) == 1:
+            return [self.welfare(layout, label, value, slope, sense, bound)]
+        return [
+            self.model_copy(update={"by": by}).welfare(layout, f"{by} {label}", value, slope, sense, bound)
+            for by in layout.protected
+        ]
 
     def welfare(
         self,
@@ -121,7 +221,9 @@ class WelfareConstraint(OutcomeConstraint):
         whose = layout.state_candidate[states]
         count = len(layout.candidate_ids)
         if self.level == "group":
-            whose, count = layout.candidate_group[whose], len(layout.groups)
+            partition = layout.partition(self.by)
+            known = partition.codes[whose] >= 0
+            states, whose, count = states[known], partition.codes[whose[known]], len(partition.names)
         w = weights[states]
 
         def outcomes(visits: Floats) -> Floats:

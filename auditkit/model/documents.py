@@ -48,22 +48,30 @@ class BoxModel(_Model):
     """A candidate with one inspection: pay the cost, learn the value, select or not."""
 
     id: str = Field(description="unique within the search")
-    group: str
+    group: str | dict[str, str | None] = Field(
+        description="the group, or one for each protected attribute (null: unknown)"
+    )
     cost: float = Field(description="of the inspection, in the unit of the values")
     values: list[float] = Field(description="what the candidate may turn out to be worth")
     probs: list[float] = Field(description="probability of each value; they sum to 1")
     true_values: list[float] | None = Field(default=None, description="long-term utilities, one for each value")
-    attributes: dict[str, float] = Field(default_factory=dict, description="numbers that constraints can refer to")
+    attributes: dict[str, float | str] = Field(
+        default_factory=dict, description="numbers and texts that constraints can refer to"
+    )
 
 
 class ChainModel(_Model):
     """A candidate with several stages: a Markov chain."""
 
     id: str = Field(description="unique within the search")
-    group: str
+    group: str | dict[str, str | None] = Field(
+        description="the group, or one for each protected attribute (null: unknown)"
+    )
     start: str = Field(description="the state in which the candidate begins; not terminal")
     states: dict[str, StateModel]
-    attributes: dict[str, float] = Field(default_factory=dict, description="numbers that constraints can refer to")
+    attributes: dict[str, float | str] = Field(
+        default_factory=dict, description="numbers and texts that constraints can refer to"
+    )
 
 
 class _BoxOrChain:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from auditkit.errors import InputError, Problem
 from auditkit.files import write_json
 from auditkit.model.layout import Layout, lay_out
-from auditkit.model.search import Box, Chain, Search, State
+from auditkit.model.search import UNKNOWN, Box, Chain, Groups, Search, State, groups_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,13 +63,14 @@ class Instance:
         """One row per candidate; cost and mean value are those of boxes, which have one inspection."""
         import pandas as pd
 
+        names = list(self.layout.protected)
         rows = [
-            (search.id, search.capacity, c.id, c.group)
+            (search.id, search.capacity, c.id, *(groups_of(c.group).get(name, UNKNOWN) for name in names))
             + ((c.cost, float(c.values @ c.probs)) if isinstance(c, Box) else (None, None))
             for search in self.searches
             for c in search.candidates
         ]
-        return pd.DataFrame(rows, columns=["search", "capacity", "candidate", "group", "cost", "mean_value"])
+        return pd.DataFrame(rows, columns=["search", "capacity", "candidate", *names, "cost", "mean_value"])
 
     def __repr__(self) -> str:
         n = sum(len(search.candidates) for search in self.searches)
@@ -97,8 +98,12 @@ def _document(instance: Instance) -> dict[str, Any]:
     return {"format": INSTANCE, "searches": searches}
 
 
+def _group(group: Groups) -> str | dict[str, str | None]:
+    return group if isinstance(group, str) else dict(group)
+
+
 def _box(box: Box) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": box.id, "group": box.group, "cost": box.cost}
+    document: dict[str, Any] = {"id": box.id, "group": _group(box.group), "cost": box.cost}
     document |= {"values": box.values.tolist(), "probs": box.probs.tolist()}
     if box.true_values is not None:
         document["true_values"] = box.true_values.tolist()
@@ -108,7 +113,7 @@ def _box(box: Box) -> dict[str, Any]:
 def _chain(chain: Chain) -> dict[str, Any]:
     document = {
         "id": chain.id,
-        "group": chain.group,
+        "group": _group(chain.group),
         "start": chain.start,
         "states": {state.name: _state(state) for state in chain.states},
     }

@@ -14,7 +14,7 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.model.search import Box, Candidate, Chain, Search
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.model.search import UNKNOWN, Box, Candidate, Chain, Search, groups_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,6 +48,53 @@ class Pattern:
         lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
         items = np.fromiter((item for row in rows for item in row), np.int64, int(lengths.sum()))
         return Pattern(np.concatenate([[0], np.cumsum(lengths)]), items)
+
+
+MINIMUM_SHARE = 0.02
+"""Groups with a smaller share of the candidates of known group are compared nowhere: their rates say little."""
+
+
+def comparable(sizes: Mapping[str, int], minimum_share: float = MINIMUM_SHARE) -> tuple[str, ...]:
+    """The groups that are compared, in reports, constraints and plugins alike: known, and not too small."""
+    known = {name: n for name, n in sizes.items() if name != UNKNOWN and n > 0}
+    least = minimum_share * sum(known.values())
+    return tuple(name for name, n in known.items() if n >= least)
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Candidates by the groups of one attribute (or of several, crossed): `codes` is -1 where the group is unknown."""
+
+    by: str
+    names: tuple[str, ...]
+    codes: Ints
+    sizes: Ints
+
+    @staticmethod
+    def of(by: str, labels: Sequence[str]) -> Partition:
+        names = tuple(sorted(set(labels) - {UNKNOWN}))
+        code = {name: i for i, name in enumerate(names)} | {UNKNOWN: -1}
+        return Partition.coded(by, names, np.array([code[label] for label in labels], dtype=np.int64))
+
+    @staticmethod
+    def coded(by: str, names: tuple[str, ...], codes: Ints) -> Partition:
+        return Partition(by, names, codes, np.bincount(codes[codes >= 0], minlength=len(names)))
+
+    @property
+    def comparable(self) -> tuple[str, ...]:
+        """The groups that constraints compare unless they name others."""
+        return comparable(dict(zip(self.names, map(int, self.sizes), strict=True)))
+
+    def crossed(self, other: Partition) -> Partition:
+        """Every combination that occurs; unknown where either is."""
+        known = (self.codes >= 0) & (other.codes >= 0)
+        pairs, inverse = np.unique(
+            np.stack([self.codes[known], other.codes[known]], axis=1), axis=0, return_inverse=True
+        )
+        codes = np.full(len(self.codes), -1, dtype=np.int64)
+        codes[known] = inverse.ravel()
+        names = tuple(f"{self.names[a]}+{other.names[b]}" for a, b in pairs.tolist())
+        return Partition.coded(f"{self.by}+{other.by}", names, codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +136,11 @@ class Layout:
     law: Pattern
     mass: Pattern
     attributes: dict[str, Floats]
-    """Per attribute of candidates: its value for each, NaN where absent."""
+    """Numbers that candidates carry, by name: one for each candidate, NaN where absent."""
+    protected: dict[str, Partition]
+    """Candidates by each protected attribute. `groups` and `candidate_group` are all of these crossed."""
+    texts: dict[str, Partition]
+    """Candidates by each text that they carry (department, location)."""
     has_true_rewards: bool
 
     @property
@@ -107,6 +159,44 @@ class Layout:
     @property
     def group_sizes(self) -> Ints:
         return np.bincount(self.candidate_group, minlength=len(self.groups))
+
+    def partition(self, by: str | None = None) -> Partition:
+        """Candidates by one attribute or text, by several crossed ("Gender+Ethnicity"), or by all protected ones."""
+        if by is None:
+            return self._everything
+        found: Partition | None = None
+        for name in by.split("+"):
+            part = self.protected.get(name) or self.texts.get(name)
+            if part is None:
+                known = [*self.protected, *self.texts]
+                raise InputError(Problem("by", f"no candidate has an attribute {name!r}", nearest(name, known)))
+            found = part if found is None else found.crossed(part)
+        assert found is not None
+        return found
+
+    @property
+    def _everything(self) -> Partition:
+        if len(self.protected) == 1:
+            return next(iter(self.protected.values()))
+        names = tuple(name for name in self.groups if UNKNOWN not in name.split("+"))
+        place = np.array([names.index(name) if name in names else -1 for name in self.groups], dtype=np.int64)
+        return Partition.coded("+".join(self.protected), names, place[self.candidate_group])
+
+    def find(self, group: str, by: str | None = None, key: str = "group") -> tuple[Partition, int]:
+        """The partition and number of a group; its name alone will do where only one attribute has it."""
+        if by is not None:
+            choices = [self.partition(by)]
+        else:
+            choices = [part for part in self.protected.values() if group in part.names]
+            if not choices and "+" in group:
+                choices = [self._everything]
+        if len(choices) > 1:
+            names = " or ".join(f"by={part.by}" for part in choices)
+            raise InputError(Problem(key, f"several attributes have a group {group!r}", f"add {names}"))
+        if not choices or group not in choices[0].names:
+            known = choices[0].names if choices else [n for part in self.protected.values() for n in part.names]
+            raise InputError(Problem(key, f"no candidate is in group {group!r}", nearest(group, known)))
+        return choices[0], choices[0].names.index(group)
 
     def sum_by_candidate(self, per_state: Floats) -> Floats:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])
@@ -137,7 +227,9 @@ def lay_out(searches: Sequence[Search]) -> Layout:
     pieces = [_box_piece(c) if isinstance(c, Box) else _chain_piece(c) for c in candidates]
     sizes = np.array([len(p.reward) for p in pieces], dtype=np.int64)
     counts = np.array([len(search.candidates) for search in searches], dtype=np.int64)
-    groups = tuple(sorted({c.group for c in candidates}))
+    protected = _protected(candidates)
+    cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
+    groups = tuple(sorted(set(cells)))
     stages = tuple(dict.fromkeys(s for p in pieces for s in p.stages if s is not None))
     stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     group_code = {name: i for i, name in enumerate(groups)}
@@ -154,7 +246,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         search_ptr=_offsets(counts),
         candidate_ptr=_offsets(sizes),
         candidate_search=np.repeat(np.arange(len(counts)), counts),
-        candidate_group=np.array([group_code[c.group] for c in candidates], dtype=np.int64),
+        candidate_group=np.array([group_code[cell] for cell in cells], dtype=np.int64),
         state_candidate=np.repeat(np.arange(len(sizes)), sizes),
         state_stage=np.array([stage_code[s] for p in pieces for s in p.stages], dtype=np.int64),
         reward=reward,
@@ -167,6 +259,8 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         law=_stack([p.shape.law for p in pieces], sizes),
         mass=_stack([p.shape.mass for p in pieces], sizes),
         attributes=_attributes(candidates),
+        protected={name: Partition.of(name, labels) for name, labels in protected.items()},
+        texts=_texts(candidates),
         has_true_rewards=bool((~np.isnan(true)).any()),
     )
 
@@ -192,8 +286,25 @@ def _attributes(candidates: list[Candidate]) -> dict[str, Floats]:
     columns: dict[str, Floats] = defaultdict(lambda: np.full(len(candidates), np.nan))
     for i, candidate in enumerate(candidates):
         for name, value in candidate.attributes.items():
-            columns[name][i] = value
+            if not isinstance(value, str):
+                columns[name][i] = value
     return dict(columns)
+
+
+def _texts(candidates: list[Candidate]) -> dict[str, Partition]:
+    names = dict.fromkeys(n for c in candidates for n, value in c.attributes.items() if isinstance(value, str))
+    return {name: Partition.of(name, [_text(c.attributes.get(name)) for c in candidates]) for name in names}
+
+
+def _text(value: float | str | None) -> str:
+    return value if isinstance(value, str) else UNKNOWN
+
+
+def _protected(candidates: list[Candidate]) -> dict[str, list[str]]:
+    """The label of every candidate for each protected attribute that any of them has."""
+    each = [groups_of(c.group) for c in candidates]
+    names = dict.fromkeys(name for groups in each for name in groups)
+    return {name: [groups.get(name, UNKNOWN) for groups in each] for name in names}
 
 
 @cache

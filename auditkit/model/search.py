@@ -24,8 +24,24 @@ from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem
 
+Groups = str | Mapping[str, str | None]
+"""The group of a candidate, or one for each protected attribute; None where it is unknown."""
+
+GROUP = "group"
+"""The name of the attribute where the groups of an instance have none."""
+
+UNKNOWN = "unknown"
+"""The label of an unknown group."""
+
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
+
+
+def groups_of(group: Groups) -> dict[str, str]:
+    """Attribute -> label of one candidate, UNKNOWN where it is not known."""
+    if isinstance(group, str):
+        return {GROUP: group}
+    return {name: UNKNOWN if label is None else label for name, label in group.items()}
 
 
 def _read_only(values: Any) -> NDArray[np.float64]:
@@ -39,12 +55,12 @@ class Box:
     """A one-stage candidate: inspection costs `cost` and shows one of `values`."""
 
     id: str
-    group: str
+    group: Groups
     cost: float
     values: NDArray[np.float64]
     probs: NDArray[np.float64]
     true_values: NDArray[np.float64] | None = None
-    attributes: Mapping[str, float] = field(default_factory=dict)
+    attributes: Mapping[str, float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         values, probs = _read_only(self.values), _read_only(self.probs)
@@ -62,6 +78,7 @@ class Box:
         if true is not None and len(true) != len(values):
             problems.append(Problem("true_values", f"has {len(true)} numbers for {len(values)} values"))
         problems += _distribution_problems("probs", probs)
+        problems += _group_problems(self.group)
         if problems:
             raise InputError(problems)
         object.__setattr__(self, "values", values)
@@ -86,13 +103,13 @@ class Chain:
     """A candidate who passes through stages; `states` may come in any order."""
 
     id: str
-    group: str
+    group: Groups
     start: str
     states: tuple[State, ...]
-    attributes: Mapping[str, float] = field(default_factory=dict)
+    attributes: Mapping[str, float | str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        problems = [*_state_problems(self.states), *self._reference_problems()]
+        problems = [*_group_problems(self.group), *_state_problems(self.states), *self._reference_problems()]
         if not problems:
             problems = self._endless_problems()
         if problems:
@@ -132,6 +149,14 @@ class Chain:
             for state in self.states
             if state.name not in ends
         ]
+
+
+def _group_problems(group: Groups) -> list[Problem]:
+    if isinstance(group, str):
+        return []
+    found = [] if group else [Problem("group", "names no attribute", 'write {"attribute": "label"} or one label')]
+    what = "the name of an attribute is not empty and has no +, which crosses attributes"
+    return found + [Problem(f"group.{name}", what) for name in group if not name or "+" in name]
 
 
 def _state_problems(states: Sequence[State]) -> list[Problem]:

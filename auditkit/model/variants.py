@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
@@ -27,31 +28,22 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
 
 
-def with_more_positions(instance: Instance, extra: int) -> Instance:
-    """`extra` more positions, one at a time to the searches in turn, wherever there are candidates left for them."""
-    capacities = [search.capacity for search in instance.searches]
-    room = [len(search.candidates) - search.capacity for search in instance.searches]
-    if extra > sum(room):
-        raise InputError(f"{extra} more positions are more than the {sum(room)} candidates who have none")
-    while extra:
-        for i, left in enumerate(room):
-            if left and extra:
-                capacities[i], room[i], extra = capacities[i] + 1, left - 1, extra - 1
-    return with_capacities(instance, capacities)
-
-
 def with_scores(instance: Instance, group: str, factor: float) -> Instance:
     """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
     layout = instance.layout
-    if group not in layout.groups:
-        raise InputError(Problem("group", f"no candidate is in group {group!r}", nearest(group, layout.groups)))
+    partition, code = layout.find(group)
+    scaled = partition.codes == code
     if not factor > 0:
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
     searches = tuple(
-        Search(s.id, s.capacity, tuple(_seen(c, factor) if c.group == group else _kept(c) for c in s.candidates))
-        for s in instance.searches
+        Search(
+            s.id,
+            s.capacity,
+            tuple(_seen(c, factor) if seen else _kept(c) for c, seen in zip(s.candidates, scaled[a:b], strict=True)),
+        )
+        for s, (a, b) in zip(instance.searches, pairwise(layout.search_ptr.tolist()), strict=True)
     )
-    member = layout.candidate_group[layout.state_candidate] == layout.groups.index(group)
+    member = scaled[layout.state_candidate]
     reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
     return _laid_out(Instance(searches), replace(layout, reward=reward, has_true_rewards=True))
 
