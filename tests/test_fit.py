@@ -47,7 +47,7 @@ def test_the_instance_has_the_rows_of_each_search_in_order() -> None:
     assert result.rows.tolist() == [0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11]
     assert [c.id for s in searches for c in s.candidates] == [f"c{i}" for i in range(12)]
     groups = np.array(["A", "A", "B", "B", "A", "unknown"] * 2)[result.rows]
-    assert [c.group for s in searches for c in s.candidates] == groups.tolist()
+    assert [(dict(c.group)["Group"] or "unknown") for s in searches for c in s.candidates] == groups.tolist()
     assert result.instance.groups == ("A", "B", "unknown")
     assert result.instance.layout.candidate_search.tolist() == result.realised.search.tolist()
     means = [float(c.probs @ c.values) for s in searches for c in s.candidates if isinstance(c, Box)]
@@ -268,7 +268,7 @@ def test_outcomes_yield_long_term_utilities() -> None:
     assert effects["F"] - effects["M"] == pytest.approx(1.5, abs=0.2)
     layout = result.instance.layout
     assert layout.has_true_rewards
-    better = np.array([c.group == "F" for s in result.instance.searches for c in s.candidates])
+    better = np.array([dict(c.group)["Group"] == "F" for s in result.instance.searches for c in s.candidates])
     gain = result.realised.true - result.realised.credited
     assert gain[better].mean() - gain[~better].mean() > 1
     long_term, short = result.realised.long_term_utility, result.realised.utility

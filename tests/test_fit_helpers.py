@@ -39,6 +39,8 @@ def history(columns: dict[str, Any], stages: tuple[str, ...] = (), score_stage: 
         table["inspected"] = table["score"].notna()
     if "selected" not in table:
         table["selected"] = table["score"].groupby(table["search"]).rank(ascending=False, method="first") <= 1
+    if not any(str(name).startswith("group:") for name in table):
+        table["group:Group"] = table["group"]
     counts = RowCounts(n, n, {}, n, {"any": n}, table["group"].value_counts().to_dict())
     return History(table, stages, score_stage, Roles((), ()), Problems(), counts, Source("x", n, "", None, None, 1), ())
 

@@ -86,7 +86,7 @@ def test_priors_recover_level_slope_and_spread_by_group(fitter: str) -> None:
     means = np.array([(f.probs @ f.values, t.probs @ t.values) for f, t in pairs])
     spreads = np.array([np.sqrt(b.probs @ (b.values - b.probs @ b.values) ** 2) for pair in pairs for b in pair])
     spreads = spreads.reshape(-1, 2)
-    group = np.array([f.group for f, _ in pairs])
+    group = np.array([dict(f.group)["Group"] for f, _ in pairs])
     assert np.corrcoef(means.T)[0, 1] > 0.98
     for g in ("F", "M"):
         assert abs(np.diff(means[group == g].mean(axis=0))[0]) < 0.08

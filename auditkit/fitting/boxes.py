@@ -6,43 +6,44 @@ from collections.abc import Mapping, Sequence
 
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.long_term import TrueValue
+from auditkit.fitting.searches import People
 from auditkit.model.layout import Floats
-from auditkit.model.search import Box
+from auditkit.model.search import Box, Groups
 
 
 def boxes(
     laws: Laws,
-    groups: Sequence[str],
+    groups: Sequence[People],
     costs: Floats,
-    attributes: Sequence[Mapping[str, float]],
+    attributes: Sequence[Mapping[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
 ) -> list[Box]:
     """A box for each candidate, named c0, c1, ...; those with the same law and group share their arrays."""
     shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
     result = []
-    for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
-        key = number, group
+    for i, (number, who) in enumerate(zip(laws.which.tolist(), groups)):
+        key = number, who.cell
         if key not in shared:
             scores, probs = laws.law(number)
             values = value_scale * scores
-            true = None if true_value is None else value_scale * true_value.of(scores, group)
+            true = None if true_value is None else value_scale * true_value.of(scores, who.cell)
             for array in (values, probs, true):
                 if array is not None:
                     array.setflags(write=False)
             shared[key] = values, probs, true
-        result.append(_box(f"c{i}", group, float(costs[i]), *shared[key], attributes[i]))
+        result.append(_box(f"c{i}", who.group, float(costs[i]), *shared[key], attributes[i]))
     return result
 
 
 def _box(
     name: str,
-    group: str,
+    group: Groups,
     cost: float,
     values: Floats,
     probs: Floats,
     true_values: Floats | None,
-    attributes: Mapping[str, float],
+    attributes: Mapping[str, float | str],
 ) -> Box:
     """A box that is not checked and keeps the arrays it is given.
 

@@ -30,7 +30,7 @@ from auditkit.data.firm_history import History
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.folds import Folds
 from auditkit.fitting.long_term import TrueValue
-from auditkit.fitting.searches import hired, stage_reached
+from auditkit.fitting.searches import People, hired, stage_reached
 from auditkit.fitting.strata import Strata
 from auditkit.model.layout import Floats
 from auditkit.model.search import Chain, State
@@ -103,22 +103,22 @@ def chains(
     laws: Laws,
     chances: Floats,
     costs: Floats,
-    groups: Sequence[str],
-    attributes: Sequence[dict[str, float]],
+    groups: Sequence[People],
+    attributes: Sequence[dict[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
 ) -> list[Chain]:
     """A chain for each candidate, named c0, c1, ...; equal ones share their states."""
     made: dict[tuple[object, ...], Chain] = {}
     result = []
-    for i, (number, group) in enumerate(zip(laws.which.tolist(), groups)):
+    for i, (number, who) in enumerate(zip(laws.which.tolist(), groups)):
         terms = tuple(chances[i].tolist()), tuple(costs[i].tolist())
-        key = number, group, terms
+        key = number, who.cell, terms
         if key not in made:
             values, probs = laws.law(number)
-            true = None if true_value is None else value_scale * true_value.of(values, group)
+            true = None if true_value is None else value_scale * true_value.of(values, who.cell)
             states = _states(plan, value_scale * values, probs, true, *terms)
-            made[key] = Chain("", group, plan.stages[0], states)
+            made[key] = Chain("", who.group, plan.stages[0], states)
         chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
         chain.__dict__.update(id=f"c{i}", attributes=attributes[i])
         result.append(chain)

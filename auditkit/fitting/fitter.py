@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GROUP = "group"
-"""The column of features that holds the group; every other column is numeric or a category."""
+"""The column of features that holds the groups of a protected attribute; `group:NAME` where there are several."""
+
+
+def group_columns(features: pd.DataFrame) -> list[str]:
+    """The columns of features that hold protected attributes; none in a blind fit."""
+    return [str(name) for name in features.columns if str(name) == GROUP or str(name).startswith(f"{GROUP}:")]
+
 
 SUM_TOLERANCE = 1e-9
 
@@ -154,6 +160,7 @@ class Fitter(BaseModel, ABC):
     def train(self, features: pd.DataFrame, scores: Floats, weights: Floats) -> ScoreModel:
         """Learn from candidates whose score is known.
 
-        `features` has the column `group` and one for each thing known before the inspection: floats (NaN where it is
-        not known) or categories. `weights` are positive with mean 1: how many candidates each stands for.
+        `features` has one column for each thing known before the inspection: floats (NaN where it is not known) or
+        categories, those of protected attributes among them (`group_columns`). `weights` are positive with mean 1: how
+        many candidates each stands for.
         """

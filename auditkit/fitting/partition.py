@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.fitting.fitter import GROUP
+from auditkit.fitting.fitter import group_columns
 from auditkit.fitting.regression import is_number, kinds_of, positions_in
 from auditkit.model.layout import Floats, Ints
 
@@ -98,7 +98,7 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> Partit
     """Choose the columns to split by, level after level; `features` has the trend among its columns."""
     n = len(scores)
     chosen: tuple[Split, ...] = ()
-    depth = {str(column): 0 for column in features.columns if column != GROUP}
+    depth = {str(column): 0 for column in features.columns if column not in group_columns(features)}
     code, count = np.zeros(n, dtype=np.int64), 1
     loss = _spread(code, scores, weights)
     while loss > 0:

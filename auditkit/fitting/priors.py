@@ -21,7 +21,7 @@ from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, 
 from auditkit.fitting import chains, searches
 from auditkit.fitting.boxes import boxes
 from auditkit.fitting.fitted import CannotFit, Fitted, Realised
-from auditkit.fitting.fitter import GROUP, Fitter, Laws
+from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
 from auditkit.fitting.folds import Folds, deal
 from auditkit.fitting.long_term import OutcomeScale, TrueValue, true_values
 from auditkit.fitting.propensity import propensity_weights, selection
@@ -48,11 +48,13 @@ def fit(
     propensity: bool = False,
     outcome_scale: OutcomeScale = "match",
     staged: bool = True,
+    blind: bool = False,
 ) -> Fitted:
     """Fit a history.
 
     `cost` (one number, or one per stage) and `capacity` serve where the data have none. `propensity` weighs scores by
-    the inverse chance that there is one. `staged` makes chains of data with stages, boxes otherwise.
+    the inverse chance that there is one. `staged` makes chains of data with stages, boxes otherwise. `blind` keeps the
+    protected attributes out of the priors.
     Raises CannotFit if the data cannot support a model, InputError if a cost is missing or a setting is wrong.
     """
     _check_settings(fitter, fitters, capacity, value_scale, folds, points)
@@ -60,9 +62,10 @@ def fit(
     notices: list[str] = []
     table = history.table
     plan = chains.StagePlan.of(history, notices) if staged and history.stages else None
-    features = features_of(history)
-    if list(features.columns) == [GROUP]:
-        notices.append("nothing is known of candidates before inspection but their group: --map prior=COLUMN adds more")
+    features = features_of(history, blind=blind)
+    if not len(features.columns.difference(group_columns(features))):
+        what = "nothing" if blind else "nothing but their groups"
+        notices.append(f"{what} is known of candidates before inspection: --map prior=COLUMN adds more")
     scores = table["score"].to_numpy(dtype=np.float64)
     scored = ~np.isnan(scores)
     dealt = deal(table["search"], table["candidate"], scored, folds)
@@ -74,7 +77,7 @@ def fit(
     all_laws = cross_fit(kind, features, scores, weights, dealt)
 
     rows, search = _in_layout_order(history, notices)
-    laws, group = all_laws.take(rows), table["group"].astype("str").to_numpy()[rows].tolist()
+    laws, people = all_laws.take(rows), searches.people(history, rows)
     positions, capacity_source = searches.capacities(history, rows, search, capacity, notices)
     true_value = _true_value(history, outcome_scale, notices)
     extra = searches.attributes(history, rows)
@@ -83,29 +86,31 @@ def fit(
     inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
     if plan is None:
         costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
-        candidates = [*boxes(laws, group, costs, extra, value_scale, true_value)]
+        candidates = [*boxes(laws, people, costs, extra, value_scale, true_value)]
     else:
         own = plan.stages[: plan.own]
         each, cost_source = searches.stage_costs(history, rows, own, plan.shows, cost, notices)
         chances = chains.pass_chances(plan, history, features, dealt, notices)[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
-        candidates = [*chains.chains(plan, laws, chances, padded, group, extra, value_scale, true_value)]
+        candidates = [*chains.chains(plan, laws, chances, padded, people, extra, value_scale, true_value)]
         reached = {name: searches.stage_reached(history, name)[rows] for name in own}
         costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
         inspected = reached[own[0]]
     realised = _realised(
         history, rows, search, positions, inspected, costs, laws, value_scale, true_value, reached, notices
     )
+    groups = {name: table[f"group:{name}"].astype("str").to_numpy()[rows] for name in history.columns("group")}
     quality = assess(
         laws,
         scores[rows],
-        group,
-        selection(group, laws.means, inspected, scored[rows], chance_weights[rows], weighted=propensity),
+        groups,
+        selection(groups, laws.means, inspected, scored[rows], chance_weights[rows], weighted=propensity),
     )
     settings = {
         "fitter": fitter,
         "fitter_settings": fitter_settings,
         "features": [str(name) for name in features.columns],
+        "blind": blind,
         "folds": dealt.count,
         "folds_of": dealt.unit,
         "propensity": propensity,
@@ -128,13 +133,17 @@ def fit(
     )
 
 
-def features_of(history: History) -> pd.DataFrame:
-    """What was known of each candidate before the inspection: group, job family if there is one, priors."""
+def features_of(history: History, *, blind: bool = False) -> pd.DataFrame:
+    """What was known of each candidate before the inspection: protected attributes (unless blind), family, priors."""
     table = history.table
-    features: dict[str, pd.Series[Any]] = {GROUP: table["group"].astype("str")}
+    names = () if blind else history.columns("group")
+    features: dict[str, pd.Series[Any]] = {
+        GROUP if len(names) == 1 else f"{GROUP}:{name}": table[f"group:{name}"].astype("str") for name in names
+    }
     if "family" in table.columns:
         features["family"] = table["family"].astype("category")
-    return pd.DataFrame(features | {name: table[f"prior:{name}"] for name in history.columns("prior")})
+    features |= {name: table[f"prior:{name}"] for name in history.columns("prior")}
+    return pd.DataFrame(features, index=table.index)
 
 
 def cross_fit(kind: Fitter, features: pd.DataFrame, scores: Floats, weights: Floats, folds: Folds) -> Laws:
@@ -235,8 +244,9 @@ def _true_value(history: History, scale: OutcomeScale, notices: list[str]) -> Tr
         return None
     table = history.table
     known = table[searches.hired(table) & table["outcome"].notna() & table["score"].notna()]
+    cells = [who.cell for who in searches.people(history, np.flatnonzero(table.index.isin(known.index)))]
     found = true_values(
-        known["score"].to_numpy(dtype=np.float64), known["outcome"].to_numpy(dtype=np.float64), known["group"], scale
+        known["score"].to_numpy(dtype=np.float64), known["outcome"].to_numpy(dtype=np.float64), cells, scale
     )
     if isinstance(found, str):
         notices.append(found)
@@ -264,7 +274,7 @@ def _realised(
     credited = np.where(np.isnan(scores), laws.means, scores)
     true: Floats | None = None
     if true_value is not None:  # linear in the score, so the mean of a prior stands for the prior
-        effects = table["group"].astype("str").map(lambda g: true_value.effects.get(g, 0.0)).to_numpy(dtype=np.float64)
+        effects = np.array([true_value.effects.get(who.cell, 0.0) for who in searches.people(history, rows)])
         true = value_scale * (true_value.intercept + true_value.slope * credited + effects)
     realised = Realised(
         search=search,

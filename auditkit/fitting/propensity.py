@@ -9,6 +9,7 @@ more promising distorts. What neither can mend: selection on something that is n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -83,13 +84,16 @@ def terciles(expected: Floats) -> Ints:
 
 
 def selection(
-    group: Any, expected: Floats, inspected: Bools, scored: Bools, weights: Floats, *, weighted: bool
+    groups: Mapping[str, Any], expected: Floats, inspected: Bools, scored: Bools, weights: Floats, *, weighted: bool
 ) -> Selection:
     """The report on selection into inspection; `expected` is the mean of every candidate's prior."""
     third = terciles(expected)
-    names, code = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
     return Selection(
-        by_group=tuple(_rate(str(name), code == i, inspected, scored) for i, name in enumerate(names)),
+        by_group=tuple(
+            _rate(name, labels == name, inspected, scored)
+            for labels in groups.values()
+            for name in map(str, np.unique(labels))
+        ),
         by_tercile=tuple(_rate(name, third == i, inspected, scored) for i, name in enumerate(TERCILES)),
         scored=int(scored.sum()),
         effective=effective_size(weights[scored]),

@@ -14,6 +14,7 @@ law that knows nothing of anybody. Mean error is the mean of score - expected sc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,7 +107,7 @@ def crps(laws: Laws, scores: Floats) -> Floats:
     return distance - spread[laws.which]
 
 
-def assess(laws: Laws, scores: Floats, group: Any, selection: Selection) -> FitQuality:
+def assess(laws: Laws, scores: Floats, groups: Mapping[str, Any], selection: Selection) -> FitQuality:
     """Quality of the priors of all candidates; `scores` are NaN for those without one."""
     known = np.flatnonzero(~np.isnan(scores))
     held, y = laws.take(known), scores[known]
@@ -116,7 +117,6 @@ def assess(laws: Laws, scores: Floats, group: Any, selection: Selection) -> FitQ
     score = crps(held, y)
     errors = y - expected[known]
     covered = {level: _covered(low, high, level) for level in LEVELS}
-    of_group = np.asarray(group, dtype=object).astype(str)
     third = terciles(expected)
 
     def error(name: str, who: Bools) -> Error:
@@ -128,7 +128,7 @@ def assess(laws: Laws, scores: Floats, group: Any, selection: Selection) -> FitQ
         deviation = float(own.std(ddof=1) / np.sqrt(n)) if n > 1 else None
         return Error(name, n, float(own.mean()), deviation, float(score[mine].mean()), float(covered[0.8][mine].mean()))
 
-    by_group = tuple(error(str(name), of_group == name) for name in np.unique(of_group))
+    by_group = tuple(error(str(name), own == name) for own in groups.values() for name in np.unique(own))
     by_stratum = tuple(error(name, third == i) for i, name in enumerate(TERCILES))
     support, probs = quantise(y, np.ones(len(y)), laws.values.shape[1])
     blind = float(crps(Laws.of([(support, probs)], np.zeros(len(y), dtype=np.int64)), y).mean())

@@ -7,7 +7,7 @@ a value seen once moves the fit little and a value never seen, all zeros, has th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -70,13 +70,15 @@ class Design:
                 numbers.append((name, float(known.mean()), float(known.std()), len(known) < len(values)))
         return Design(tuple(numbers), tuple(categories), squares)
 
-    def matrix(self, features: pd.DataFrame, without: str = "") -> Floats:
-        """One row per candidate; the first column is 1, those of the category `without` are 0."""
+    def matrix(self, features: pd.DataFrame, without: Collection[str] = (), numbers: bool = True) -> Floats:
+        """One row per candidate; the first column is 1, those of the categories `without` (and of numbers) may be 0."""
         n = len(features)
         columns = [np.ones((n, 1))]
         for name, mean, sd, gaps in self.numbers:
             values = (features[name].to_numpy(dtype=np.float64, na_value=np.nan) - mean) / sd
             missing = np.isnan(values)
+            if not numbers:
+                values, missing = np.zeros(n), np.zeros(n, dtype=np.bool_)
             values = np.where(missing, 0.0, values)
             columns.append(values[:, None])
             if self.squares:
@@ -84,7 +86,7 @@ class Design:
             if gaps:
                 columns.append(missing[:, None].astype(np.float64))
         for name, seen in self.categories:
-            code = positions_in(seen, features[name]) if name != without else np.full(n, -1)
+            code = positions_in(seen, features[name]) if name not in without else np.full(n, -1)
             columns.append((code[:, None] == np.arange(len(seen))).astype(np.float64))
         return np.concatenate(columns, axis=1)
 

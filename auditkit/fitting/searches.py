@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from auditkit.data.firm_history import History
+from auditkit.data.firm_history import ALL, History
+from auditkit.data.values import UNKNOWN
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.search import GROUP
 
 Cost = float | Mapping[str, float]
 """One cost of every inspection, or one for each stage."""
@@ -136,12 +139,41 @@ def _no_cost() -> InputError:
     return InputError(Problem("cost", what, "give one with --cost, in the unit of value, or --map cost=COLUMN"))
 
 
-def attributes(history: History, rows: Ints) -> list[dict[str, float]]:
-    """Expenses of each row under the names of their columns; what is not known is left out."""
-    names = history.columns("expense")
+@dataclass(frozen=True)
+class People:
+    """The groups of a candidate, one for each protected attribute, and all of them crossed."""
+
+    group: Mapping[str, str | None]
+    cell: str
+
+
+def people(history: History, rows: Ints) -> list[People]:
+    """The groups of each row; equal ones are one object."""
+    names = history.columns("group")
     if not names:
+        return [People({GROUP: ALL}, ALL)] * len(rows)
+    table = history.table[[f"group:{name}" for name in names]].astype("str").iloc[rows]
+    shared: dict[tuple[str, ...], People] = {}
+    found = []
+    for labels in table.itertuples(index=False, name=None):
+        if labels not in shared:
+            known = {name: None if label == UNKNOWN else label for name, label in zip(names, labels, strict=True)}
+            shared[labels] = People(known, "+".join(labels))
+        found.append(shared[labels])
+    return found
+
+
+def attributes(history: History, rows: Ints) -> list[dict[str, float | str]]:
+    """Expenses and segments of each row under the names of their columns; what is not known is left out."""
+    numbers, texts = history.columns("expense"), history.columns("segment")
+    columns = {f"expense:{name}": name for name in numbers} | {f"segment:{name}": name for name in texts}
+    if not columns:
         return [{} for _ in rows]
-    records: list[dict[Any, Any]] = (
-        history.table[[f"expense:{name}" for name in names]].iloc[rows].set_axis(list(names), axis=1).to_dict("records")
-    )
-    return [{str(k): float(v) for k, v in record.items() if math.isfinite(v)} for record in records]
+    records: list[dict[Any, Any]] = history.table[[*columns]].iloc[rows].rename(columns=columns).to_dict("records")
+    return [
+        {str(k): v if isinstance(v, str) else float(v) for k, v in record.items() if _is_known(v)} for record in records
+    ]
+
+
+def _is_known(value: Any) -> bool:
+    return value != UNKNOWN if isinstance(value, str) else not pd.isna(value) and math.isfinite(value)

@@ -19,24 +19,25 @@ from the median, and the smaller K serves, so that strata that differ in spread 
 **Groups.** The law of group g in cell c is (n_g L_gc + K' L_c) / (n_g + K'), L_gc learnt from the group alone and L_c
 from everybody, n_g the size of the whole group and K' the ratio for groups within cells. So a large group has laws of
 its own, of another level and another spread; a small one has those of everybody with the same priors, and so has a
-group never seen.
+group never seen. Several protected attributes add up: each has such laws, learnt from scores less the effects of the
+other attributes in the regression below; the law of a candidate is the mixture of theirs, moved so that its mean is
+that of everybody plus what each attribute adds.
 
 **Trend.** Neighbouring cells of a number differ mostly by its slope, and shrinking that away would make candidates look
 more alike than they are. So the laws are of y - m_c, with m_c the mean over the cell of a linear regression on the
-priors (fitted together with the group, whose part is left out), and m_c is added in the end: a cell shrinks toward its
+priors (fitted together with the groups, whose part is left out), and m_c is added in the end: a cell shrinks toward its
 parent moved along the trend. Scores with few different values (ratings) are left as they are.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditkit.fitting.fitter import GROUP, Laws, ScoreModel, quantise
+from auditkit.fitting.fitter import Laws, ScoreModel, group_columns, quantise
 from auditkit.fitting.partition import TREND, partition
 from auditkit.fitting.regression import Design, kinds_of, least_squares, positions_in
 from auditkit.model.layout import Floats, Ints
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
 FINER = 8
 """Laws of parents are kept with this many times the final number of points."""
 
-EVERYBODY = -1
+Law = tuple[Floats, Floats]
+"""Values and their weights."""
 
 
 def pseudo_count(measured: Floats, strata: Ints, parents: Ints, weights: Floats) -> float:
@@ -88,6 +90,7 @@ class Strata(ScoreModel):
 
     def __init__(self, features: pd.DataFrame, scores: Floats, weights: Floats, points: int) -> None:
         self.points, self.weights = points, weights
+        self._columns = group_columns(features)
         self._design = Design.of(features)
         self._slopes = least_squares(self._design.matrix(features), scores, weights, self._design.penalty)
         table = self._with_trend(features)
@@ -98,65 +101,116 @@ class Strata(ScoreModel):
         self._trend = [_means(code, line, weights) for code in codes]
         finest = self._trend[-1]
         self.scores = scores - np.array([finest[code] for code in codes[-1].tolist()])
-        measured = np.stack([self.scores, np.abs(self.scores - np.median(self.scores))], axis=1)
-        self._groups = kinds_of(features[GROUP])
-        group = positions_in(self._groups, features[GROUP])
-        self.pseudo = [pseudo_count(measured, cell, parent, weights) for parent, cell in pairwise(codes)]
+        self.pseudo = [pseudo_count(_measured(self.scores), cell, parent, weights) for parent, cell in pairwise(codes)]
         """K of level 1, 2, ..."""
-        self.group_pseudo = pseudo_count(measured, codes[-1] * len(self._groups) + group, codes[-1], weights)
-        """K' of groups within cells."""
-        self._rows: dict[tuple[int, int], dict[int, Ints]] = {}
-        for g in range(EVERYBODY, len(self._groups)):
-            own = np.flatnonzero(group == g) if g >= 0 else np.arange(len(scores))
-            for level, code in enumerate(codes):
-                self._rows[g, level] = {cell: own[i] for cell, i in _positions(code[own])}
-        self._made: dict[tuple[int, int, int], tuple[Floats, Floats]] = {}
+        self._everybody = _Laws(self, self.scores, [dict(_positions(code)) for code in codes])
+        self._attributes = [_Attribute(self, name, features, codes) for name in self._columns]
 
     def _with_trend(self, features: pd.DataFrame) -> pd.DataFrame:
-        """The features with the trend in front; the group has no part in it."""
-        table = features.copy()
-        table.insert(0, TREND, self._design.matrix(features, without=GROUP) @ self._slopes)
+        """The features with the trend in front; protected attributes have no part in it."""
+        table = features.drop(columns=self._columns)
+        table.insert(0, TREND, self._design.matrix(features, without=self._columns) @ self._slopes)
         return table
 
-    @cached_property
+    def effect(self, features: pd.DataFrame, name: str) -> Floats:
+        """What the regression adds for the groups of one attribute, less its mean."""
+        others = [column for column, _ in self._design.categories if column != name]
+        rows = self._design.matrix(features, without=others, numbers=False)
+        found = np.asarray(rows @ self._slopes) - self._slopes[0]
+        return found - np.average(found, weights=self.weights)
+
+    @property
     def group_credibility(self) -> dict[str, float]:
         """What a group's own laws weigh against those of everybody in the same cell."""
-        sizes = [effective_size(self.weights[self._rows[g, 0][0]]) for g in range(len(self._groups))]
-        return {str(g): credibility(n, self.group_pseudo) for g, n in zip(self._groups, sizes)}
+        return {name: weight for attribute in self._attributes for name, weight in attribute.credibility.items()}
 
     def laws(self, features: pd.DataFrame) -> Laws:
         codes = np.stack(self.partition.cells(self._with_trend(features)))
         deepest = np.zeros(len(features), dtype=np.int64)
         for level in range(1, len(codes)):  # a cell without training rows has the law of its nearest ancestor
-            known = np.array(list(self._rows[EVERYBODY, level]), dtype=np.int64)
+            known = np.array(list(self._everybody.rows[level]), dtype=np.int64)
             deepest[np.isin(codes[level], known) & (deepest == level - 1)] = level
         cell = codes[deepest, np.arange(len(features))]
-        group = positions_in(self._groups, features[GROUP])
-        kinds, which = np.unique(np.stack([group, deepest, cell]), axis=1, return_inverse=True)
+        groups = [positions_in(attribute.groups, features[attribute.name]) for attribute in self._attributes]
+        kinds, which = np.unique(np.stack([deepest, cell, *groups]), axis=1, return_inverse=True)
         found = []
-        for g, level, code in kinds.T.tolist():
-            path = self.partition.path(level, code)
-            law = self._law(EVERYBODY, level, path)
-            if g >= 0 and (weight := self.group_credibility[str(self._groups[g])]):
-                law = _blend(weight, self._law(g, level, path), law)
-            support, probs = quantise(*law, self.points)
+        for level, code, *own in kinds.T.tolist():
+            support, probs = quantise(*self._blended(level, self.partition.path(level, code), own), self.points)
             found.append((support + self._trend[level][code], probs))
         return Laws.of(found, which.ravel())
 
-    def _law(self, group: int, level: int, path: list[int]) -> tuple[Floats, Floats]:
-        """L_s of one group, or of everybody, in a cell, without its trend."""
-        key = group, level, path[level]
+    def _blended(self, level: int, path: list[int], groups: list[int]) -> Law:
+        """The law of a cell for people of these groups, without its trend."""
+        base = self._everybody.law(level, path)
+        parts = [attribute.law(level, path, g) for attribute, g in zip(self._attributes, groups, strict=True)]
+        if len(parts) < 2:
+            return parts[0][0] if parts else base
+        mean = _mean(base) + sum(gain for _, gain in parts)
+        values = np.concatenate([law[0] + (mean - _mean(law)) for law, _ in parts])
+        return values, np.concatenate([law[1] / law[1].sum() for law, _ in parts])
+
+
+class _Laws:
+    """The laws of all cells, learnt from some of the rows."""
+
+    def __init__(self, strata: Strata, scores: Floats, rows: list[dict[int, Ints]]) -> None:
+        """`rows` has, for each level, the rows of each cell."""
+        self.strata, self.scores, self.rows = strata, scores, rows
+        self._made: dict[tuple[int, int], Law] = {}
+
+    def law(self, level: int, path: list[int]) -> Law:
+        """L_s of a cell, without its trend."""
+        key = level, path[level]
         if key not in self._made:
-            own = self._rows[group, level].get(path[level])
+            own = self.rows[level].get(path[level])
             if own is None:
-                self._made[key] = self._law(group, level - 1, path)
+                self._made[key] = self.law(level - 1, path)
             else:
-                law = self.scores[own], self.weights[own]
+                weights = self.strata.weights[own]
+                law = self.scores[own], weights
                 if level:
-                    weight = credibility(effective_size(self.weights[own]), self.pseudo[level - 1])
-                    law = _blend(weight, law, self._law(group, level - 1, path))
-                self._made[key] = quantise(*law, self.points * FINER)
+                    weight = credibility(effective_size(weights), self.strata.pseudo[level - 1])
+                    law = _blend(weight, law, self.law(level - 1, path))
+                self._made[key] = quantise(*law, self.strata.points * FINER)
         return self._made[key]
+
+
+class _Attribute:
+    """What the groups of one protected attribute add."""
+
+    def __init__(self, strata: Strata, name: str, features: pd.DataFrame, codes: list[Ints]) -> None:
+        self.name, self.groups = name, kinds_of(features[name])
+        group = positions_in(self.groups, features[name])
+        others = [strata.effect(features, other) for other in group_columns(features) if other != name]
+        scores = strata.scores - sum(others) if others else strata.scores
+        self.pseudo = pseudo_count(_measured(scores), codes[-1] * len(self.groups) + group, codes[-1], strata.weights)
+        """K' of the groups within cells."""
+        own = [np.flatnonzero(group == g) for g in range(len(self.groups))]
+        self.credibility = {
+            str(g): credibility(effective_size(strata.weights[rows]), self.pseudo)
+            for g, rows in zip(self.groups, own, strict=True)
+        }
+        self._own = [
+            _Laws(strata, scores, [{cell: rows[i] for cell, i in _positions(code[rows])} for code in codes])
+            for rows in own
+        ]
+        self._everybody = strata._everybody if not others else _Laws(strata, scores, strata._everybody.rows)
+
+    def law(self, level: int, path: list[int], group: int) -> tuple[Law, float]:
+        """The law of a group in a cell, and how far its mean is from everybody's."""
+        base = self._everybody.law(level, path)
+        if group < 0 or not (weight := self.credibility[str(self.groups[group])]):
+            return base, 0.0
+        law = _blend(weight, self._own[group].law(level, path), base)
+        return law, _mean(law) - _mean(base)
+
+
+def _measured(scores: Floats) -> Floats:
+    return np.stack([scores, np.abs(scores - np.median(scores))], axis=1)
+
+
+def _mean(law: Law) -> float:
+    return float(np.average(law[0], weights=law[1]))
 
 
 def _means(code: Ints, values: Floats, weights: Floats) -> dict[int, float]:
@@ -172,7 +226,7 @@ def _positions(code: Ints) -> Iterator[tuple[int, Ints]]:
     yield from zip(found.tolist(), np.split(order, first[1:]))
 
 
-def _blend(weight: float, law: tuple[Floats, Floats], other: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _blend(weight: float, law: Law, other: Law) -> Law:
     """weight * law + (1 - weight) * other, whatever their weights sum to."""
     if weight == 0.0:
         return other
