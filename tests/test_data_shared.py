@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from data_files import SHARED, save, table
 
 from auditkit.data import History, load
 from auditkit.errors import InputError
+from support.data_files import SHARED, save, table
 
 
 def codes(history: History) -> set[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,7 @@ from auditkit.disparity import (
     suppress,
 )
 from auditkit.errors import InputError
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from support.data_files import SHARED
 
 UCB = [  # department: (applicants, admitted)
     {"F": (108, 89), "M": (825, 512)},
@@ -135,9 +133,9 @@ def test_adjustments_have_known_values() -> None:
 
 # ------------------------------------------------------------------------------------------------ the shared data
 def shared(name: str) -> pd.DataFrame:
-    if not (DATA / name).exists():
+    if not (SHARED / name).exists():
         pytest.skip(f"{name} is not here")
-    return pd.read_csv(DATA / name)
+    return pd.read_csv(SHARED / name)
 
 
 def test_shared_counts_are_those_above() -> None:

@@ -20,7 +20,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[1]
+from support import ROOT
+from support.instances import FOUR_BOXES
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 MAPPED = {"auditkit.plugins": "plugins", "auditkit.templates": "templates", "auditkit": "auditkit"}
@@ -149,22 +151,6 @@ def fresh_environment(folder: Path, wheel: Path) -> Path:
     run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=folder)
     run(sys.executable, "-m", "pip", "--python", python, "check", cwd=folder)
     return python
-
-
-FOUR_BOXES = {
-    "format": "auditkit-instance/1",
-    "searches": [
-        {
-            "id": "s",
-            "capacity": 1,
-            "candidates": [
-                {"id": f"{group}{low}", "group": group, "cost": 1, "values": [low + 6, low], "probs": [0.5, 0.5]}
-                for group, low in (("X", 4), ("X", 3), ("Y", 2), ("Y", 1))
-            ],
-        }
-    ],
-    "constraints": [{"type": "parity"}],
-}
 
 
 @pytest.mark.slow

@@ -11,10 +11,10 @@ from typing import Any
 
 import pypdf
 import pytest
-import report_example
 
 from auditkit.report import html, pdf
 from auditkit.report.svg import lit
+from support import report_example
 
 CREATED = "2026-11-16T06:00:00Z"
 

@@ -19,8 +19,6 @@ from urllib.parse import unquote, urlsplit
 import click
 import pytest
 from click.testing import CliRunner
-from scheduled_example import Scheduled
-from scheduled_servers import web
 
 from auditkit.cli import commands
 from auditkit.errors import InputError
@@ -28,6 +26,8 @@ from auditkit.plugin_manager import load
 from auditkit.report.thresholds import BOUNDS, MEASURES
 from auditkit.scheduled.job import job as real_job
 from auditkit.scheduled.settings import HistorySettings
+from support.scheduled_example import Scheduled
+from support.scheduled_servers import web
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}

@@ -9,8 +9,6 @@ import sysconfig
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def run(*command: str | Path, cwd: Path, code: int = 0, **env: str) -> str:
     """What a command prints, on stdout and stderr; it must end with `code`."""

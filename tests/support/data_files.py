@@ -7,7 +7,9 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+from support import ROOT
+
+SHARED = ROOT.parent / "shared" / "data"
 """Real files that are no part of the repository: used where they are, never needed."""
 
 HEADER = ("Candidate ID", "Req ID", "Gender", "Interviewed", "Interview score", "CV score", "Final status")
