@@ -13,6 +13,8 @@ from hypothesis import settings
 pytest.register_assert_rewrite("support")  # before the first import from it
 
 from auditkit import cli  # noqa: E402
+from auditkit.report import html  # noqa: E402
+from support import report_example  # noqa: E402
 from support.audit_helpers import rows, save  # noqa: E402
 from support.pages import CHROMIUM  # noqa: E402
 from support.plugin_helpers import Ran  # noqa: E402
@@ -48,6 +50,12 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def few_people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A smaller export, with a group of two persons."""
     return save(tmp_path_factory.mktemp("data") / "people.csv", rows(searches=6, each=6, tiny=2))
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    """The report of the example."""
+    return html.render(report_example.document())
 
 
 @pytest.fixture(scope="module")

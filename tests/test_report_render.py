@@ -27,11 +27,6 @@ from support import report_example
 from support.pages import GOLDEN, SECTIONS, Page, hostile, many_groups
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
-    return html.render(report_example.document())
-
-
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the charts, where only the words are in question."""

@@ -17,9 +17,10 @@ from auditkit.cli import invoke, json_schemas
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
+from auditkit.report.report_schema import ReportModel
 from auditkit.solver import solve
 from auditkit.solver.g_rdip import Settings
-from support import ROOT
+from support import ROOT, report_example, scheduled_example
 from support.constraints import build
 from support.instances import FOUR
 
@@ -158,6 +159,12 @@ def test_reports_match(report: dict[str, Any], few_people: Path) -> None:
     bare = auditkit.audit(few_people, map={"score": "none"}, config=QUICK).to_json()
     assert bare["firm"] is None
     assert faults("report", bare) == []
+
+
+@pytest.mark.parametrize("document", [report_example.document(), scheduled_example.document()], ids=["report", "run"])
+def test_the_example_of_the_tests_matches(document: dict[str, Any]) -> None:
+    assert faults("report", document) == []
+    ReportModel.model_validate(document)
 
 
 def test_verify_refuses_what_does_not_match(
