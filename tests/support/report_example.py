@@ -1,8 +1,9 @@
 """A realistic report document (`auditkit-report/1`), written by hand, for the tests of the rendering.
 
 Six groups, of which two are not shown; four constraints; every part present. The disparity tables are what
-`auditkit.disparity` and the Local Law 144 plugin gave for such data, kept beside this file so that they stand still. tests/test_schemas.py compares the document with the schema; after a
-change, write the golden page again (see tests/test_report_render.py).
+`auditkit.disparity` and the Local Law 144 plugin gave for such data, kept beside this file so that they stand still.
+tests/test_schemas.py compares the document with the schema; after a change, write the golden page again (see
+tests/test_report_render.py).
 """
 
 from __future__ import annotations
