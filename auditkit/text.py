@@ -55,7 +55,11 @@ def percent(x: float | None, decimals: int = 1) -> str:
 
 
 def ratio(x: float | None, line: float | None = None, decimals: int = 3) -> str:
-    """A pure number, kept apart from 1 and from `line`."""
+    """A pure number, kept apart from 1 and from `line`.
+
+    >>> ratio(0.66789), ratio(0.79996), ratio(0.79996, line=0.8)
+    ('0.668', '0.800', '0.79996')
+    """
     return NOT_AVAILABLE if x is None else _apart(x, decimals, [1.0] if line is None else [1.0, line])
 
 
@@ -76,7 +80,11 @@ def signed(x: float | None, decimals: int = 2) -> str:
 
 
 def amount(x: float | None) -> str:
-    """Money, points or whatever the utilities are in."""
+    """Money, points or whatever the utilities are in.
+
+    >>> amount(1234.5), amount(12.345), amount(0.012345)
+    ('1,234', '12.3', '0.0123')
+    """
     if x is None:
         return NOT_AVAILABLE
     if x == 0:

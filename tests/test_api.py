@@ -12,27 +12,22 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from audit_helpers import rows, save
 
 import auditkit
 from auditkit.cli import invoke
 from auditkit.config import Config
 from auditkit.plugins.parity import Parity
+from support import ROOT
+from support.audit_helpers import rows
 
-ROOT = Path(__file__).resolve().parents[1]
 FOUR = ROOT / "sample_data" / "four-boxes.json"
 QUICK = Config().over(fit__points=8, report__replicates=0)
 EVIL = "<script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("data") / "people.csv", rows(searches=6, each=6, tiny=2))
-
-
-@pytest.fixture(scope="module")
-def audit(people: Path) -> auditkit.Audit:
-    return auditkit.audit(people, constraints=["parity", "quota:group=Female,share=0.4"], config=QUICK)
+def audit(few_people: Path) -> auditkit.Audit:
+    return auditkit.audit(few_people, constraints=["parity", "quota:group=Female,share=0.4"], config=QUICK)
 
 
 class Page(HTMLParser):
@@ -68,31 +63,31 @@ def shown(result: Any) -> str:
 # The same answers ---------------------------------------------------------------------------------------------------
 
 
-def test_a_file_and_a_table_in_memory_give_the_same_audit(people: Path, audit: auditkit.Audit) -> None:
-    table = pd.read_csv(people, dtype=str, keep_default_na=False)
+def test_a_file_and_a_table_in_memory_give_the_same_audit(few_people: Path, audit: auditkit.Audit) -> None:
+    table = pd.read_csv(few_people, dtype=str, keep_default_na=False)
     other = auditkit.audit(table, constraints=["parity", "quota:group=Female,share=0.4"], config=QUICK)
     assert other.document["input"]["path"] == "DataFrame"
     assert other.document["firm"] == audit.document["firm"]
     assert other.document["constrained"] == audit.document["constrained"]
-    written = people.with_name("again.csv")
+    written = few_people.with_name("again.csv")
     written.write_bytes(table.to_csv(index=False).encode())
-    other.save_json(people.with_name("again.json"))
-    assert auditkit.verify(people.with_name("again.json"), written).holds, "to_csv(index=False) is what was audited"
+    other.save_json(few_people.with_name("again.json"))
+    assert auditkit.verify(few_people.with_name("again.json"), written).holds, "to_csv(index=False) is what was audited"
 
 
-def test_numbers_of_a_table_keep_their_types(people: Path) -> None:
-    table = pd.read_csv(people)
+def test_numbers_of_a_table_keep_their_types(few_people: Path) -> None:
+    table = pd.read_csv(few_people)
     assert table["Interview Cost"].dtype.kind in "if"
-    read, direct = auditkit.read(people).to_frame(), auditkit.read(table).to_frame()
+    read, direct = auditkit.read(few_people).to_frame(), auditkit.read(table).to_frame()
     pd.testing.assert_frame_equal(read, direct)
 
 
 def test_the_api_goes_the_way_of_the_command_line(
-    people: Path, audit: auditkit.Audit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    few_people: Path, audit: auditkit.Audit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["-c", "parity", "-c", "quota:group=Female,share=0.4", "--json"]
     (tmp_path / "audit.toml").write_text("[fit]\npoints = 8\n[report]\nreplicates = 0\n")
-    assert invoke(["report", str(people), "--config", str(tmp_path / "audit.toml"), *options]) == 0
+    assert invoke(["report", str(few_people), "--config", str(tmp_path / "audit.toml"), *options]) == 0
     document = json.loads(capsys.readouterr().out)
     ours = json.loads(json.dumps(audit.document))
     for key in ("created", "config"):
@@ -100,8 +95,8 @@ def test_the_api_goes_the_way_of_the_command_line(
     assert ours == document
 
 
-def test_read_then_fit_then_solve(people: Path, tmp_path: Path) -> None:
-    history = auditkit.read(people, map={"group": "Gender"}, capacity=1)
+def test_read_then_fit_then_solve(few_people: Path, tmp_path: Path) -> None:
+    history = auditkit.read(few_people, map={"group": "Gender"}, capacity=1)
     fitted = auditkit.fit(history, config=QUICK, value_scale=2)
     assert fitted.settings["value_scale"] == 2
     constraint = {"type": "quota", "group": "Female", "share": 0.4}
@@ -116,27 +111,27 @@ def test_read_then_fit_then_solve(people: Path, tmp_path: Path) -> None:
     assert auditkit.solve(str(FOUR), "floor:minimum=0.1", "caratheodory").status == "optimal"
 
 
-def test_whatif_and_check(people: Path, tmp_path: Path) -> None:
-    answers = auditkit.whatif(people, group="Female", constraints="impact-ratio:minimum=0.8", config=QUICK)
+def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
+    answers = auditkit.whatif(few_people, group="Female", constraints="impact-ratio:minimum=0.8", config=QUICK)
     assert answers.group == "Female"
     assert set(answers.to_frame()["parameter"]) >= {"minimum", "share"}
     assert answers.sentences[0] in shown(answers).replace("  ", " ")
     answers.save_json(tmp_path / "whatif.json")
-    checked = auditkit.check(people)
+    checked = auditkit.check(few_people)
     assert checked.ok and set(checked.to_frame()["code"]) == {"unknown-group"}
-    bad = auditkit.check(pd.read_csv(people).assign(Openings="many"), map={"capacity": "Openings"})
+    bad = auditkit.check(pd.read_csv(few_people).assign(Openings="many"), map={"capacity": "Openings"})
     assert not bad.ok and "to be mended" in shown(bad)
 
 
 # What is shown and saved --------------------------------------------------------------------------------------------
 
 
-def test_no_person_is_shown(people: Path, audit: auditkit.Audit) -> None:
+def test_no_person_is_shown(few_people: Path, audit: auditkit.Audit) -> None:
     history = audit.history
     fitted = audit.fitted
     assert fitted is not None
     solution = auditkit.solve(fitted, ['parity:groups=["Female","Male"]'])
-    for result in (audit, history, fitted, fitted.instance, solution, auditkit.check(people)):
+    for result in (audit, history, fitted, fitted.instance, solution, auditkit.check(few_people)):
         text = shown(result)
         assert "QX1" not in text, f"an id is shown by {type(result).__name__}"
         assert len(text) > 60
@@ -180,8 +175,8 @@ def test_an_audit_is_saved(audit: auditkit.Audit, tmp_path: Path) -> None:
         audit.save_json(tmp_path / "nowhere" / "report.json")
 
 
-def test_an_audit_of_data_without_scores(people: Path) -> None:
-    small = auditkit.audit(pd.read_csv(people)[["Gender", "Hired"]])
+def test_an_audit_of_data_without_scores(few_people: Path) -> None:
+    small = auditkit.audit(pd.read_csv(few_people)[["Gender", "Hired"]])
     assert small.fitted is None and small.to_frame().empty
     assert not small.to_frame("disparity").empty
     assert "impact ratio" in shown(small)
@@ -203,17 +198,17 @@ def test_an_audit_of_data_without_scores(people: Path) -> None:
     ids=["no file", "constraint", "fitter", "role", "no instance", "no solution"],
 )
 def test_messages_are_those_of_the_command_line(
-    people: Path, capsys: pytest.CaptureFixture[str], wrong: Any, arguments: list[str]
+    few_people: Path, capsys: pytest.CaptureFixture[str], wrong: Any, arguments: list[str]
 ) -> None:
-    assert invoke([word.format(people) for word in arguments]) == 2
+    assert invoke([word.format(few_people) for word in arguments]) == 2
     said = capsys.readouterr().err.splitlines()
     with pytest.raises(auditkit.InputError) as caught:
-        wrong(people)
+        wrong(few_people)
     assert [f"error: {problem}" for problem in caught.value.problems] == said
 
 
-def test_what_was_read_is_not_mapped_again(people: Path) -> None:
-    history = auditkit.read(people)
+def test_what_was_read_is_not_mapped_again(few_people: Path) -> None:
+    history = auditkit.read(few_people)
     with pytest.raises(auditkit.InputError, match="have been read already"):
         auditkit.audit(history, map={"group": "Gender"})
 

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from occupancy import Document, Row, occupancy
-from test_constraints import build
-from test_solve_random import compare
-from tiny import box_instances, chain_instances, problems
 
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.solver import METHODS, solve
 from auditkit.solver.evaluate import Prepared, visits
 from auditkit.solver.policy import Outcome
+from support.constraints import build
+from support.occupancy import Document, Row, occupancy
+from support.optima import compare
+from support.tiny import box_instances, chain_instances, problems
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,27 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_helpers import rows, save
 
-from auditkit import cli, config
+from auditkit import config
 from auditkit.scheduled import settings as scheduled_settings
-
-
-class Ran:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Ran:
-        code = cli.invoke([str(a) for a in arguments])
-        return Ran(code, *capfd.readouterr())
-
-    return run
-
+from support.audit_helpers import rows, save
 
 QUICK = """
 [fit]

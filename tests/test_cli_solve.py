@@ -8,26 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_constraints import DOCUMENT
 
-from auditkit import cli
+from support.instances import DOCUMENT
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "four-boxes.json"
 Doc = dict[str, Any]
-
-
-class Ran:
-    def __init__(self, code: int, out: str, err: str) -> None:
-        self.code, self.out, self.err = code, out, err
-
-
-@pytest.fixture
-def auditkit(capfd: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> Ran:
-        code = cli.invoke([str(a) for a in arguments])
-        return Ran(code, *capfd.readouterr())
-
-    return run
 
 
 @pytest.fixture
@@ -217,7 +202,7 @@ def test_g_rdip_takes_its_rounds_from_the_command_line(auditkit: Any) -> None:
 
 
 def test_plugins_of_a_directory_that_the_user_names(auditkit: Any, tmp_path: Path) -> None:
-    from test_plugins import GOOD
+    from support.plugin_helpers import GOOD
 
     (tmp_path / "at_least_one.py").write_text(GOOD)
     (tmp_path / "broken.py").write_text("import nothing_of_this_name\n")

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import fitted, plugins, random_instance
 
 from auditkit.compare import Comparison, IntervalOptions, NoInterval, compare
 from auditkit.compare.parts import Parts, individual
@@ -18,6 +17,7 @@ from auditkit.constraints.spec import parse, render
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.solver import solve
+from support.audit_helpers import fitted, plugins, random_instance
 
 KINDS = plugins().constraints
 QUICK = IntervalOptions(replicates=12)

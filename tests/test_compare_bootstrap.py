@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import fitted, plugins, random_instance
 
 from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
 from auditkit.compare.intervals import PILOTS, Bootstrap, Resampled
@@ -17,6 +16,7 @@ from auditkit.constraints.binding import bind, make
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.solver import solve
+from support.audit_helpers import fitted, plugins, random_instance
 
 KINDS = plugins().constraints
 INSTANCE = random_instance(21, searches=10, candidates=7, values=4, capacity=2, groups="XYZ")

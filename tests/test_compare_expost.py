@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import plugins, random_instance
 
 from auditkit.compare.expost import ExPost, Grid, histogram
 from auditkit.compare.parts import Parts
@@ -17,6 +16,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver import solve
 from auditkit.solver.policy import Policy
+from support.audit_helpers import plugins, random_instance
 
 KINDS = plugins().constraints
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import itertools
 
 from hypothesis import assume, given, settings
-from occupancy import Document, Row, occupancy
-from test_solve_facts import FOUR
-from test_solve_random import bind_rows
-from tiny import box_instances, problems
 
 from auditkit.model.documents import instance_from_document
 from auditkit.plugins.budget import Budget
@@ -16,6 +12,10 @@ from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.plugins.quota import Quota
 from auditkit.solver import solve
+from support.constraints import bind_rows
+from support.instances import FOUR
+from support.occupancy import Document, Row, occupancy
+from support.tiny import box_instances, problems
 
 
 def test_only_those_that_conflict_are_named() -> None:

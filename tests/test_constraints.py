@@ -8,43 +8,14 @@ import numpy as np
 import pytest
 
 from auditkit.constraints import spec
-from auditkit.constraints.base import Constraint
-from auditkit.constraints.binding import bind, make
+from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Layout
-from auditkit.plugin_manager import load
 from auditkit.solver.policy import Outcome
-
-KINDS = load().constraints
-
-DOCUMENT: dict[str, Any] = {
-    "format": "auditkit-instance/1",
-    "searches": [
-        {
-            "id": "q",
-            "capacity": 2,
-            "candidates": [
-                {"id": "a", "group": "X", "cost": 1, "values": [10, 4], "probs": [0.25, 0.75], "attributes": {"km": 3}},
-                {"id": "b", "group": "Y", "cost": 2, "values": [9, 3], "probs": [0.5, 0.5], "attributes": {"km": 5}},
-                {
-                    "id": "c",
-                    "group": "Y",
-                    "start": "phone",
-                    "attributes": {"km": 7},
-                    "states": {
-                        "phone": {"stage": "phone", "reward": -1.5, "to": {"onsite": 0.8, "out": 0.2}},
-                        "onsite": {"stage": "onsite", "reward": -3, "to": {"hired-9": 0.5, "hired-4": 0.5}},
-                        "hired-9": {"reward": 9, "terminal": True},
-                        "hired-4": {"reward": 4, "terminal": True},
-                        "out": {"reward": 0},
-                    },
-                },
-            ],
-        }
-    ],
-}
+from support.constraints import build
+from support.instances import DOCUMENT
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +27,6 @@ def instance() -> Instance:
 def visits(instance: Instance) -> np.ndarray:
     """Visits that are all different, so that a row that picks the wrong state shows."""
     return np.arange(1, instance.layout.states + 1) / 37
-
-
-def build(text: str) -> Constraint:
-    return make(KINDS, spec.parse(text))
 
 
 def seen(layout: Layout, visits: np.ndarray) -> dict[str, Any]:

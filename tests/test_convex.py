@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from occupancy import Document, Key, Occupancy, Row, occupancy
-from test_constraints import KINDS, build
-from test_solve_facts import FOUR
-from test_solve_random import bind_rows
-from tiny import box_instances, chain_instances, inspected, random_rows, selected
 
-from auditkit.constraints.base import Constraint, Measure
+from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
-from auditkit.constraints.outcome import WelfareConstraint
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
-from auditkit.model.layout import Floats, Layout
 from auditkit.solver import solve
 from auditkit.verification import check_solution
+from support.constraints import KINDS, Own, bind_rows, build
+from support.instances import FOUR
+from support.occupancy import Document, Key, Occupancy, Row, occupancy
+from support.tiny import box_instances, chain_instances, inspected, random_rows, selected
 
 Values = dict[str, float]
 
@@ -137,23 +134,6 @@ def test_convex_optima_agree_with_the_program_over_all_policies(
 def test_what_is_not_convex_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         build(text)
-
-
-class Own(WelfareConstraint):
-    """A user's own constraint: nothing but a value and a gradient."""
-
-    type: ClassVar[str] = "own"
-    flaw: str = "none"
-
-    def measures(self, layout: Layout) -> list[Measure]:
-        def value(u: Floats) -> float:
-            return float(-(u**2).sum()) if self.flaw != "convexity" else float((u**2).sum())
-
-        def slope(u: Floats) -> Floats:
-            return {"none": -2 * u, "convexity": 2 * u, "gradient": -2 * u + 5, "nan": u * np.nan}[self.flaw]
-
-        bound = 0.9 if self.flaw == "convexity" else -0.55
-        return [self.welfare(layout, "own", value, slope, ">=", bound)]
 
 
 def test_value_and_gradient_are_all_that_a_constraint_needs() -> None:

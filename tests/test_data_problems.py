@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from data_files import save, table
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from auditkit.data import KINDS, check, load
 from auditkit.data.problems import LEAVING, RowCounts
 from auditkit.errors import InputError
+from support.data_files import save, table
 
 # code: (lines of the file, mapping, options, [(row, column, value)])
 Case = tuple[list[str], dict[str, str], dict[str, Any], list[tuple[int | None, str, str]]]

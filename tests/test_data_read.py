@@ -12,7 +12,6 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from data_files import HEADER, ROWS, save, table, text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +20,7 @@ from auditkit.data.delimited import SEPARATORS
 from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.plugin_manager import shipped
+from support.data_files import HEADER, ROWS, save, table, text
 
 read = partial(read_with, readers=tuple(shipped().readers.values()))
 ENCODINGS = ("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from data_files import HEADER, ROWS, save, table, text
 
 from auditkit.data import load, render_mapping
 from auditkit.data.read_file import read
 from auditkit.data.role_matching import by_name, suggestions
 from auditkit.data.roles import Mapping, describe_all, infer
 from auditkit.errors import InputError
+from support.data_files import HEADER, ROWS, save, table, text
 
 
 def roles(path: Path, **given: str) -> dict[str, list[str]]:

@@ -5,21 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from data_files import SHARED, save, table
 
 from auditkit.data import History, load
 from auditkit.errors import InputError
+from support.data_files import SHARED, save, shared, table
 
 
 def codes(history: History) -> set[str]:
     return {notice.code for notice in history.notices}
-
-
-def shared(name: str) -> Path:
-    path = SHARED / name
-    if not path.exists():
-        pytest.skip(f"{path} is no part of the repository")
-    return path
 
 
 def selected(history: History, column: str = "group") -> dict[str, tuple[int, int]]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from data_files import table
 
 from auditkit.data import History, check, load
 from auditkit.errors import InputError
+from support.data_files import table
 
 NA = None
 

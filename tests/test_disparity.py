@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -27,8 +26,7 @@ from auditkit.disparity import (
     suppress,
 )
 from auditkit.errors import InputError
-
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+from support.data_files import shared
 
 UCB = [  # department: (applicants, admitted)
     {"F": (108, 89), "M": (825, 512)},
@@ -134,16 +132,10 @@ def test_adjustments_have_known_values() -> None:
 
 
 # ------------------------------------------------------------------------------------------------ the shared data
-def shared(name: str) -> pd.DataFrame:
-    if not (DATA / name).exists():
-        pytest.skip(f"{name} is not here")
-    return pd.read_csv(DATA / name)
-
-
 def test_shared_counts_are_those_above() -> None:
     def grouped(file: str, stratum: str, group: str, outcome: str, yes: str, freq: str) -> list[dict[str, list[int]]]:
         strata: dict[object, dict[str, list[int]]] = {}
-        for row in shared(file).to_dict("records"):
+        for row in pd.read_csv(shared(file)).to_dict("records"):
             cell = strata.setdefault(row[stratum], {}).setdefault(row[group], [0, 0])
             cell[0] += row[freq]
             cell[1] += row[freq] * (row[outcome] == yes)
@@ -156,7 +148,8 @@ def test_shared_counts_are_those_above() -> None:
 
 
 def test_shared_ricci_and_callbacks_by_row() -> None:
-    ricci = shared("ricci_v_destefano.csv").assign(search=lambda t: t["Position"], score=lambda t: t["Combine"])
+    ricci = pd.read_csv(shared("ricci_v_destefano.csv"))
+    ricci = ricci.assign(search=lambda t: t["Position"], score=lambda t: t["Combine"])
     found = measure(ricci, "score", "Race")
     assert found.median == six(69.502)
     assert {row.group: (row.selected, row.applicants) for row in found.groups} == {
@@ -167,7 +160,7 @@ def test_shared_ricci_and_callbacks_by_row() -> None:
     ricci["passed"] = ricci["Combine"] >= 70
     black = against(measure(ricci[ricci["Race"] != "H"], "passed", "Race"), "B")
     assert black.sd == six(-2.361248) and black.stratified is not None and black.stratified.strata == 2
-    resumes = shared("openintro_resume.csv")
+    resumes = pd.read_csv(shared("openintro_resume.csv"))
     found = measure(resumes, "received_callback", "race", stratum="job_ad_id")
     assert against(found, "black").z == six(-4.108412)
 

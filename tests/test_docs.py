@@ -27,8 +27,8 @@ import pytest
 
 from auditkit import config, pipeline, plugin_manager
 from auditkit.cli import invoke
+from support import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LINKED = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")), *ROOT.glob("*/README.md")]

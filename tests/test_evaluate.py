@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import direct
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from occupancy import Document
-from tiny import box_instances, chain_instances
 
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.solver import evaluate
 from auditkit.solver.policy import Outcome
+from support import direct
+from support.occupancy import Document
+from support.tiny import box_instances, chain_instances
 
 GROUPS = "XYZ"
 

@@ -11,17 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from audit_helpers import rows, save
-from occupancy import Document, Row, occupancy
-from plugin_helpers import install
-from throwaway import ROOT, environment, run
-from tiny import box_instance, chain_instance, inspected, selected, terms
 
 from auditkit import cli, plugin_manager
 from auditkit.constraints.binding import make
 from auditkit.model.documents import instance_from_document
 from auditkit.scheduled import alert
 from auditkit.solver import solve
+from support import ROOT
+from support.audit_helpers import rows, save
+from support.occupancy import Document, Row, occupancy
+from support.plugin_helpers import install
+from support.throwaway import environment, run
+from support.tiny import box_instance, chain_instance, inspected, selected, terms
 
 EXAMPLE = ROOT / "docs" / "examples" / "hiring-rules"
 QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\n"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_fit_helpers import FITTERS, history, known_world
 
 from auditkit.data import load
 from auditkit.data.firm_history import History
@@ -21,6 +20,7 @@ from auditkit.model.documents import instance_from_document
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box
 from auditkit.solver import solve
+from support.histories import FITTERS, history, known_world
 
 
 def small(**columns: Any) -> History:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
-from test_fit_helpers import FITTERS
 
 from auditkit.errors import InputError
 from auditkit.fitting.fitter import Fitter, Laws, quantise
@@ -19,6 +18,7 @@ from auditkit.fitting.regression import Design, least_squares, log_variance, log
 from auditkit.fitting.strata import Strata, credibility, effective_size, pseudo_count
 from auditkit.model.layout import Floats
 from auditkit.plugins.normal import normal_points
+from support.histories import FITTERS
 
 SAMPLES = npst.arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 3)))
 

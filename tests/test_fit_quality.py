@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_fit_helpers import FITTERS, history, known_world
 
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.priors import fit
 from auditkit.fitting.quality import crps, pit_intervals, spread_over
 from auditkit.model.layout import Floats
+from support.histories import FITTERS, history, known_world
 
 
 def quality(scores: Floats, prior: Floats, fitter: str) -> Fitted:

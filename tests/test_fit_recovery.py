@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from test_fit_helpers import FITTERS, history, known_world
 
 from auditkit.data.firm_history import History
 from auditkit.fitting.priors import fit
@@ -14,6 +13,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box
 from auditkit.solver import evaluate, solve
+from support.histories import FITTERS, history, known_world
 
 SEEDS = {500: range(8), 2000: range(3), 8000: range(1)}
 """The first seeds of a larger study, not chosen ones; it had 48, 24 and 10 seeds.

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from test_fit_helpers import FITTERS, history
 
 from auditkit.data.firm_history import History
 from auditkit.errors import InputError
@@ -16,6 +15,7 @@ from auditkit.fitting.priors import fit
 from auditkit.model.documents import instance_from_document
 from auditkit.model.search import Chain
 from auditkit.solver import solve
+from support.histories import FITTERS, history
 
 STAGES = ("phone", "onsite", "offer")
 

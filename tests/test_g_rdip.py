@@ -6,8 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from test_constraints import build
-from test_solve_facts import FOUR
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
@@ -15,6 +13,8 @@ from auditkit.errors import InputError
 from auditkit.solver import solve
 from auditkit.solver.g_rdip import Settings
 from auditkit.verification import check_solution
+from support.constraints import build
+from support.instances import FOUR
 
 
 def distance(specs: list[str], settings: Settings) -> tuple[float, float]:

@@ -9,8 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from occupancy import Document, Occupancy, Row, occupancy
-from tiny import box_instances, chain_instances, inspected, parity, problems, selected, terms
+
+from support.occupancy import Document, Occupancy, Row, occupancy
+from support.tiny import box_instances, chain_instances, inspected, parity, problems, selected, terms
 
 EXACT = 1e-9
 

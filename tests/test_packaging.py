@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tomllib
 import venv
@@ -20,7 +19,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[1]
+from support import ROOT
+from support.instances import FOUR_BOXES
+from support.throwaway import completed
+
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
 MAPPED = {"auditkit.plugins": "plugins", "auditkit.templates": "templates", "auditkit": "auditkit"}
@@ -53,13 +55,6 @@ LAYERS = """
 """
 REGISTRY = {"hookspecs", "plugin_manager"}  # they name the base classes of all kinds of plugins, for types alone
 RANK = {name: rank for rank, row in enumerate(LAYERS.strip().splitlines()) for name in row.split()}
-
-
-def run(*command: str | Path, cwd: Path, ok: tuple[int, ...] = (0,)) -> subprocess.CompletedProcess[str]:
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE", "COV_"))}
-    done = subprocess.run(list(map(str, command)), cwd=cwd, env=env, capture_output=True, text=True, timeout=600)
-    assert done.returncode in ok, f"{command} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done
 
 
 def source_files() -> Iterator[tuple[str, Path]]:
@@ -113,7 +108,7 @@ def build_wheel(folder: Path) -> Path:
         shutil.copy2(ROOT / name, copy)
     for name in MAPPED.values():
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", copy, cwd=folder)
+    completed(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder / "dist", copy, cwd=folder)
     (wheel,) = (folder / "dist").glob("*.whl")
     return wheel
 
@@ -146,25 +141,9 @@ def fresh_environment(folder: Path, wheel: Path) -> Path:
             if not (site / top).exists():
                 (site / top).symlink_to(Path(str(dist.locate_file(top))).resolve())
     python = folder / "bin" / "python"
-    run(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=folder)
-    run(sys.executable, "-m", "pip", "--python", python, "check", cwd=folder)
+    completed(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    completed(sys.executable, "-m", "pip", "--python", python, "check", cwd=folder)
     return python
-
-
-FOUR_BOXES = {
-    "format": "auditkit-instance/1",
-    "searches": [
-        {
-            "id": "s",
-            "capacity": 1,
-            "candidates": [
-                {"id": f"{group}{low}", "group": group, "cost": 1, "values": [low + 6, low], "probs": [0.5, 0.5]}
-                for group, low in (("X", 4), ("X", 3), ("Y", 2), ("Y", 1))
-            ],
-        }
-    ],
-    "constraints": [{"type": "parity"}],
-}
 
 
 @pytest.mark.slow
@@ -180,16 +159,16 @@ def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) 
     elsewhere.mkdir()
     where = "import auditkit, auditkit.plugins, auditkit.templates as t; "
     where += "print(auditkit.__version__, auditkit.__file__, auditkit.plugins.__file__, t.__file__, sep='\\n')"
-    version, *files = run(python, "-c", where, cwd=elsewhere).stdout.splitlines()
+    version, *files = completed(python, "-c", where, cwd=elsewhere).stdout.splitlines()
     assert all(Path(file).is_relative_to(tmp_path / "fresh") for file in files), files
-    assert version in run(auditkit, "--version", cwd=elsewhere).stdout
+    assert version in completed(auditkit, "--version", cwd=elsewhere).stdout
 
-    listing = run(auditkit, "plugins", cwd=elsewhere).stdout
+    listing = completed(auditkit, "plugins", cwd=elsewhere).stdout
     for name in PROJECT["entry-points"]["auditkit"]:
         assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listing), f"{name} is not listed:\n{listing}"
 
     (elsewhere / "four-boxes.json").write_text(json.dumps(FOUR_BOXES))
-    solution = json.loads(run(auditkit, "solve", "four-boxes.json", "--json", cwd=elsewhere).stdout)
+    solution = json.loads(completed(auditkit, "solve", "four-boxes.json", "--json", cwd=elsewhere).stdout)
     assert solution["format"] == "auditkit-solution/1"
     assert solution["status"] == "optimal"
     assert solution["unconstrained"]["utility"] == pytest.approx(7.0625, abs=1e-9)
@@ -200,7 +179,7 @@ def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) 
 
 
 def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
-    done = run(sys.executable, "-X", "importtime", "-m", "auditkit", "--help", cwd=tmp_path)
+    done = completed(sys.executable, "-X", "importtime", "-m", "auditkit", "--help", cwd=tmp_path)
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
     assert "click" in loaded
     assert not loaded & HEAVY, "import these where they are used"
@@ -290,4 +269,4 @@ def test_the_package_itself_imports_next_to_nothing(tmp_path: Path) -> None:
         "assert all(hasattr(auditkit, name) for name in auditkit.__all__);"
         "assert sorted(auditkit._HOME) == sorted(set(auditkit.__all__) - {'__version__'})"
     )
-    run(sys.executable, "-c", script, cwd=tmp_path)
+    completed(sys.executable, "-c", script, cwd=tmp_path)

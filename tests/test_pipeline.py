@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_helpers import HEADER, plugins, rows, save
 
 from auditkit import pipeline
 from auditkit.config import Config, check
@@ -25,6 +24,7 @@ from auditkit.errors import InputError
 from auditkit.report import html
 from auditkit.report.document import dump
 from auditkit.report.people import in_general
+from support.audit_helpers import HEADER, plugins, rows, save
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
 PLUGINS = plugins()
@@ -45,11 +45,6 @@ def fixed_moment(monkeypatch: pytest.MonkeyPatch) -> None:
 def audited(path: Path, **settings: Any) -> pipeline.Audit:
     settings.setdefault("report__replicates", 25)
     return pipeline.audit(path, Config().over(**settings), PLUGINS)
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("data") / "people.csv", rows())
 
 
 @pytest.fixture(scope="module")

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_helpers import rows, save
-from plugin_helpers import HEAD, NAMED, Ran, install
 
-from auditkit import cli, plugin_manager
+from auditkit import plugin_manager
 from auditkit.errors import PluginError, origin_of
 from auditkit.model.documents import read_instance
 from auditkit.scheduled.alert import Alert
 from auditkit.scheduled.deliver import deliver
 from auditkit.solver import solve
+from support import ROOT
+from support.audit_helpers import rows, save
+from support.plugin_helpers import HEAD, NAMED, Ran, install
 
-ROOT = Path(__file__).resolve().parents[1]
 BOXES = ROOT / "sample_data" / "four-boxes.json"
 
 CONSTRAINT = """
@@ -95,12 +95,11 @@ BROKEN = {
 
 
 @pytest.fixture
-def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
+def auditkit(auditkit: Callable[..., Ran]) -> Callable[..., Ran]:
+    """The command line, which never takes their failure for its own."""
 
     def run(*arguments: object) -> Ran:
-        code = cli.invoke([str(a) for a in arguments])
-        ran = Ran(code, *capfd.readouterr())
+        ran = auditkit(*arguments)
         assert "defect" not in ran.err and "Traceback" not in ran.err
         return ran
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_helpers import rows, save
-from plugin_helpers import NAME, VERSION, Ran, install
 
-from auditkit import cli, plugin_manager
+from auditkit import plugin_manager
 from auditkit.cli import group
+from support import ROOT
+from support.audit_helpers import rows, save
+from support.plugin_helpers import NAME, VERSION, install
 
-ROOT = Path(__file__).resolve().parents[1]
 HOOKS = re.findall(r"^def (auditkit_\w+)", (ROOT / "auditkit" / "hookspecs.py").read_text(), re.MULTILINE)
 
 THEIRS = '''
@@ -92,17 +92,6 @@ def auditkit_commands():
     return [greet, other_study, other_report]
 '''
 SIZES = "<p>{{ total }} rows of {{ who }}, {{ document.groups | length }} groups</p>"
-
-
-@pytest.fixture
-def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Ran:
-        code = cli.invoke([str(a) for a in arguments])
-        return Ran(code, *capfd.readouterr())
-
-    return run
 
 
 @pytest.fixture

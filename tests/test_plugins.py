@@ -6,15 +6,13 @@ from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
 import pytest
-from test_solve_facts import FOUR
 
 from auditkit import plugin_manager
 from auditkit.constraints.binding import make
 from auditkit.errors import InputError
 from auditkit.solver import solve
-
-ROOT = Path(__file__).resolve().parents[1]
-GOOD = (ROOT / "docs" / "plugins.md").read_text().split("```python\n")[1].split("```")[0]
+from support.instances import FOUR
+from support.plugin_helpers import GOOD
 
 
 def write(folder: Path, name: str, text: str) -> Path:

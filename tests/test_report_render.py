@@ -14,67 +14,17 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-import report_example
 
 from auditkit.disparity import Flag, GroupCounts, Status, compare, suppress
 from auditkit.errors import InputError
 from auditkit.report import charts, histograms, html, view
-
-GOLDEN = Path(__file__).parent / "golden" / "report-example.html"
-SECTIONS = ["funnel", "impact_ratio", "policies", "price", "slack", "unfilled", "fit"]
-HOSTILE = "</style></title><script>alert('x')</script>\"'&$\\frac{1}{0}$ \u202eevil\u202c \x00\x1b"
-
-
-class Page(HTMLParser):
-    """Tags with attributes in order, texts, and whether they nest."""
-
-    VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.open: list[str] = []
-        self.headings: list[tuple[str, str]] = []
-        self.feed(text)
-        self.close()
-        assert not self.open, f"never closed: {self.open}"
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-        if re.fullmatch("h[1-6]", tag):
-            self.headings.append((tag, ""))
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
-        self.open.pop()
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.text.append(data)
-            if self.open and re.fullmatch("h[1-6]", next((t for t in reversed(self.open) if t != "span"), "")):
-                tag, before = self.headings[-1]
-                self.headings[-1] = (tag, before + data)
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
-
-
-@pytest.fixture(scope="module")
-def page() -> str:
-    return html.render(report_example.document())
+from support import report_example
+from support.pages import GOLDEN, SECTIONS, Page, hostile, many_groups
 
 
 @pytest.fixture
@@ -264,41 +214,12 @@ def test_an_infeasible_constraint_is_named() -> None:
 # Hostile and large ---------------------------------------------------------------------------------------------------
 
 
-def hostile(value: Any) -> Any:
-    """Every text of the document made as unpleasant as it can be, keys of groups included."""
-    if isinstance(value, dict):
-        return {key if key.islower() else key + HOSTILE: hostile(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [hostile(part) for part in value]
-    return value + HOSTILE if isinstance(value, str) else value
-
-
 def test_hostile_texts_are_only_texts() -> None:
     page = html.render(hostile(report_example.document()))
     found = Page(page)
     assert not {"script", "b", "img"} & {tag for tag, _ in found.tags}
     assert all(not name.startswith("on") for _, attributes in found.tags for name in attributes)
     assert not re.search("[\x00\x1b\u202e]", page)
-
-
-def many_groups(n: int = 40) -> dict[str, Any]:
-    kinds = ("العربية", "日本語", "x", "xx", "word ", "-", "x" * 20)
-    names = [f"Gruppe {i} {kinds[i % 7] * (1 + i % 11)}" for i in range(n)]
-    document = report_example.document()
-    counts = {name: (50 + 11 * i, 5 + i) for i, name in enumerate(names)}
-    document["groups"] = [
-        {"name": name, "applicants": a, "inspected": 2 * s, "selected": s, "suppressed": False}
-        for name, (a, s) in counts.items()
-    ]
-    by_group = {name: {"candidates": a, "inspected": 2 * s, "selected": s} for name, (a, s) in counts.items()}
-    for part in (document["firm"], document["unconstrained"], *document["constrained"]):
-        part["by_group"] = by_group
-    document["funnel"] = [
-        {"stage": stage, "by_group": {name: cell[i > 2] // (1 + i % 3) for name, cell in counts.items()}}
-        for i, stage in enumerate(("applied", "phone screen", "on-site interview", "offer", "hired"))
-    ]
-    document["disparity"]["selected"] = compare(GroupCounts.of(counts, counts)).to_json()
-    return document
 
 
 def test_forty_groups() -> None:

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import report_example
-from test_report_render import HOSTILE, hostile, many_groups
 
 from auditkit.report import html
+from support import report_example
+from support.pages import HOSTILE, Watched, hostile, many_groups
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None and not os.environ.get("CI"):
-        pytest.skip("there is no Chromium; .ci/system-packages installs it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +28,6 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, document in documents.items():
         (folder / f"{name}.html").write_text(html.render(document), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in documents}
-
-
-class Watched:
-    """A page, and everything it did that it should not."""
-
-    def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
-        self.complaints: list[str] = []
-        self.context = browser.new_context(**options)
-        self.page: Page = self.context.new_page()
-        self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
-        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
-        self.page.on("request", lambda request: self.complaints.append(f"request: {request.url}"))
-        self.page.goto(path.as_uri())
-        assert self.complaints.pop(0) == f"request: {path.as_uri()}"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

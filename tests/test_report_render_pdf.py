@@ -11,17 +11,12 @@ from typing import Any
 
 import pypdf
 import pytest
-import report_example
 
-from auditkit.report import html, pdf
+from auditkit.report import pdf
 from auditkit.report.svg import lit
+from support import report_example
 
 CREATED = "2026-11-16T06:00:00Z"
-
-
-@pytest.fixture(scope="module")
-def page() -> str:
-    return html.render(report_example.document())
 
 
 @pytest.fixture(scope="module")

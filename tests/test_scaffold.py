@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from plugin_helpers import Ran
-from throwaway import ROOT, environment, run
 
 from auditkit import cli, plugin_manager
 from auditkit.cli import scaffold
+from support import ROOT
+from support.instances import FOUR_BOXES
+from support.throwaway import environment, run
 
 NAMES = {
     "rooney-rule": "affine",
@@ -21,30 +22,6 @@ NAMES = {
     "a-rule-with-the-longest-name-possible-is": "affine",
     "q": "convex",
 }
-FOUR = {
-    "format": "auditkit-instance/1",
-    "searches": [
-        {
-            "id": "s",
-            "capacity": 1,
-            "candidates": [
-                {"id": f"{group}{low}", "group": group, "cost": 1, "values": [low + 6, low], "probs": [0.5, 0.5]}
-                for group, low in (("X", 4), ("X", 3), ("Y", 2), ("Y", 1))
-            ],
-        }
-    ],
-}
-
-
-@pytest.fixture
-def auditkit(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> Ran:
-        code = cli.invoke([str(a) for a in arguments])
-        return Ran(code, *capfd.readouterr())
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +63,7 @@ def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_pa
     assert listed["warnings"] == []
     theirs = {entry["name"]: entry["distribution"] for entry in listed["plugins"]}
     assert theirs["rooney-rule"] == "rooney-rule" and theirs["squares"] == "auditkit-squares"
-    (tmp_path / "four.json").write_text(json.dumps(FOUR))
+    (tmp_path / "four.json").write_text(json.dumps(FOUR_BOXES))
     spec = ("-c", "rooney-rule:group=Y,minimum=0.25")
     solution = json.loads(run(python, "-m", "auditkit", "solve", "four.json", *spec, "--json", cwd=tmp_path))
     assert solution["unconstrained"]["utility"] == pytest.approx(7.0625)

@@ -16,13 +16,13 @@ from typing import Any, ClassVar
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
-from scheduled_example import Scheduled
-from scheduled_servers import Handler, certificate, drip, hang, web
 
 from auditkit import plugin_manager
 from auditkit.errors import InputError
 from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, make, persistently
 from auditkit.scheduled.run_history import opened
+from support.scheduled_example import Scheduled
+from support.scheduled_servers import Handler, certificate, drip, hang, web
 
 ALERT = Alert(
     id="0" * 32,

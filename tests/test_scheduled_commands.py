@@ -11,7 +11,6 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from contextlib import closing
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,8 +18,6 @@ from urllib.parse import unquote, urlsplit
 import click
 import pytest
 from click.testing import CliRunner
-from scheduled_example import Scheduled
-from scheduled_servers import web
 
 from auditkit.cli import commands
 from auditkit.errors import InputError
@@ -28,6 +25,9 @@ from auditkit.plugin_manager import load
 from auditkit.report.thresholds import BOUNDS, MEASURES
 from auditkit.scheduled.job import job as real_job
 from auditkit.scheduled.settings import HistorySettings
+from support.pages import Page
+from support.scheduled_example import Scheduled
+from support.scheduled_servers import web
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}
@@ -122,16 +122,6 @@ def test_history_as_a_table_and_as_json(audit: Scheduled) -> None:
     assert {a["name"] for a in last["artefacts"]} >= {"report.html", "report.pdf", "report.json", "audit.toml"}
     assert last["input"]["sha256"] == audit.fake.fingerprint()
     assert len(json.loads(call("history", "--json", "-n", "1")[1])["runs"]) == 1
-
-
-class Page(HTMLParser):
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
 
 
 def test_the_page_has_charts_and_links_that_work(audit: Scheduled) -> None:

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import scheduled_postgres
 import sqlalchemy as sa
-from scheduled_example import Scheduled, document
 
 from auditkit.errors import InputError
 from auditkit.report.figures import figures
@@ -20,6 +18,8 @@ from auditkit.report.thresholds import Crossing
 from auditkit.scheduled import database, tables
 from auditkit.scheduled.listing import document as listed
 from auditkit.scheduled.run_history import Artefact, Delivery, RunHistory, opened
+from support import scheduled_postgres
+from support.scheduled_example import Scheduled, document
 
 NEWEST = len(tables.STEPS)
 

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from support import ROOT
+
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_at_many_points(tmp_path: Path) -> None:
-    script = Path(__file__).with_name("scheduled_killed.py")
+    script = ROOT / "tests" / "support" / "scheduled_killed.py"
     done = subprocess.run(
         [sys.executable, str(script), str(tmp_path / "audit"), "11"], capture_output=True, text=True, timeout=300
     )

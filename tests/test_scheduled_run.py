@@ -17,34 +17,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scheduled_example import Scheduled
 
 from auditkit.errors import InputError
 from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.lock import only_one
-from auditkit.scheduled.run_history import Run, RunHistory, opened
+from auditkit.scheduled.run_history import RunHistory, opened
+from support.scheduled_example import Scheduled, complete, consistent, runs
 
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 LEVEL = {"Black": (300, 27), "White": (700, 64)}
-
-
-def runs(audit: Scheduled) -> list[Run]:
-    with opened(audit.settings.database({}), create=False) as store:
-        return store.runs(audit.settings.name)
-
-
-def consistent(audit: Scheduled) -> None:
-    """At any moment: the history opens, and every recorded run that was not removed has all of its artefacts."""
-    for run in runs(audit):
-        if run.removed is None:
-            assert artefacts.intact(audit.folder, run.folder, run.artefacts), run
-
-
-def complete(audit: Scheduled) -> None:
-    """After a run: nothing is left over either."""
-    consistent(audit)
-    assert not [p.name for p in audit.folder.iterdir() if p.name.startswith((".writing", ".pending", ".removing"))]
-    assert set(audit.dated()) == {run.folder for run in runs(audit) if run.removed is None}
 
 
 def test_a_run_writes_a_dated_folder_and_records_it(tmp_path: Path) -> None:

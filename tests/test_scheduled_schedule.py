@@ -11,12 +11,12 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner, Result
-from scheduled_example import Scheduled
 
 from auditkit.cli.schedule import schedule
 from auditkit.errors import InputError
 from auditkit.scheduled import units
 from auditkit.scheduled.recurrence import parse
+from support.scheduled_example import Scheduled
 
 
 @pytest.mark.parametrize(

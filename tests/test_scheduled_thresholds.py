@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scheduled_example import document
 
 from auditkit.errors import InputError
 from auditkit.report.figures import Figures, figures
 from auditkit.report.thresholds import BOUNDS, MEASURES, Evaluation, evaluate, parse, parse_options
+from support.scheduled_example import document
 
 
 def check(table: dict[str, Any], now: dict[str, Any], before: dict[str, Any] | None = None) -> Evaluation:

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_helpers import rows, save
 from jsonschema import Draft202012Validator
-from test_constraints import build
-from test_solve_facts import FOUR
 
 import auditkit
 from auditkit import plugin_manager
@@ -20,10 +17,13 @@ from auditkit.cli import invoke, json_schemas
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
+from auditkit.report.report_schema import ReportModel
 from auditkit.solver import solve
 from auditkit.solver.g_rdip import Settings
+from support import ROOT, report_example, scheduled_example
+from support.constraints import build
+from support.instances import FOUR
 
-ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "sample_data"
 SHIPPED = plugin_manager.shipped()
 QUICK = Config().over(fit__points=6, report__replicates=0)
@@ -144,30 +144,31 @@ def test_solutions_match(specs: list[str], method: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("data") / "people.csv", rows(searches=6, each=6, tiny=2))
-
-
-@pytest.fixture(scope="module")
-def report(people: Path) -> dict[str, Any]:
+def report(few_people: Path) -> dict[str, Any]:
     specs = ['parity:groups=["Female","Male"]', "floor:minimum=0.9", "budget:limit=5"]
-    audit = auditkit.audit(people, constraints=specs, config=QUICK.over(report__what_if=True))
+    audit = auditkit.audit(few_people, constraints=specs, config=QUICK.over(report__what_if=True))
     document: dict[str, Any] = json.loads(json.dumps(audit.to_json()))
     return document
 
 
-def test_reports_match(report: dict[str, Any], people: Path) -> None:
+def test_reports_match(report: dict[str, Any], few_people: Path) -> None:
     """With hidden groups, constraints that cannot be met and what-if answers; and without a model."""
     assert {entry["status"] for entry in report["constrained"]} == {"optimal", "infeasible"}
     assert report["frontier"] is not None
     assert faults("report", report) == []
-    bare = auditkit.audit(people, map={"score": "none"}, config=QUICK).to_json()
+    bare = auditkit.audit(few_people, map={"score": "none"}, config=QUICK).to_json()
     assert bare["firm"] is None
     assert faults("report", bare) == []
 
 
+@pytest.mark.parametrize("document", [report_example.document(), scheduled_example.document()], ids=["report", "run"])
+def test_the_example_of_the_tests_matches(document: dict[str, Any]) -> None:
+    assert faults("report", document) == []
+    ReportModel.model_validate(document)
+
+
 def test_verify_refuses_what_does_not_match(
-    report: dict[str, Any], people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    report: dict[str, Any], few_people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def said(name: str, document: Any, subject: Path) -> str:
         path = tmp_path / f"{name}.json"
@@ -176,7 +177,7 @@ def test_verify_refuses_what_does_not_match(
         return capsys.readouterr().err
 
     broken = change(change(report, ["firm", "utility"], "much"), ["constrained", 0, "duals", 0, "slack"])
-    text = said("report", broken, people)
+    text = said("report", broken, few_people)
     assert "the report: firm.utility: Input should be a valid number" in text
     assert "the report: constrained[0].duals[0].slack: is missing (write it again with auditkit report" in text
     solution = change(solve(FOUR, [build("parity")]).to_json(), ["constrained", "policies", 0, "weight"])
@@ -188,8 +189,8 @@ def test_verify_refuses_what_does_not_match(
 # audit.toml -----------------------------------------------------------------------------------------------------------
 
 
-def test_what_init_writes_matches(people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert invoke(["init", str(people), "-o", str(tmp_path / "audit.toml")]) == 0
+def test_what_init_writes_matches(few_people: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["init", str(few_people), "-o", str(tmp_path / "audit.toml")]) == 0
     document = tomllib.loads((tmp_path / "audit.toml").read_text())
     assert faults("config", document) == []
     assert faults("config", {**document, "valu_scale": 2})

@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from occupancy import Document, Row
-from test_solve_random import bind_rows, check_certificate
-from tiny import box_instances, problems
 
 from auditkit.constraints.binding import bind
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box, Search
-from auditkit.plugins.affine import Affine
 from auditkit.plugins.entropy import Entropy
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
@@ -26,58 +22,11 @@ from auditkit.solver.evaluate import visits
 from auditkit.solver.master import Master
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
-
-FOUR = Instance(
-    (
-        Search(
-            "s",
-            1,
-            tuple(
-                Box(name, group, 1.0, values, [0.5, 0.5])
-                for name, group, values in [
-                    ("a", "X", [10, 4]),
-                    ("b", "X", [9, 3]),
-                    ("c", "Y", [8, 2]),
-                    ("d", "Y", [7, 1]),
-                ]
-            ),
-        ),
-    )
-)
-
-FREE_PARITY = Instance(
-    (
-        Search(
-            "s",
-            1,
-            (
-                Box("1", "X", 1.0, [7.5, 4], [2 / 3, 1 / 3]),
-                Box("2", "X", 1.0, [9, 4], [1 / 3, 2 / 3]),
-                Box("3", "Y", 1.0, [10, 4], [1 / 4, 3 / 4]),
-                Box("4", "Y", 1.0, [7, 4], [1 / 2, 1 / 2]),
-            ),
-        ),
-    )
-)
-
-THREE = Instance(
-    (
-        Search(
-            "s",
-            1,
-            (
-                Box("1", "X", 2.0, [6], [1.0]),
-                Box("2", "X", 1.0, [14, 2], [0.1, 0.9]),
-                Box("3", "Y", 4.0, [9, 3], [0.8, 0.2]),
-            ),
-        ),
-    )
-)
-
-
-def weighted_parity(state: str) -> Affine:
-    terms = [{"candidate": c, "state": state, "coefficient": w} for c, w in (("1", 1), ("2", 1), ("3", -2))]
-    return Affine.model_validate({"terms": terms, "sense": "==", "bound": 0, "label": f"parity {state}"})
+from support.constraints import bind_rows
+from support.instances import FOUR, FREE_PARITY, THREE, weighted_parity
+from support.occupancy import Document, Row
+from support.optima import check_certificate
+from support.tiny import box_instances, problems
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -9,21 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import report_example
-import test_report_render_browser as chromium
-from audit_helpers import rows, save
-from test_report_render import GOLDEN, SECTIONS, Page
 
 from auditkit import cli
 from auditkit.errors import InputError
 from auditkit.report import charts, html, pdf
+from support import ROOT, report_example
+from support.audit_helpers import rows, save
+from support.pages import GOLDEN, SECTIONS, Page, Watched
 
-ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
 GUIDE = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
-
-browser = chromium.browser  # the fixture
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +75,7 @@ def test_the_other_language_marks_what_is_in_which(pages: dict[str, str]) -> Non
 def test_in_chromium(browser: Any, pages: dict[str, str], tmp_path: Path, name: str, width: int) -> None:
     path = tmp_path / "page.html"
     path.write_text(pages[name], encoding="utf-8")
-    watched = chromium.Watched(browser, path, viewport={"width": width, "height": 900})
+    watched = Watched(browser, path, viewport={"width": width, "height": 900})
     assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
     if name == "theme":
         box = watched.page.locator(".logo svg").bounding_box()

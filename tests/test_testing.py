@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from test_constraints import KINDS, build
-from test_convex import Own
 
 from auditkit.constraints.base import Constraint, Row
 from auditkit.model.layout import Layout
 from auditkit.testing import check_constraint, random_instances
+from support.constraints import KINDS, Own, build
 
 SHIPPED = [
     "parity",

@@ -11,10 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from occupancy import Document, Row
-from test_solve_facts import FOUR, THREE, weighted_parity
-from test_solve_random import bind_rows
-from tiny import box_instances, chain_instances, problems
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
@@ -25,6 +21,10 @@ from auditkit.plugins.parity import Parity
 from auditkit.plugins.quota import Quota
 from auditkit.solver import METHODS, solve
 from auditkit.verification import check_solution
+from support.constraints import bind_rows
+from support.instances import FOUR, THREE, weighted_parity
+from support.occupancy import Document, Row
+from support.tiny import box_instances, chain_instances, problems
 
 Doc = dict[str, Any]
 

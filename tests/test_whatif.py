@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_constraints import build
-from test_solve_facts import FOUR, FREE_PARITY
 
 from auditkit import scenarios
 from auditkit.errors import InputError
@@ -20,20 +18,8 @@ from auditkit.model.variants import with_capacities, with_scores
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
-
-
-def boxes(rng: np.random.Generator, searches: int, size: int, capacity: int, groups: str = "AB") -> Instance:
-    """Searches in which the last group is seen somewhat worse."""
-    made = []
-    for s in range(searches):
-        candidates = []
-        for i in range(size):
-            group = groups[i % len(groups)]
-            values = rng.normal(rng.normal(20 if group != groups[-1] else 17, 3), 4, 3)
-            probs = rng.dirichlet(np.ones(3))
-            candidates.append(Box(f"{i}", group, float(rng.uniform(0.5, 3)), values, probs))
-        made.append(Search(f"s{s}", capacity, tuple(candidates)))
-    return Instance(tuple(made))
+from support.constraints import build
+from support.instances import FOUR, FREE_PARITY, boxes
 
 
 def staged(rng: np.random.Generator) -> Instance:

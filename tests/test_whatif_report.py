@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import plugins, rows, save
 from click.testing import CliRunner
-from test_constraints import KINDS, build
-from test_whatif import boxes
 
 from auditkit import pipeline, scenarios
 from auditkit.cli.whatif import whatif as command
@@ -22,11 +19,9 @@ from auditkit.model.variants import with_scores
 from auditkit.report import html, scenario_charts
 from auditkit.report.svg import drawing
 from auditkit.solver import solve
-
-
-@pytest.fixture(scope="module")
-def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("data") / "people.csv", rows())
+from support.audit_helpers import plugins, rows, save
+from support.constraints import KINDS, build
+from support.instances import boxes
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,11 @@ from auditkit.errors import InputError, Problem
 
 
 def parse(spec: str) -> dict[str, Any]:
-    """The keys of a SPEC with its `type`, as a `[[constraints]]` table of TOML would have them."""
+    """The keys of a SPEC with its `type`, as a `[[constraints]]` table of TOML would have them.
+
+    >>> parse('parity:groups=["F", "M"],tolerance=0.1,on=inspection')
+    {'type': 'parity', 'groups': ['F', 'M'], 'tolerance': 0.1, 'on': 'inspection'}
+    """
     name, _, rest = spec.partition(":")
     keys: dict[str, Any] = {"type": name.strip()}
     for part in _split(rest) if rest.strip() else []:
@@ -28,7 +32,11 @@ def parse(spec: str) -> dict[str, Any]:
 
 
 def render(keys: Mapping[str, Any]) -> str:
-    """The SPEC that `parse` reads as these keys."""
+    """The SPEC that `parse` reads as these keys.
+
+    >>> render({"type": "quota", "group": "F", "share": 0.4})
+    'quota:group=F,share=0.4'
+    """
     rest = ",".join(f"{key}={_text(value)}" for key, value in keys.items() if key != "type")
     return f"{keys['type']}:{rest}" if rest else str(keys["type"])
 

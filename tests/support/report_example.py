@@ -2,6 +2,8 @@
 
 Six groups, of which two are not shown; four constraints; every part present. The disparity tables are what
 `auditkit.disparity` and the Local Law 144 plugin gave for such data, kept beside this file so that they stand still.
+tests/test_schemas.py compares the document with the schema; after a change, write the golden page again (see
+tests/test_report_render.py).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ def document() -> dict[str, Any]:
         "version": "0.1.0",
         "created": "2026-11-16T06:00:00Z",
         "input": {
-            "path": "exports/people.csv",
+            "path": "people.csv",
             "rows": 1507,
             "sha256": "9b74c9897bac770ffc029102a200c5de9f4e2c8b6a1f0d3c5b7e9a8d6f4c2b10",
             "encoding": "utf-8",
@@ -36,8 +38,8 @@ def document() -> dict[str, Any]:
         "config": {
             "cost": 2.5,
             "value_scale": 1.0,
-            "suppress_below": 5,
-            "fitter": "empirical",
+            "fit": {"fitter": "empirical"},
+            "report": {"suppress_below": 5},
             "constraints": [
                 {"type": "parity", "on": "selection"},
                 {"type": "impact-ratio", "minimum": 0.8},
@@ -103,27 +105,9 @@ def document() -> dict[str, Any]:
                 1.7,
                 (0.9685, (0.9571, 0.9763), 113.61, (84.2, 153.8)),
                 [
-                    (
-                        "selection parity Asian = Black",
-                        "==",
-                        1.84,
-                        0.0,
-                        "as if each score of group Black were raised by 1.5",
-                    ),
-                    (
-                        "selection parity Black = Hispanic",
-                        "==",
-                        -0.92,
-                        0.0,
-                        "as if each score of group Hispanic were lowered by 0.9",
-                    ),
-                    (
-                        "selection parity Hispanic = White",
-                        "==",
-                        0.61,
-                        0.0,
-                        "as if each score of group White were lowered by 0.3",
-                    ),
+                    ("selection parity Asian = Black", "==", 1.84, 0.0, moved("Black", 1.5)),
+                    ("selection parity Black = Hispanic", "==", -0.92, 0.0, moved("Hispanic", -0.9)),
+                    ("selection parity Hispanic = White", "==", 0.61, 0.0, moved("White", -0.3)),
                 ],
             ),
             optimum(
@@ -135,15 +119,7 @@ def document() -> dict[str, Any]:
                 {"Asian": 20.4, "Black": 19.83, "Hispanic": 14.6, "White": 59.17},
                 1.6,
                 (0.98455, (0.9762, 0.9901), 55.8, (35.1, 85.0)),
-                [
-                    (
-                        "impact ratio of selection, Black to White >= 0.8",
-                        ">=",
-                        1.12,
-                        0.0,
-                        "as if each score of group Black were raised by 1.1",
-                    )
-                ],
+                [("impact ratio of selection, Black to White >= 0.8", ">=", 1.12, 0.0, moved("Black", 1.1))],
             ),
             optimum(
                 "quota Black",
@@ -154,15 +130,7 @@ def document() -> dict[str, Any]:
                 {"Asian": 20.1, "Black": 23.26, "Hispanic": 12.7, "White": 57.94},
                 1.6,
                 (0.97774, (0.9688, 0.9842), 80.42, (55.7, 113.4)),
-                [
-                    (
-                        "selection quota Black >= 0.204",
-                        ">=",
-                        1.37,
-                        0.0,
-                        "as if each score of group Black were raised by 1.4",
-                    )
-                ],
+                [("selection quota Black >= 0.204", ">=", 1.37, 0.0, moved("Black", 1.4))],
             ),
             optimum(
                 "all together",
@@ -174,21 +142,9 @@ def document() -> dict[str, Any]:
                 1.7,
                 (0.96818, (0.9566, 0.9761), 114.94, (85.1, 155.6)),
                 [
-                    (
-                        "selection parity Asian = Black",
-                        "==",
-                        1.79,
-                        0.0,
-                        "as if each score of group Black were raised by 1.5",
-                    ),
+                    ("selection parity Asian = Black", "==", 1.79, 0.0, moved("Black", 1.5)),
                     ("impact ratio of selection, Black to White >= 0.8", ">=", 0.0, 0.2, "not binding"),
-                    (
-                        "selection quota Black >= 0.204",
-                        ">=",
-                        0.11,
-                        0.0,
-                        "as if each score of group Black were raised by 0.1",
-                    ),
+                    ("selection quota Black >= 0.204", ">=", 0.11, 0.0, moved("Black", 0.1)),
                 ],
             ),
         ],
@@ -218,6 +174,22 @@ def document() -> dict[str, Any]:
                 {"group": "Hispanic", "n": 52, "mean_error": 0.08, "crps": 4.35},
                 {"group": "White", "n": 232, "mean_error": 0.12, "crps": 4.02},
             ],
+            "selection": {
+                "by_group": [
+                    {
+                        "name": g,
+                        "candidates": n,
+                        "inspected": INSPECTED[g],
+                        "scored": INSPECTED[g],
+                        "rate": INSPECTED[g] / n,
+                    }
+                    for g, n in APPLICANTS.items()
+                ],
+                "by_tercile": None,
+                "scored": sum(INSPECTED.values()),
+                "effective_sample_size": None,
+                "weighted": False,
+            },
             "warnings": ["52 scores of group Hispanic: its priors lean on those of the whole job family."],
             "settings": {"points": 40, "folds": 5, "strata": ["job family", "group"], "propensity_weights": False},
         },
@@ -287,6 +259,10 @@ def document() -> dict[str, Any]:
     }
 
 
+def moved(group: str, points: float) -> str:
+    return f"as if each score of group {group} were {'raised' if points > 0 else 'lowered'} by {abs(points)}"
+
+
 def group(name: str) -> dict[str, Any]:
     if name in HIDDEN:
         numbers: dict[str, Any] = dict.fromkeys(("applicants", "inspected", "selected"))
@@ -301,12 +277,7 @@ def policy(
     rows = {g: {"candidates": n, "inspected": inspected[g], "selected": selected[g]} for g, n in APPLICANTS.items()}
     hidden = {g: dict.fromkeys(("candidates", "inspected", "selected")) for g in HIDDEN}
     by_group = {**rows, **hidden}
-    return {
-        "utility": utility,
-        "long_term_utility": long_term,
-        "by_group": by_group,
-        "unfilled_capacity": unfilled,
-    }
+    return {"utility": utility, "long_term_utility": long_term, "by_group": by_group, "unfilled_capacity": unfilled}
 
 
 def optimum(

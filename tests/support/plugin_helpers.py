@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from support import ROOT
+
 NAME, VERSION = "their-plugins", "1.2"
 NAMED = f"plugin 'theirs' of {NAME} {VERSION}"
 HEAD = "from auditkit import hookimpl\n"
+GOOD = (ROOT / "docs" / "plugins.md").read_text().split("```python\n")[1].split("```")[0]
 
 
 class Ran:

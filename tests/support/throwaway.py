@@ -9,16 +9,20 @@ import sysconfig
 import venv
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-
 
 def run(*command: str | Path, cwd: Path, code: int = 0, **env: str) -> str:
     """What a command prints, on stdout and stderr; it must end with `code`."""
+    done = completed(*command, cwd=cwd, code=code, **env)
+    return done.stdout + done.stderr
+
+
+def completed(*command: str | Path, cwd: Path, code: int = 0, **env: str) -> subprocess.CompletedProcess[str]:
+    """The same, with stdout and stderr apart."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE", "COV_"))}
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=600)
     assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
-    return done.stdout + done.stderr
+    return done
 
 
 def environment(folder: Path, *packages: Path) -> Path:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from occupancy import Document, Key, Row, StateKey
+
+from support.occupancy import Document, Key, Row, StateKey
 
 COSTS = (-1.0, 0.0, 0.0, 1.0, 2.0, 0.5)
 LEAVING = (-2.0, -1.0, -1.0, -0.5, 0.0, 0.0, 0.5, 1.0)  # R(s) of non-terminal states

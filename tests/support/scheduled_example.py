@@ -9,12 +9,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import report_example
-
 from auditkit import __version__
-from auditkit.scheduled import settings
+from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.audit_run import Done, Job
 from auditkit.scheduled.audit_run import run as run_once
+from auditkit.scheduled.run_history import Run, opened
+from support import report_example
 
 BEGIN = datetime(2026, 11, 16, 6, 0, tzinfo=UTC)
 COUNTS = {"Black": (305, 9), "White": (704, 64)}
@@ -108,6 +108,25 @@ class Scheduled:
     def dated(self) -> list[str]:
         """The folders of artefacts that are in place."""
         return sorted(p.name for p in self.folder.iterdir() if p.is_dir() and not p.name.startswith("."))
+
+
+def runs(audit: Scheduled) -> list[Run]:
+    with opened(audit.settings.database({}), create=False) as store:
+        return store.runs(audit.settings.name)
+
+
+def consistent(audit: Scheduled) -> None:
+    """At any moment: the history opens, and every recorded run that was not removed has all of its artefacts."""
+    for run in runs(audit):
+        if run.removed is None:
+            assert artefacts.intact(audit.folder, run.folder, run.artefacts), run
+
+
+def complete(audit: Scheduled) -> None:
+    """After a run: nothing is left over either."""
+    consistent(audit)
+    assert not [p.name for p in audit.folder.iterdir() if p.name.startswith((".writing", ".pending", ".removing"))]
+    assert set(audit.dated()) == {run.folder for run in runs(audit) if run.removed is None}
 
 
 Maker = Callable[..., Scheduled]

@@ -17,10 +17,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from scheduled_example import Scheduled
-from test_scheduled_run import complete, consistent, runs
+from support.scheduled_example import Scheduled, complete, consistent, runs
 
 CALLS = {
     *(

@@ -1,0 +1,112 @@
+"""Report pages: parsed, watched in a browser, and documents that are hard to render."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditkit.disparity import GroupCounts, compare
+from support import ROOT, report_example
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+    from playwright.sync_api import Page as BrowserPage
+
+GOLDEN = ROOT / "tests" / "golden" / "report-example.html"
+
+
+SECTIONS = ["funnel", "impact_ratio", "policies", "price", "slack", "unfilled", "fit"]
+
+
+HOSTILE = "</style></title><script>alert('x')</script>\"'&$\\frac{1}{0}$ \u202eevil\u202c \x00\x1b"
+
+
+class Page(HTMLParser):
+    """Tags with attributes in order, texts, and whether they nest."""
+
+    VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.open: list[str] = []
+        self.headings: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+        assert not self.open, f"never closed: {self.open}"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append((tag, ""))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open and self.open[-1] == tag, f"</{tag}> closes {self.open[-3:]}"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+            if self.open and re.fullmatch("h[1-6]", next((t for t in reversed(self.open) if t != "span"), "")):
+                tag, before = self.headings[-1]
+                self.headings[-1] = (tag, before + data)
+
+    @property
+    def words(self) -> str:
+        return " ".join(" ".join(self.text).split())
+
+
+def hostile(value: Any) -> Any:
+    """Every text of the document made as unpleasant as it can be, keys of groups included."""
+    if isinstance(value, dict):
+        return {key if key.islower() else key + HOSTILE: hostile(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [hostile(part) for part in value]
+    return value + HOSTILE if isinstance(value, str) else value
+
+
+def many_groups(n: int = 40) -> dict[str, Any]:
+    kinds = ("العربية", "日本語", "x", "xx", "word ", "-", "x" * 20)
+    names = [f"Gruppe {i} {kinds[i % 7] * (1 + i % 11)}" for i in range(n)]
+    document = report_example.document()
+    counts = {name: (50 + 11 * i, 5 + i) for i, name in enumerate(names)}
+    document["groups"] = [
+        {"name": name, "applicants": a, "inspected": 2 * s, "selected": s, "suppressed": False}
+        for name, (a, s) in counts.items()
+    ]
+    by_group = {name: {"candidates": a, "inspected": 2 * s, "selected": s} for name, (a, s) in counts.items()}
+    for part in (document["firm"], document["unconstrained"], *document["constrained"]):
+        part["by_group"] = by_group
+    document["funnel"] = [
+        {"stage": stage, "by_group": {name: cell[i > 2] // (1 + i % 3) for name, cell in counts.items()}}
+        for i, stage in enumerate(("applied", "phone screen", "on-site interview", "offer", "hired"))
+    ]
+    document["disparity"]["selected"] = compare(GroupCounts.of(counts, counts)).to_json()
+    return document
+
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Watched:
+    """A page, and everything it did that it should not."""
+
+    def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
+        self.complaints: list[str] = []
+        self.context = browser.new_context(**options)
+        self.page: BrowserPage = self.context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+        self.page.on("request", lambda request: self.complaints.append(f"request: {request.url}"))
+        self.page.goto(path.as_uri())
+        assert self.complaints.pop(0) == f"request: {path.as_uri()}"
