@@ -148,6 +148,35 @@ def _crossing(T: Callable[[float], float], level: float) -> float:
 
 
 @dataclass(frozen=True)
+class FlipFlop:
+    """What one selection, moved between the group and the reference, would change."""
+
+    impact_ratio: Fraction | None
+    """After the move that is worst for the measured side of the line."""
+    line_holds: bool | None
+    test_holds: bool
+    sign_reverses: bool
+    """One selection moved to the group would give it the higher rate."""
+    robust: bool
+
+
+def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -> FlipFlop:
+    """Moves one selection against each conclusion: to the group against a finding, from it against none."""
+    below, found = pair.below(line), significant(pair)
+    toward, away = pair.moved(1), pair.moved(-1)
+    against_line, against_test = toward if below else away, toward if found else away
+    line_holds = None if below is None else against_line is None or against_line.below(line) == below
+    test_holds = against_test is None or significant(against_test) == found
+    return FlipFlop(
+        impact_ratio=None if against_line is None else against_line.impact_ratio,
+        line_holds=line_holds,
+        test_holds=test_holds,
+        sign_reverses=toward is not None and toward.x1 * toward.n0 > toward.x0 * toward.n1,
+        robust=line_holds is not False and test_holds,
+    )
+
+
+@dataclass(frozen=True)
 class Stratified:
     strata: int
     """Strata that hold both groups."""
