@@ -54,7 +54,7 @@ Ints = NDArray[np.int64]
 
 FEW_CLUSTERS = 20
 """With fewer requisitions their variance says too little to be used."""
-MOST_SCORES = 10_000_000
+MOST_SCORES = 4_000_000
 """Entries of the matrix that the dependence of tests is estimated from; of more rows, some requisitions are taken."""
 WEAK = Fraction(1, 2)
 """Where not even this ratio could have been shown, there is too little evidence."""
@@ -267,13 +267,13 @@ def _adjusted(
     """Adjusted p of these tests, and the p that a single one of them needs."""
     width = sum(len(groups) - 1 for _, groups, _, _ in tests)
     rows = _sample(data, MOST_SCORES // max(width, 1))
-    blocks = []
+    matrix = np.zeros((width, len(rows)))
+    begin = 0
     for cut, groups, way, _ in tests:
         at, scores = _scores(data, cut, groups, way, rows)
-        block = np.zeros((len(rows), len(groups) - 1))
-        block[np.searchsorted(rows, at)] = scores
-        blocks.append(block)
-    return step_down([p for *_, p in tests], blocks, settings.alpha)
+        matrix[begin : begin + len(groups) - 1, np.searchsorted(rows, at)] = scores.T
+        begin += len(groups) - 1
+    return step_down([p for *_, p in tests], matrix.T, [len(groups) - 1 for _, groups, _, _ in tests], settings.alpha)
 
 
 def _sample(data: Applicants, most: int) -> Ints:

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 from scipy.special import gammaincc
 
 from auditkit.disparity.pair import holm
@@ -26,14 +27,17 @@ from auditkit.disparity.pair import holm
 Floats = NDArray[np.float64]
 
 SEED = 12
-DRAWS = 20_000
+DRAWS = 10_000
 
 
-def step_down(p: Sequence[float], scores: Sequence[Floats], alpha: float = 0.05) -> tuple[list[float], float]:
-    """Adjusted p, and the p that a single test needs; `scores` has for each test an array rows x degrees of freedom."""
-    if not p:
+def step_down(p: Sequence[float], scores: Floats, df: Sequence[int], alpha: float = 0.05) -> tuple[list[float], float]:
+    """Adjusted p, and the p that a single test needs.
+
+    `scores` has a row for each application and, test by test, as many columns as the test has degrees of freedom.
+    """
+    if not len(p):
         return [], alpha
-    drawn = _null(scores)
+    drawn = _null(scores.T @ scores, df)
     order = np.argsort(p, kind="stable")
     least = np.minimum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
     raw = np.asarray(p, dtype=np.float64)[order]
@@ -44,24 +48,27 @@ def step_down(p: Sequence[float], scores: Sequence[Floats], alpha: float = 0.05)
     return [min(a, b) for a, b in zip(adjusted.tolist(), holm(list(p)))], min(level, alpha)
 
 
-def _null(scores: Sequence[Floats]) -> Floats:
+def _null(covariance: Floats, df: Sequence[int]) -> Floats:
     """p-values under the null, draws by tests."""
-    white = [_whitened(block) for block in scores]
-    df = np.array([block.shape[1] for block in white])
-    all_scores = np.concatenate(white, axis=1)
-    values, vectors = np.linalg.eigh(all_scores.T @ all_scores)
+    ends = np.concatenate([[0], np.cumsum(df)])
+    blocks = [slice(a, b) for a, b in pairwise(ends)]
+    white = [_whitening(covariance[block, block]) for block in blocks]
+    rank = np.array([w.shape[1] for w in white])
+    joint = block_diag(*white)
+    values, vectors = np.linalg.eigh(joint.T @ covariance @ joint)
     # The symmetric root: eigenvectors have no sign of their own, and the draws must not depend on one.
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     normal = np.random.default_rng(SEED).standard_normal((DRAWS, len(root))) @ root
-    ends = np.concatenate([[0], np.cumsum(df)])
-    squares = np.stack([np.sum(normal[:, a:b] ** 2, axis=1) for a, b in pairwise(ends)], axis=1)
-    p: Floats = np.where(df > 0, gammaincc(np.maximum(df, 1) / 2, squares / 2), 1.0)
+    np.square(normal, out=normal)
+    ends = np.concatenate([[0], np.cumsum(rank)])
+    sums = np.stack([normal[:, a:b].sum(axis=1) for a, b in pairwise(ends)], axis=1)
+    p: Floats = np.where(rank > 0, gammaincc(np.maximum(rank, 1) / 2, sums / 2), 1.0)
     return p
 
 
-def _whitened(block: Floats) -> Floats:
-    """The block with the identity as its covariance, in the space that it spans."""
-    values, vectors = np.linalg.eigh(block.T @ block)
+def _whitening(covariance: Floats) -> Floats:
+    """W with W' C W = identity, on the space that C spans."""
+    values, vectors = np.linalg.eigh(covariance)
     keep = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-300)
-    white: Floats = block @ (vectors[:, keep] / np.sqrt(values[keep]))
+    white: Floats = vectors[:, keep] / np.sqrt(values[keep])
     return white
