@@ -18,13 +18,12 @@ u_ci = (1[g_i = g] - share)(y_i - P) give the robust variance R, D = max(1, trac
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaln
 
 from auditkit.disparity.pair import Pair
 from auditkit.disparity.stratified import exact_p, sparse
@@ -57,13 +56,13 @@ def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:
     return float(U @ inverse @ U), int(keep.sum()), inverse
 
 
-def pooled(n: Ints, x: Ints, robust: Floats | None = None) -> Association | None:
+def pooled(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
     """Test of equal rates in pooled counts, one entry a group; None where it is not defined."""
     there = n > 0
     N, S = int(n.sum()), int(x.sum())
     if np.sum(there) < 2 or not 0 < S < N:
         return None
-    robust = None if robust is None else robust[np.ix_(there, there)]
+    robust = [variance[np.ix_(there, there)] for variance in robust]
     size, chosen = n[there].astype(np.float64), x[there].astype(np.float64)
     P = S / N
     statistic, df, inverse = _quadratic(chosen - size * P, P * (1 - P) * (np.diag(size) - np.outer(size, size) / N))
@@ -74,11 +73,11 @@ def pooled(n: Ints, x: Ints, robust: Floats | None = None) -> Association | None
     elif small:
         p, method = _exact(size, chosen)
     else:
-        p, method = float(chi2.sf(statistic, df)), "chi-square"
+        p, method = float(chdtrc(df, statistic)), "chi-square"
     return _with_effect(statistic, df, p, method, inverse, robust)
 
 
-def stratified(n: Ints, x: Ints, robust: Floats | None = None) -> Association | None:
+def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
     """Test of equal rates within strata (rows of `n` and `x`); None where no stratum tells anything."""
     n, x = n.astype(np.float64), x.astype(np.float64)
     t, m = n.sum(axis=1), x.sum(axis=1)
@@ -92,7 +91,7 @@ def stratified(n: Ints, x: Ints, robust: Floats | None = None) -> Association | 
     U = (x - q * m[:, None]).sum(axis=0)
     statistic, df, inverse = _quadratic(U, V)
     rest = [(n[:, g], x[:, g], t - n[:, g], m - x[:, g]) for g in range(n.shape[1]) if V[g, g] > 1e-12]
-    p, method = float(chi2.sf(statistic, df)), "cmh"
+    p, method = float(chdtrc(df, statistic)), "cmh"
     if any(sparse(*counts) for counts in rest):
         exact = [exact_p(*counts) for counts in (rest[:1] if df == 1 else rest)]
         if None not in exact:
@@ -102,10 +101,10 @@ def stratified(n: Ints, x: Ints, robust: Floats | None = None) -> Association | 
 
 
 def _with_effect(
-    statistic: float, df: int, p: float, method: str, inverse: Floats, robust: Floats | None
+    statistic: float, df: int, p: float, method: str, inverse: Floats, robust: Sequence[Floats]
 ) -> Association:
-    effect = 1.0 if robust is None else max(1.0, float(np.sum(inverse * robust)) / df)
-    corrected = p if effect == 1.0 else max(p, float(chi2.sf(statistic / effect, df)))
+    effect = max([1.0, *(float(np.sum(inverse * variance)) / df for variance in robust)])
+    corrected = p if effect == 1.0 else max(p, float(chdtrc(df, statistic / effect)))
     return Association(statistic, df, p, method, effect, corrected)
 
 
@@ -127,7 +126,7 @@ def _exact(n: Floats, x: Floats) -> tuple[float, str]:
     ranges = [np.arange(min(int(g), S) + 1) for g in size[:-1]]
     score = float(np.sum(x * x / n))
     if np.prod([float(len(r)) for r in ranges]) <= MOST_TABLES:
-        cells = np.array(list(itertools.product(*ranges)), dtype=np.float64).reshape(-1, len(ranges))
+        cells = np.stack([grid.ravel() for grid in np.meshgrid(*ranges, indexing="ij")], axis=1).astype(np.float64)
         last = S - cells.sum(axis=1)
         cells = np.column_stack([cells, last])[(last >= 0) & (last <= size[-1])]
         log = -np.sum(gammaln(cells + 1) + gammaln(n - cells + 1), axis=1)

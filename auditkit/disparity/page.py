@@ -203,20 +203,13 @@ def _omnibus(data: Applicants, cut: Cut) -> dict[str, Association]:
     total, chosen = n.sum(axis=0), x.sum(axis=0)
     if np.sum(total > 0) < 2:
         return {}
-    spread: Floats | None = None
     strata = int(np.sum(n.sum(axis=1) > 0))
-    plain = omnibus.pooled(total, chosen)
-    if plain is not None and strata >= FEW_CLUSTERS:
-        spread = omnibus.clustered(n, x)
-    pooled = omnibus.pooled(total, chosen, spread)
-    if data.person is not None and plain is not None:
-        by_person = omnibus.pooled(total, chosen, _by_person(data, cut, "pooled"))
-        if by_person is not None and (pooled is None or by_person.design_effect > pooled.design_effect):
-            pooled = by_person
+    robust = [omnibus.clustered(n, x)] if strata >= FEW_CLUSTERS else []
+    robust += [_by_person(data, cut, "pooled")] if data.person is not None else []
+    pooled = omnibus.pooled(total, chosen, robust)
     found = {} if pooled is None else {"pooled": pooled}
     if strata > 1:
-        robust = None if data.person is None else _by_person(data, cut, "within")
-        within = omnibus.stratified(n, x, robust)
+        within = omnibus.stratified(n, x, [_by_person(data, cut, "within")] if data.person is not None else [])
         if within is not None:
             found["within"] = within
     return found

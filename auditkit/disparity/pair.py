@@ -35,7 +35,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, fisher_exact, norm
+from scipy.special import chdtrc, ndtr, ndtri
+from scipy.stats import fisher_exact
 from scipy.stats.contingency import relative_risk
 
 
@@ -88,7 +89,7 @@ class Pair:
     @property
     def z_p(self) -> float | None:
         z = self.z
-        return None if z is None else 2 * float(norm.sf(abs(z)))
+        return None if z is None else 2 * float(ndtr(-abs(z)))
 
     @property
     def recommended(self) -> str:
@@ -122,7 +123,7 @@ class Pair:
 def score_interval(pair: Pair, alpha: float = 0.05) -> Interval:
     """Koopman's interval for the impact ratio; needs at least one selection to say anything."""
     n1, x1, n0, x0 = pair.n1, pair.x1, pair.n0, pair.x0
-    z = float(norm.isf(alpha / 2))
+    z = -float(ndtri(alpha / 2))
 
     def T(log_f: float) -> float:
         f = math.exp(log_f)
@@ -223,7 +224,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
         risk_ratio=risk,
         risk_interval=risk_interval,
         cmh=cmh,
-        p=None if cmh is None else float(chi2.sf(cmh, 1)),
+        p=None if cmh is None else float(chdtrc(1, cmh)),
         p_holm=None,
         shortfall=-excess,
         reverses=pooled * sign < 0,
@@ -231,7 +232,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
 
 
 def _log_interval(ratio: float, variance: float, method: str, alpha: float) -> Interval:
-    reach = float(norm.isf(alpha / 2)) * math.sqrt(max(variance, 0.0))
+    reach = -float(ndtri(alpha / 2)) * math.sqrt(max(variance, 0.0))
     return Interval(ratio * math.exp(-reach), ratio * math.exp(reach), method, 1 - alpha)
 
 

@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
-from scipy.special import gammaincc
+from scipy.special import erfc, gammaincc
 
 from auditkit.disparity.pair import holm
 
@@ -62,8 +62,17 @@ def _null(covariance: Floats, df: Sequence[int]) -> Floats:
     np.square(normal, out=normal)
     ends = np.concatenate([[0], np.cumsum(rank)])
     sums = np.stack([normal[:, a:b].sum(axis=1) for a, b in pairwise(ends)], axis=1)
-    p: Floats = np.where(rank > 0, gammaincc(np.maximum(rank, 1) / 2, sums / 2), 1.0)
-    return p
+    return np.stack([_tail(column, df) for column, df in zip(sums.T, rank.tolist())], axis=1)
+
+
+def _tail(statistic: Floats, df: int) -> Floats:
+    """P(chi-square > statistic), in closed form where it has a short one."""
+    half = statistic / 2
+    if df == 0:
+        return np.ones_like(half)
+    if df == 1:
+        return np.asarray(erfc(np.sqrt(half)), dtype=np.float64)
+    return np.asarray(np.exp(-half) if df == 2 else gammaincc(df / 2, half), dtype=np.float64)
 
 
 def _whitening(covariance: Floats) -> Floats:

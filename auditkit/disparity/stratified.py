@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
-from scipy.stats import chi2
+from scipy.special import chdtrc, gammaln
 
 Floats = NDArray[np.float64]
 
@@ -83,4 +82,4 @@ def agreement(n1: Any, x1: Any, n0: Any, x0: Any) -> Agreement | None:
     V = 1 / np.sum(1 / np.maximum(cells, 1e-300), axis=0)
     statistic = max(0.0, float(np.sum((a - A) ** 2 / V) - np.sum(a - A) ** 2 / np.sum(V)))
     reliable = bool(np.mean(cells.min(axis=0) >= 5) >= 0.8)
-    return Agreement(statistic, len(t) - 1, float(chi2.sf(statistic, len(t) - 1)), reliable)
+    return Agreement(statistic, len(t) - 1, float(chdtrc(len(t) - 1, statistic)), reliable)
