@@ -1,33 +1,77 @@
-"""Disparity between groups: impact ratios with tests, intervals and how far one selection would move them.
+"""Disparity between groups: every attribute at every step, with errors controlled for the whole page.
 
 | question | file |
 | --- | --- |
-| two groups, the formulas | two_by_two.py |
-| all groups against the reference, status and flags | groups.py |
-| counts from a table of applications | table.py |
-| what plugins measure | measured.py |
+| two groups, the formulas | pair.py |
+| two groups over strata: exact test, do strata agree | stratified.py |
+| all groups of a table in one test | omnibus.py |
+| many tests, their adjusted p | stepdown.py |
+| what could have been shown | power.py |
+| the applications as arrays | applicants.py |
+| all tables of a page | page.py |
+| where a difference comes from | segments.py |
+| what comes out | results.py |
+| one table by itself: Local Law 144 | single.py, table.py |
+| what plugins measure | measure.py, measured.py |
 | groups too small to show | suppression.py |
 """
 
-from auditkit.disparity.groups import (
+from auditkit.disparity.applicants import Applicants, periods
+from auditkit.disparity.measured import measured
+from auditkit.disparity.page import DisparitySettings, disparities
+from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, score_interval, stratify
+from auditkit.disparity.plain import plain
+from auditkit.disparity.power import applicants_needed, detectable_ratio
+from auditkit.disparity.results import (
+    Caution,
+    DecidedBy,
+    Disparities,
+    DisparityTable,
+    GroupResult,
+    GroupStatus,
+    Omnibus,
+    Reconciled,
+    Repeated,
+    SegmentPart,
+    SegmentTable,
+    Within,
+)
+from auditkit.disparity.single import (
     FOUR_FIFTHS,
     Disparity,
     Flag,
-    FlipFlop,
     Group,
     GroupCounts,
     ReferenceComparison,
     Status,
     compare,
-    flip_flop,
 )
-from auditkit.disparity.measured import measured
-from auditkit.disparity.pair import Interval, Pair, Stratified, holm, score_interval, stratify
-from auditkit.disparity.plain import plain
+from auditkit.disparity.stratified import Agreement, agreement, exact_p
 from auditkit.disparity.suppression import hidden, shown, suppress
 from auditkit.disparity.table import UNKNOWN, CountedOutcome, measure, tally
 
 __all__ = [
+    "Agreement",
+    "Applicants",
+    "Caution",
+    "DecidedBy",
+    "Disparities",
+    "DisparitySettings",
+    "DisparityTable",
+    "GroupResult",
+    "GroupStatus",
+    "Omnibus",
+    "Reconciled",
+    "Repeated",
+    "SegmentPart",
+    "SegmentTable",
+    "Within",
+    "agreement",
+    "applicants_needed",
+    "detectable_ratio",
+    "disparities",
+    "exact_p",
+    "periods",
     "FOUR_FIFTHS",
     "UNKNOWN",
     "ReferenceComparison",

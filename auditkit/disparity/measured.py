@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from auditkit.disparity.groups import Disparity, MeasureColumn
 from auditkit.disparity.measure import DisparityMeasure, Numbers
+from auditkit.disparity.single import Disparity, MeasureColumn
 from auditkit.errors import PluginError, blaming
 
 

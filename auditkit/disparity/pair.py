@@ -35,7 +35,8 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, fisher_exact, norm
+from scipy.special import chdtrc, ndtr, ndtri
+from scipy.stats import fisher_exact
 from scipy.stats.contingency import relative_risk
 
 
@@ -88,7 +89,7 @@ class Pair:
     @property
     def z_p(self) -> float | None:
         z = self.z
-        return None if z is None else 2 * float(norm.sf(abs(z)))
+        return None if z is None else 2 * float(ndtr(-abs(z)))
 
     @property
     def recommended(self) -> str:
@@ -122,7 +123,7 @@ class Pair:
 def score_interval(pair: Pair, alpha: float = 0.05) -> Interval:
     """Koopman's interval for the impact ratio; needs at least one selection to say anything."""
     n1, x1, n0, x0 = pair.n1, pair.x1, pair.n0, pair.x0
-    z = float(norm.isf(alpha / 2))
+    z = -float(ndtri(alpha / 2))
 
     def T(log_f: float) -> float:
         f = math.exp(log_f)
@@ -145,6 +146,35 @@ def _crossing(T: Callable[[float], float], level: float) -> float:
     while T(high) > level:
         high = 2 * high + 1
     return math.exp(low if low == high else float(brentq(lambda log_f: T(log_f) - level, low, high, xtol=1e-13)))
+
+
+@dataclass(frozen=True)
+class FlipFlop:
+    """What one selection, moved between the group and the reference, would change."""
+
+    impact_ratio: Fraction | None
+    """After the move that is worst for the measured side of the line."""
+    line_holds: bool | None
+    test_holds: bool
+    sign_reverses: bool
+    """One selection moved to the group would give it the higher rate."""
+    robust: bool
+
+
+def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -> FlipFlop:
+    """Moves one selection against each conclusion: to the group against a finding, from it against none."""
+    below, found = pair.below(line), significant(pair)
+    toward, away = pair.moved(1), pair.moved(-1)
+    against_line, against_test = toward if below else away, toward if found else away
+    line_holds = None if below is None else against_line is None or against_line.below(line) == below
+    test_holds = against_test is None or significant(against_test) == found
+    return FlipFlop(
+        impact_ratio=None if against_line is None else against_line.impact_ratio,
+        line_holds=line_holds,
+        test_holds=test_holds,
+        sign_reverses=toward is not None and toward.x1 * toward.n0 > toward.x0 * toward.n1,
+        robust=line_holds is not False and test_holds,
+    )
 
 
 @dataclass(frozen=True)
@@ -194,7 +224,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
         risk_ratio=risk,
         risk_interval=risk_interval,
         cmh=cmh,
-        p=None if cmh is None else float(chi2.sf(cmh, 1)),
+        p=None if cmh is None else float(chdtrc(1, cmh)),
         p_holm=None,
         shortfall=-excess,
         reverses=pooled * sign < 0,
@@ -202,7 +232,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
 
 
 def _log_interval(ratio: float, variance: float, method: str, alpha: float) -> Interval:
-    reach = float(norm.isf(alpha / 2)) * math.sqrt(max(variance, 0.0))
+    reach = -float(ndtri(alpha / 2)) * math.sqrt(max(variance, 0.0))
     return Interval(ratio * math.exp(-reach), ratio * math.exp(reach), method, 1 - alpha)
 
 

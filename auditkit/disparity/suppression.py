@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from auditkit.disparity.groups import Disparity, Group, Status
+from auditkit.disparity.single import Disparity, Group, Status
 
 
 def hidden(

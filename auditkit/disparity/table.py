@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from auditkit.disparity.groups import FOUR_FIFTHS, Disparity, GroupCounts, compare
+from auditkit.disparity.single import FOUR_FIFTHS, Disparity, GroupCounts, compare
 from auditkit.errors import InputError, Problem, nearest
 
 UNKNOWN = "unknown"

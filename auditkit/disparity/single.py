@@ -6,7 +6,7 @@ A status reports a measurement against a convention and gives no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from auditkit.disparity.pair import Interval, Pair, Stratified, holm, stratify
+from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, stratify
 from auditkit.disparity.plain import plain
 from auditkit.errors import InputError, Problem
 
@@ -67,19 +67,6 @@ _FLAG_TEXT = {
     Flag.NOT_ROBUST: "not robust: one moved selection changes the side of the line or the outcome of the test",
     Flag.POOLING_REVERSES: "within requisitions the difference points the other way than in the pooled counts",
 }
-
-
-@dataclass(frozen=True)
-class FlipFlop:
-    """What one selection, moved between the group and the reference, would change."""
-
-    impact_ratio: Fraction | None
-    """After the move that is worst for the measured side of the line."""
-    line_holds: bool | None
-    test_holds: bool
-    sign_reverses: bool
-    """One selection moved to the group would give it the higher rate."""
-    robust: bool
 
 
 @dataclass(frozen=True)
@@ -284,22 +271,6 @@ def _comparisons(
             )
         )
     return comparisons
-
-
-def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -> FlipFlop:
-    """Moves one selection against each conclusion: to the group against a finding, from it against none."""
-    below, found = pair.below(line), significant(pair)
-    toward, away = pair.moved(1), pair.moved(-1)
-    against_line, against_test = toward if below else away, toward if found else away
-    line_holds = None if below is None else against_line is None or against_line.below(line) == below
-    test_holds = against_test is None or significant(against_test) == found
-    return FlipFlop(
-        impact_ratio=None if against_line is None else against_line.impact_ratio,
-        line_holds=line_holds,
-        test_holds=test_holds,
-        sign_reverses=toward is not None and toward.x1 * toward.n0 > toward.x0 * toward.n1,
-        robust=line_holds is not False and test_holds,
-    )
 
 
 def _judge(comparison: ReferenceComparison, line: Fraction, alpha: float) -> tuple[Status, str]:

@@ -1,0 +1,120 @@
+"""The applications of an audit as arrays: what `disparities` measures.
+
+One entry a row everywhere. Counts of any attribute and step are sums over cells of codes, so that a million rows cost
+a few passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from auditkit.errors import InputError, Problem
+from auditkit.model.groups import UNKNOWN
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+NO_VALUE = "(none)"
+"""The value of a segment, requisition or period that a row lacks."""
+
+
+@dataclass(frozen=True, eq=False)
+class Applicants:
+    """Columns of equal length; labels are text, a missing one is an unknown category."""
+
+    attributes: Mapping[str, Any]
+    steps: Mapping[str, Any]
+    """Step -> whether the application reached it, in the order of the process."""
+    crossings: Mapping[str, Any] = field(default_factory=dict)
+    strata: Any = None
+    """Requisitions."""
+    segments: Mapping[str, Any] = field(default_factory=dict)
+    dates: Any = None
+    persons: Any = None
+    """Who applied, where people may apply more than once."""
+    undecided: Any = None
+    """Withdrawn or pending: in no rate, whatever step was reached."""
+
+    def __post_init__(self) -> None:
+        if not self.attributes or not self.steps:
+            raise InputError(Problem("applications", "there must be at least one attribute and one step"))
+        columns = {**self.attributes, **self.crossings, **self.steps, **self.segments}
+        alone = {"strata": self.strata, "dates": self.dates, "persons": self.persons, "undecided": self.undecided}
+        columns |= {name: column for name, column in alone.items() if column is not None}
+        rows = len(next(iter(self.attributes.values())))
+        wrong = [name for name, column in columns.items() if len(column) != rows]
+        if wrong:
+            raise InputError(Problem(f"column {name!r}", f"does not have {rows} rows") for name in wrong)
+
+    @property
+    def rows(self) -> int:
+        return len(next(iter(self.attributes.values())))
+
+    @cached_property
+    def decided(self) -> Bools:
+        if self.undecided is None:
+            return np.ones(self.rows, dtype=np.bool_)
+        return ~np.asarray(self.undecided, dtype=np.bool_)
+
+    @cached_property
+    def stratum(self) -> tuple[Ints, tuple[str, ...]]:
+        """Code of each row's requisition, and their names; one stratum if there are none."""
+        if self.strata is None:
+            return np.zeros(self.rows, dtype=np.int64), ("",)
+        return codes(self.strata)
+
+    @cached_property
+    def person(self) -> Ints | None:
+        """Code of the person behind each decided row (-1 for others); None if nobody applied twice."""
+        if self.persons is None:
+            return None
+        found = pd.factorize(pd.Series(np.asarray(self.persons)))[0].astype(np.int64)
+        lone = found < 0  # somebody without a name is somebody else each time
+        found[lone] = int(found.max(initial=-1)) + 1 + np.arange(int(lone.sum()))
+        found = np.where(self.decided, found, -1)
+        return found if int(np.bincount(found[self.decided]).max(initial=0)) > 1 else None
+
+    def reached(self, step: str) -> Bools:
+        return np.asarray(self.steps[step], dtype=np.bool_)
+
+
+def codes(labels: Any, missing: str | None = NO_VALUE) -> tuple[Ints, tuple[str, ...]]:
+    """Codes in the order of the sorted labels; missing ones are -1, or labelled `missing`."""
+    factors, index = pd.factorize(pd.Series(labels), sort=True)
+    found = factors.astype(np.int64)
+    names = tuple(str(name) for name in index)
+    if missing is not None and np.any(found < 0):
+        found = np.where(found < 0, len(names), found)
+        names = (*names, missing)
+    return found, names
+
+
+def group_codes(labels: Any) -> tuple[Ints, tuple[str, ...]]:
+    """Codes of the known groups; -1 for unknown."""
+    found, names = codes(labels, None)
+    if UNKNOWN in names:
+        at = names.index(UNKNOWN)
+        found = np.where(found == at, -1, found - (found > at))
+        names = (*names[:at], *names[at + 1 :])
+    return found, names
+
+
+def periods(dates: Any) -> Any:
+    """Labels of the quarters (2023-Q1), or of the months (2023-01) if all dates lie within half a year."""
+    days = pd.Series(pd.to_datetime(pd.Series(np.asarray(dates)), errors="coerce"))
+    known = days.dropna()
+    if known.empty:
+        return np.full(len(days), NO_VALUE, dtype=object)
+    span = (known.max().year - known.min().year) * 12 + known.max().month - known.min().month
+    if span < 6:
+        labels = days.dt.strftime("%Y-%m")
+    else:
+        labels = days.dt.year.astype("Int64").astype("string") + "-Q" + days.dt.quarter.astype("Int64").astype("string")
+    return labels.astype(object).where(days.notna(), NO_VALUE).to_numpy(object)

@@ -1,0 +1,138 @@
+"""One test for all groups of a table: are their rates the same, pooled and within requisitions.
+
+Strata k, groups g, n applicants and x selected in each; N, S and P = S/N as in `pair`, t and m by stratum.
+
+    pooled       U = x - n P,                 V = P (1-P) (diag(n) - n n'/N)             (Pearson's chi-square)
+    stratified   U = sum_k x_k - n_k m_k/t_k,  V = sum_k m_k (t_k-m_k)/(t_k-1) (diag(q_k) - q_k q_k'),  q_k = n_k/t_k
+                                                            (general association: CMH for more than two groups)
+
+    statistic    U' V^- U,  chi-square with rank(V) degrees of freedom; with two groups Z^2 and CMH
+
+Where some n < 30 or an expected count is under 5, p is exact: Fisher's test for two groups, else the law of the
+statistic given the margins (all tables if they are few, else drawn with a fixed seed); over strata the exact
+conditional test of two groups, for more groups each against all others with Bonferroni's correction.
+
+A design effect D says how much larger the variance of U is than V: sums over clusters c of
+u_ci = (1[g_i = g] - share)(y_i - P) give the robust variance R, D = max(1, trace(V^- R) / rank(V))   (Rao and Scott).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import chdtrc, gammaln
+
+from auditkit.disparity.pair import Pair
+from auditkit.disparity.stratified import exact_p, sparse
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SEED = 144
+DRAWS = 20_000
+MOST_TABLES = 200_000
+
+
+@dataclass(frozen=True)
+class Association:
+    """Statistic, degrees of freedom, p and how it was computed; `corrected` is p after the design effect."""
+
+    statistic: float
+    df: int
+    p: float
+    method: str
+    design_effect: float
+    corrected: float
+
+
+def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:
+    """U' V^- U, the rank of V, and V^-."""
+    values, vectors = np.linalg.eigh(V)
+    keep = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-300)
+    inverse = (vectors[:, keep] / values[keep]) @ vectors[:, keep].T
+    return float(U @ inverse @ U), int(keep.sum()), inverse
+
+
+def pooled(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
+    """Test of equal rates in pooled counts, one entry a group; None where it is not defined."""
+    there = n > 0
+    N, S = int(n.sum()), int(x.sum())
+    if np.sum(there) < 2 or not 0 < S < N:
+        return None
+    robust = [variance[np.ix_(there, there)] for variance in robust]
+    size, chosen = n[there].astype(np.float64), x[there].astype(np.float64)
+    P = S / N
+    statistic, df, inverse = _quadratic(chosen - size * P, P * (1 - P) * (np.diag(size) - np.outer(size, size) / N))
+    small = size.min() < 30 or size.min() * min(S, N - S) < 5 * N
+    if len(size) == 2:
+        pair = Pair(int(size[0]), int(chosen[0]), int(size[1]), int(chosen[1]))
+        p, method = pair.p, pair.recommended
+    elif small:
+        p, method = _exact(size, chosen)
+    else:
+        p, method = float(chdtrc(df, statistic)), "chi-square"
+    return _with_effect(statistic, df, p, method, inverse, robust)
+
+
+def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
+    """Test of equal rates within strata (rows of `n` and `x`); None where no stratum tells anything."""
+    n, x = n.astype(np.float64), x.astype(np.float64)
+    t, m = n.sum(axis=1), x.sum(axis=1)
+    inside = (t > 1) & (m > 0) & (m < t)
+    n, x, t, m = n[inside], x[inside], t[inside], m[inside]
+    q = n / t[:, None]
+    w = m * (t - m) / (t - 1)
+    V = np.diag(w @ q) - (q * w[:, None]).T @ q
+    if not np.any(np.diag(V) > 1e-12):
+        return None
+    U = (x - q * m[:, None]).sum(axis=0)
+    statistic, df, inverse = _quadratic(U, V)
+    rest = [(n[:, g], x[:, g], t - n[:, g], m - x[:, g]) for g in range(n.shape[1]) if V[g, g] > 1e-12]
+    p, method = float(chdtrc(df, statistic)), "cmh"
+    if any(sparse(*counts) for counts in rest):
+        exact = [exact_p(*counts) for counts in (rest[:1] if df == 1 else rest)]
+        if None not in exact:
+            p = min(1.0, len(exact) * min(value for value in exact if value is not None))
+            method = "exact" if df == 1 else "exact, each group against all others"
+    return _with_effect(statistic, df, p, method, inverse, robust)
+
+
+def _with_effect(
+    statistic: float, df: int, p: float, method: str, inverse: Floats, robust: Sequence[Floats]
+) -> Association:
+    effect = max([1.0, *(float(np.sum(inverse * variance)) / df for variance in robust)])
+    corrected = p if effect == 1.0 else max(p, float(chdtrc(df, statistic / effect)))
+    return Association(statistic, df, p, method, effect, corrected)
+
+
+def clustered(n: Ints, x: Ints) -> Floats:
+    """Robust variance of the pooled U from counts by cluster (rows)."""
+    n, x = n.astype(np.float64), x.astype(np.float64)
+    N = n.sum()
+    r = x - n * (x.sum() / N)
+    u = r - r.sum(axis=1, keepdims=True) * (n.sum(axis=0) / N)
+    K = int(np.sum(n.sum(axis=1) > 0))
+    return (u.T @ u) * (K / max(K - 1, 1))
+
+
+def _exact(n: Floats, x: Floats) -> tuple[float, str]:
+    """p of the chi-square statistic given the margins."""
+    size, S = n.astype(np.int64), int(x.sum())
+    if size.sum() - S < S:  # the statistic is the same for those not selected, of whom there are fewer
+        x, S = n - x, int(size.sum()) - S
+    ranges = [np.arange(min(int(g), S) + 1) for g in size[:-1]]
+    score = float(np.sum(x * x / n))
+    if np.prod([float(len(r)) for r in ranges]) <= MOST_TABLES:
+        cells = np.stack([grid.ravel() for grid in np.meshgrid(*ranges, indexing="ij")], axis=1).astype(np.float64)
+        last = S - cells.sum(axis=1)
+        cells = np.column_stack([cells, last])[(last >= 0) & (last <= size[-1])]
+        log = -np.sum(gammaln(cells + 1) + gammaln(n - cells + 1), axis=1)
+        weights = np.exp(log - log.max())
+        extreme = np.sum(cells * cells / n, axis=1) >= score * (1 - 1e-9)
+        return min(1.0, float(weights[extreme].sum() / weights.sum())), "exact"
+    drawn = np.random.default_rng(SEED).multivariate_hypergeometric(size, S, size=DRAWS, method="marginals")
+    hits = int(np.sum(np.sum(drawn * drawn / n, axis=1) >= score * (1 - 1e-9)))
+    return (hits + 1) / (DRAWS + 1), "exact, drawn"

@@ -1,0 +1,25 @@
+"""Which groups are compared, in the report, in constraints and in plugins alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+UNKNOWN = "unknown"
+"""The label of applicants of unknown category."""
+
+MINIMUM_SHARE = Fraction(2, 100)
+
+
+def comparable(
+    sizes: Mapping[str, int], minimum_share: float | Fraction = MINIMUM_SHARE, threshold: int = 0
+) -> tuple[str, ...]:
+    """Groups of one attribute that are compared, in the order given, from their numbers of applicants.
+
+    Left out: applicants of unknown category, groups under `minimum_share` of the known applicants, and groups under
+    `threshold` applicants, which a report must not show.
+    """
+    least = Fraction(str(minimum_share))  # 0.02 means 2/100, not the nearest binary number
+    known = {group: int(n) for group, n in sizes.items() if group != UNKNOWN and n > 0}
+    total = sum(known.values())
+    return tuple(group for group, n in known.items() if n >= least * total and n >= threshold)

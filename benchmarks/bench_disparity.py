@@ -1,0 +1,175 @@
+"""How often a whole report names a difference: where there is none, and where there is one.
+
+    python benchmarks/bench_disparity.py            all scenarios, 400 data sets each, seeds 0, 1, 2, ...
+    python benchmarks/bench_disparity.py 40 null    fewer data sets, one scenario
+
+A report has three attributes (sex; race, three groups and a small one; age, two bands), the crossing of sex and race,
+four steps and requisitions in five departments. It *names* a difference where a group has a status of difference found.
+
+Three ways side by side:
+    page    `disparity.disparities`: step-down min-p over the omnibus tests of the page, then pairs
+    holm    the same omnibus tests with Holm's correction in place of the step-down, no design effect
+    crossed what auditkit did before: the crossed table at every step, each group against the highest rate, Holm
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one process a core
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.disparity import Applicants, CountedOutcome, Status, compare, disparities, holm, tally
+
+STEPS = ("screened", "interviewed", "offered", "hired")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class World:
+    """Where applications come from. Ratios multiply the chance to pass a step for those concerned."""
+
+    requisitions: int = 60
+    size: int = 25
+    pass_rates: tuple[float, ...] = (0.6, 0.42, 0.5, 0.64)  # of those who reached the step before
+    women_spread: float = 0.0  # how much the share of women differs between requisitions (sd, logit)
+    rate_spread: float = 0.0  # how much pass rates differ between requisitions (sd, logit)
+    women: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    black: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    department: int | None = None  # the only one in which `women` applies
+    capacity: int | None = None  # every requisition interviews and hires exactly so many, at random
+    repeats: int = 1  # applications of one person, all with the same luck
+
+
+def draw(world: World, seed: int) -> tuple[Applicants, dict[str, NDArray[np.object_]]]:
+    rng = np.random.default_rng([2026, seed])
+    K, m = world.requisitions, world.size
+    rows = K * m
+    stratum = np.repeat(np.arange(K), m)
+    department = stratum % 5
+    share = 1 / (1 + np.exp(0.13 - world.women_spread * rng.standard_normal(K)))
+    person = np.arange(rows) if world.repeats == 1 else rng.permutation(rows) // world.repeats
+    draws = rng.random((3, rows))[:, person]
+    sex = np.where((rng.random(rows) < share[stratum]) if world.repeats == 1 else draws[0] < 0.47, "Female", "Male")
+    race = np.array(["White", "Black", "Asian", "Other"])[np.searchsorted([0.5, 0.73, 0.98], draws[1])]
+    age = np.where(draws[2] < 0.3, "40 and over", "under 40")
+    shift = world.rate_spread * rng.standard_normal(K)
+    reached = np.ones(rows, dtype=bool)
+    steps: dict[str, NDArray[np.bool_]] = {}
+    luck = rng.random((len(STEPS), rows))[:, person]
+    for s, (step, rate) in enumerate(zip(STEPS, world.pass_rates)):
+        chance = 1 / (1 + np.exp(-np.log(rate / (1 - rate)) - shift[stratum]))
+        concerned = (sex == "Female") & ((department == world.department) | (world.department is None))
+        chance = chance * np.where(concerned, world.women[s], 1.0) * np.where(race == "Black", world.black[s], 1.0)
+        if world.capacity is None:
+            reached = reached & (luck[s] < chance)
+        elif s % 2:  # interviews and hires: the luckiest of each requisition
+            order = np.where(reached, luck[s] / chance, np.inf).reshape(K, m).argsort(axis=1).argsort(axis=1).ravel()
+            reached = reached & (order < world.capacity * (4 if s == 1 else 1))
+        steps[step] = reached
+    crossed = np.char.add(np.char.add(sex, "+"), race)
+    arrays = {name: column.astype(object) for name, column in (("sex", sex), ("race", race), ("age", age))}
+    data = Applicants(
+        attributes=arrays,
+        steps=steps,
+        crossings={"sex+race": crossed.astype(object)},
+        strata=stratum,
+        segments={"department": department.astype(str).astype(object)},
+        persons=person if world.repeats > 1 else None,
+    )
+    return data, arrays
+
+
+SEX, RACE = ("sex", "Female"), ("race", "Black")
+Named = dict[str, set[tuple[str, str, str]]]
+
+
+def names(world: World, seed: int) -> tuple[Named, bool]:
+    """What each way names, as (attribute, group, step); and whether the page points to department 0."""
+    data, _ = draw(world, seed)
+    found = disparities(data)
+    page = {(table.attribute, row.group, table.step) for table, row in found.found()}
+    tests = [(t, test.p) for t in found.tables for test in (t.pooled, t.stratified) if test is not None]
+    opened = [t for (t, _), p in zip(tests, holm([p for _, p in tests])) if p <= 0.05]
+    plain = {
+        (t.attribute, row.group, t.step) for t in opened for row in t.groups if row.p is not None and row.p <= 0.05
+    }
+    crossed = set()
+    import pandas as pd
+
+    labels, stratum = pd.Series(data.crossings["sex+race"], name="group"), pd.Series(data.strata)
+    for step in STEPS:
+        outcome = CountedOutcome.of_column(pd.Series(data.steps[step]), name=step)
+        table = compare(tally(labels, outcome, stratum)[0], minimum_share=0.02)
+        wanted = (Status.BELOW_LINE, Status.DIFFERENCE_FOUND)
+        crossed |= {("sex+race", row.group, step) for row in table.groups if row.status in wanted}
+    there = any(
+        part.found and part.value == "0" for s in found.segments if s.segment == "department" for part in s.parts
+    )
+    return {"page": page, "holm": plain, "crossed": crossed}, there
+
+
+Concern = Callable[[tuple[str, str, str]], bool]
+
+
+def of_women(name: tuple[str, str, str]) -> bool:
+    return "Female" in name[1] or "Male" in name[1]
+
+
+def of_black(name: tuple[str, str, str]) -> bool:
+    return "Black" in name[1] or name[0] == "sex+race"
+
+
+NULL = World()
+LOOKED_AT: dict[str, tuple[World, Concern | None]] = {
+    "null": (NULL, None),
+    "null, requisitions differ in rates and in who applies": (replace(NULL, women_spread=0.8, rate_spread=0.8), None),
+    "women interviewed at 0.76": (replace(NULL, women=(1, 0.76, 1, 1)), of_women),
+}
+OTHERS: dict[str, tuple[World, Concern | None]] = {
+    "null, 8 requisitions of 20": (replace(NULL, requisitions=8, size=20), None),
+    "null, fixed numbers of interviews and hires": (replace(NULL, capacity=2), None),
+    "null, 20 requisitions of 75 that differ": (
+        replace(NULL, requisitions=20, size=75, women_spread=0.8, rate_spread=0.8),
+        None,
+    ),
+    "null, everybody applies three times": (replace(NULL, repeats=3), None),
+    "women interviewed at 0.76, requisitions differ": (
+        replace(NULL, women=(1, 0.76, 1, 1), women_spread=0.8, rate_spread=0.8),
+        of_women,
+    ),
+    "women offered at 0.65": (replace(NULL, women=(1, 1, 0.65, 1)), of_women),
+    "women interviewed at 0.4 in one department": (replace(NULL, women=(1, 0.4, 1, 1), department=0), of_women),
+    "Black applicants pass every step at 0.8": (replace(NULL, black=(0.8, 0.8, 0.8, 0.8)), of_black),
+}
+
+
+def main(sets: int, only: str | None) -> None:
+    print(f"{sets} data sets each, seeds 0 to {sets - 1}\n")
+    print("| scenario | | page | holm | crossed | named though not there (page) | department named |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for when, scenarios in (("looked at", LOOKED_AT), ("not looked at", OTHERS)):
+            for title, (world, concern) in scenarios.items():
+                if only is not None and only != title:
+                    continue
+                start = time.perf_counter()
+                results = list(pool.map(names, [world] * sets, range(sets), chunksize=5))
+                right = concern or (lambda name: True)
+                share = {way: sum(any(map(right, named[way])) for named, _ in results) / sets for way in results[0][0]}
+                wrong = sum(any(not right(name) for name in named["page"]) for named, _ in results) / sets
+                there = f"{sum(there for _, there in results) / sets:.3f}" if world.department is not None else ""
+                cells = " | ".join(f"{value:.3f}" for value in share.values())
+                print(f"| {title} | {when} | {cells} | {wrong:.3f} | {there} |", flush=True)
+                print(f"{title}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400, sys.argv[2] if len(sys.argv) > 2 else None)
