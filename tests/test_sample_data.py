@@ -163,6 +163,7 @@ def test_every_role_of_hiring_is_inferred() -> None:
         "candidate": ["Candidate ID"],
         "search": ["Requisition ID"],
         "group": ["Gender", "Ethnicity"],
+        "segment": ["Job Family", "Job Level"],
         "inspected": ["Interviewed"],
         "selected": ["Hired"],
         "score": ["Interview Score"],

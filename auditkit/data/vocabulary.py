@@ -393,8 +393,8 @@ _STAGES: tuple[tuple[str, float], ...] = (
     ),
     (
         r"on ?site\w*|face to face|panel( interview)?|interview\w*|vorstellungsgesprach|gesprach|entretien\w*"
-        r"|entrevista\w*|(first|1st|1) (\w+ )?(interview|round|entretien|entrevista)|premier entretien|primera entrevista|meeting"
-        r"|kennenlern\w*|erstgesprach|loop|virtual interview|team interview",
+        r"|entrevista\w*|(first|1st|1) (\w+ )?(interview|round|entretien|entrevista)|premier entretien"
+        r"|primera entrevista|meeting|kennenlern\w*|erstgesprach|loop|virtual interview|team interview",
         4,
     ),
     (
