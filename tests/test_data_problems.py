@@ -76,7 +76,7 @@ CASES: dict[str, Case] = {
         [(3, "interviewed", "no")],
     ),
     "score-without-inspection": (
-        ["gender,hired,interviewed,score", "F,1,yes,3.5", "M,0,no,4.5"],
+        ["gender,hired,interviewed,score", "F,1,yes,3.5", "M,0,no,4.5", "F,0,yes,2", "M,0,no,"],
         {},
         {},
         [(3, "score", "4.5")],
@@ -180,7 +180,7 @@ def frame(tmp_path: Path, code: str) -> Any:
 
 def test_what_the_treatments_do(tmp_path: Path) -> None:
     assert frame(tmp_path, "selected-not-inspected")["inspected"].tolist() == [True, True, False]
-    assert frame(tmp_path, "score-without-inspection")["score"].isna().tolist() == [False, True]
+    assert frame(tmp_path, "score-without-inspection")["score"].isna().tolist() == [False, True, False, True]
     assert frame(tmp_path, "more-selected-than-capacity")["capacity"].tolist() == [2, 2, 1]
     assert frame(tmp_path, "negative-cost")["cost"].tolist() == [-5, 7]
     assert frame(tmp_path, "group-spelling")["group"].tolist() == ["Female", "Female", "Female", "Male"]
@@ -286,8 +286,8 @@ def test_who_was_inspected_when_no_column_says(tmp_path: Path) -> None:
 
 
 def test_ranks_are_reversed(tmp_path: Path) -> None:
-    history = load(table(tmp_path, "gender,hired,rank", "F,1,1", "M,0,3", "M,0,2"))
-    assert history.table["score"].tolist() == [3, 1, 2]
+    history = load(table(tmp_path, "gender,hired,rank", "F,1,1", "M,0,3", "M,0,2", "F,0,"))
+    assert history.table["score"].tolist()[:3] == [3, 1, 2]
     assert "rank-reversed" in [notice.code for notice in history.notices]
 
 

@@ -71,7 +71,6 @@ def test_a_plain_export(tmp_path: Path) -> None:
         ("Years of experience", "prior"),
         ("GPA", "prior"),
         ("Cost per interview", "cost"),
-        ("hours", "cost"),
         ("Headcount", "capacity"),
         ("Number of openings", "capacity"),
         ("Performance rating", "outcome"),
@@ -86,10 +85,10 @@ def test_names(name: str, role: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Sussex", "Hiring manager gender", "job_req_education", "Notes", "Candidate name", "max score"]
+    "name", ["Sussex", "Hiring manager gender", "job_req_education", "Notes", "Candidate name", "max score", "hours"]
 )
 def test_names_that_only_look_like_it(name: str) -> None:
-    assert not [match for match in by_name(name) if match.role in ("group", "prior", "candidate", "score")]
+    assert not [match for match in by_name(name) if match.role in ("group", "prior", "candidate", "score", "cost")]
 
 
 def test_values_decide_between_roles_of_one_name(tmp_path: Path) -> None:
@@ -129,14 +128,21 @@ def test_the_user_always_wins(tmp_path: Path) -> None:
 def test_crossed_groups(tmp_path: Path) -> None:
     path = table(tmp_path, "sex,race,age group,hired", "F,Black,<30,1", "M,White,>30,0", "F,,<30,0")
     history = load(path)
-    assert history.mapping.columns("group") == ("sex", "race")
+    assert history.mapping.columns("group") == ("sex", "race", "age group")
     assert history.table["group"].tolist() == ["F+Black", "M+White", "unknown"]
     assert history.table["group:sex"].tolist() == ["F", "M", "F"]
-    assert history.columns("group") == ("sex", "race")
+    assert history.columns("group") == history.attributes == ("sex", "race", "age group")
+    assert history.crossings == (("sex", "race"),)
+    assert history.kinds_of_attributes == {"sex": "sex", "race": "race", "age group": "age"}
     assert "group-crossed" in [notice.code for notice in history.notices]
     assert load(path, {"group": "race"}).groups == ("Black", "White")
     assert load(path, {"group": "race+age group"}).groups == ("Black+<30", "White+>30")
     assert load(path, {"group": ["sex", "age group"]}).groups == ("F+<30", "M+>30")
+    assert load(path, {"group": ["sex", "age group"]}).crossings == ()
+    asked = load(path, {"group": ["sex,race", "sex+age group"]})
+    assert asked.attributes == ("sex", "race", "age group")
+    assert asked.crossings == (("sex", "race"), ("sex", "age group"))
+    assert load(path, asked.mapping.as_dict()).crossings == asked.crossings
 
 
 def test_a_column_with_a_plus_in_its_name(tmp_path: Path) -> None:
@@ -165,10 +171,18 @@ def test_required_roles_are_asked_for_together(tmp_path: Path) -> None:
 
 
 def test_ambiguous_required_roles(tmp_path: Path) -> None:
-    message = refusal(table(tmp_path, "sex,gender,decision,final result,status", "F,F,yes,x,Hired", "M,M,no,,Rejected"))
-    assert "several columns could be the group: 'sex', 'gender'" in message
-    assert "--map group=sex" in message
-    assert "several columns could say who was selected: 'decision', 'status'" in message
+    path = table(tmp_path, "sex,decision,final result,status", "F,yes,x,Hired", "M,no,,Rejected", "F,yes,,Rejected")
+    assert "several columns could say who was selected: 'decision', 'status'" in refusal(path)
+
+
+def test_columns_that_say_the_same_are_one(tmp_path: Path) -> None:
+    path = table(
+        tmp_path, "sex,gender,decision,status", "F,Female,yes,Hired", "M,Male,no,Rejected", "F,Female,no,Withdrew"
+    )
+    history = load(path)
+    assert history.attributes == ("sex",)
+    assert history.mapping.column("selected") == "status"
+    assert history.table["status"].tolist() == ["selected", "rejected", "withdrawn"]
 
 
 def test_a_status_whose_words_are_not_known(tmp_path: Path) -> None:
@@ -192,14 +206,21 @@ def test_a_pass_mark(tmp_path: Path) -> None:
 
 
 def test_ambiguous_optional_roles_are_left_out_and_said(tmp_path: Path) -> None:
-    mapping = infer(read(table(tmp_path, "gender,hired,int1,int2", "F,1,4,3", "M,0,2,5", "M,0,3,4")))
+    mapping = infer(read(table(tmp_path, "gender,hired,int1,int2", "F,1,4,3", "M,0,2,5", "M,0,,")))
     assert mapping.columns("score") == ()
     [notice] = mapping.notices
     assert notice.code == "ambiguous-role"
     assert "'int1', 'int2'" in notice.text
     assert "--map score=int1" in notice.text
-    mapping = infer(read(table(tmp_path, "gender,hired,phone screen,onsite", "F,1,yes,yes", "M,0,yes,no")))
-    assert '--map "stages=phone screen+onsite"' in mapping.notices[0].text
+
+
+def test_a_score_that_everybody_has_was_known_before(tmp_path: Path) -> None:
+    mapping = infer(read(table(tmp_path, "gender,hired,gpa,int1,int2", "F,1,3,4,3", "M,0,2,2,5", "M,0,4,3,4")))
+    assert mapping.columns("score") == ()
+    assert mapping.columns("prior") == ("gpa", "int1", "int2")
+    assert "score-known-before" in [notice.code for notice in mapping.notices]
+    history = load(table(tmp_path, "gender,hired,score", "F,1,3.5", "M,0,2.5"))
+    assert history.tool_scores == ("prior:score",)
 
 
 def test_an_audit_of_interviews(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_people_analytics(tmp_path: Path) -> None:
     for path in (save(tmp_path, "\n".join(rows)), SHARED / "peopleanalytics_recruiting.csv"):
         if path.exists():
             history = load(path)
-            assert history.mapping.columns("prior") == ("sat", "gpa", "apttest")
+            assert history.mapping.columns("prior") == ("sat", "gpa", "apttest", "int1", "int2", "int3")
             assert history.mapping.column("score") is None
-            assert {"ambiguous-role", "no-score", "no-cost"} <= codes(history)
+            assert {"score-known-before", "no-score", "no-cost"} <= codes(history)
             assert load(path, {"score": "int3"}).has("score")

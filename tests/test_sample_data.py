@@ -163,6 +163,7 @@ def test_every_role_of_hiring_is_inferred() -> None:
         "candidate": ["Candidate ID"],
         "search": ["Requisition ID"],
         "group": ["Gender", "Ethnicity"],
+        "segment": ["Job Family", "Job Level"],
         "inspected": ["Interviewed"],
         "selected": ["Hired"],
         "score": ["Interview Score"],
@@ -173,7 +174,7 @@ def test_every_role_of_hiring_is_inferred() -> None:
         "expense": ["Relocation Expense"],
         "date": ["Application Date"],
     }
-    assert history.mapping.unused == ("Job Family", "Job Level")
+    assert history.mapping.unused == ()
     assert history.problems.counts() == {"unknown-group": firm.UNKNOWN_GENDER + firm.UNKNOWN_ETHNICITY}
 
 

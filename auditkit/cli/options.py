@@ -182,6 +182,9 @@ def _mapping(maps: tuple[str, ...]) -> dict[str, str]:
         role, sign, column = text.partition("=")
         if not sign or not role.strip() or not column.strip():
             raise InputError(Problem(f"--map {text!r}", "is not ROLE=COLUMN", 'e.g. --map "group=Gender"'))
+        if role.strip() in found and role.strip() in ("group", "segment"):
+            found[role.strip()] += f",{column.strip()}"
+            continue
         if role.strip() in found:
             raise InputError(Problem(f"--map {role.strip()}", "is given twice", "join columns with +"))
         found[role.strip()] = column.strip()

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from collections import abc
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from auditkit.data.attributes import crossed, default_crossing, read_attribute
 from auditkit.data.costs import read_capacity, read_costs
 from auditkit.data.event_log import pivot
 from auditkit.data.firm_history import ALL, History
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
 from auditkit.data.read_file import RawTable
+from auditkit.data.role_matching import kind_of
 from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
-from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place
-from auditkit.data.values import UNKNOWN, NumberReader, among, read_dates, read_group, read_ids
-from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, plain
+from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
+from auditkit.data.steps import from_last_stage, from_paths, is_last_stage, is_path, label_of, labels_of, reached_steps
+from auditkit.data.values import UNKNOWN, NumberReader, among, read_dates, read_ids
+from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, SCORE_WORDS, STATUS, code_of, plain
 from auditkit.errors import InputError, Problem
 
 MOST_APPLICATIONS = 20_000_000
@@ -88,20 +90,25 @@ class _Cleaning:
         self.stages: Stages | None = None
         self.score_stage: str | None = None
         self.weight: Any = 1
+        self.final: pd.Series[Any] | None = None
+        self.crossings: tuple[tuple[str, ...], ...] = ()
+        self.selected_name: str | None = None
 
     def history(self) -> History:
         rows_used = len(self.cells)
         stage_columns: tuple[str, ...] = self.mapping.columns("stages")
-        names = stage_columns
+        names = labels_of(stage_columns)
         if self.mapping.column("stage") is not None:
             apps = pivot(self.cells, self.mapping, self.words, self.collector, self.notices)
             self.cells, self.roles, self.score_stage = apps.table, apps.mapping, apps.score_stage
-            names, stage_columns = apps.stages, apps.columns
+            names, stage_columns, self.selected_name = apps.stages, apps.columns, apps.selected
             if not self.mapping.columns("stages"):
                 found = Choice("stages", names, "values of the stage column, in order")
                 self.mapping = replace_choice(self.mapping, "stages", found)
         else:
             rows_used -= self._ids()
+            if len(stage_columns) == 1:
+                names, stage_columns = self._stages_in_one_column(stage_columns[0])
         if names:
             self.stages = read_stages(self.cells, stage_columns, names, self.collector)
         self._who()
@@ -111,6 +118,8 @@ class _Cleaning:
             reached = reach_and_pass(self.stages, status, self.collector)
             self.clean |= {str(name): reached[name] for name in reached}
             self._score_of_stage(reached)
+        steps = self._steps(status)
+        self.clean |= {f"step:{name}": flags for name, flags in steps.items()}
         self._money()
         self._weigh()
         cells, column = self._cells("capacity")
@@ -139,9 +148,22 @@ class _Cleaning:
             outcomes=_outcomes(table),
             groups={str(group): int(n) for group, n in table["group"].value_counts().sort_index().items()},
         )
-        problems = self.collector.problems()
+        attributes = self.roles.columns("group")
         return History(
-            table, names, self.score_stage, self.mapping, problems, counts, self.raw.source, tuple(self.notices)
+            table,
+            names,
+            self.score_stage,
+            self.mapping,
+            self.collector.problems(),
+            counts,
+            self.raw.source,
+            tuple(self.notices),
+            attributes=attributes,
+            crossings=self.crossings,
+            kinds_of_attributes={name: kind_of(name) for name in attributes},
+            segments=self.roles.columns("segment"),
+            steps=tuple(steps),
+            tool_scores=_tool_scores(table),
         )
 
     def _cells(self, role: str) -> tuple[pd.Series[Any], str] | tuple[None, None]:
@@ -175,21 +197,94 @@ class _Cleaning:
             missing = among(search, MISSING)
             self.collector.add("missing-search", missing, column, search)
             self.clean["search"] = clean_ids(search).where(~missing, UNKNOWN)
-        names = self.roles.columns("group")
-        parts = [read_group(self.cells[name], name, self.collector) for name in names]
-        unknown = pd.concat([part == UNKNOWN for part in parts], axis=1).any(axis=1)
-        crossed = reduce(lambda a, b: a + "+" + b, parts)
-        self.clean["group"] = crossed.where(~unknown, UNKNOWN)
-        self.clean |= {f"group:{name}": part for name, part in zip(names, parts, strict=True)}
+        cells, column = self._cells("person")
+        if cells is not None:
+            self.clean["person"] = clean_ids(cells).where(cells != "", self.clean["candidate"])
+        self._groups()
+        for name in self.roles.columns("segment"):
+            cells = self.cells[name]
+            self.clean[f"segment:{name}"] = cells.where(~among(cells, MISSING), UNKNOWN)
+
+    def _groups(self) -> None:
+        """Each attribute, and the crossing that stages of the audit use which know only one."""
+        choice = self.roles.choice("group")
+        assert choice is not None, "role inference asks for a group"
+        cells, column = self._cells("date")
+        applied = pd.Series(pd.NaT, index=self.cells.index)
+        if cells is not None and column is not None:
+            applied = read_dates(cells, column, Collector(), "date")
+        names = choice.columns
+        parts = {name: read_attribute(self.cells[name], name, applied, self.collector, self.notices) for name in names}
+        usual = default_crossing(names)
+        self.crossings = tuple(dict.fromkeys([*([usual] if usual else ()), *choice.crossings]))
+        several = choice.crossings[0] if choice.crossings else usual
+        if choice.given and several is None and len(names) == 2:
+            several = names
+        self.clean["group"] = crossed([parts[name] for name in several or names[:1]])
+        if several:
+            self._say("group-crossed", f"besides each by itself: {' crossed with '.join(map(repr, several))}")
+        self.clean |= {f"group:{name}": part for name, part in parts.items()}
+
+    def _stages_in_one_column(self, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Stages from paths, or from the last stage reached; names and columns."""
+        cells = self.cells[column]
+        path = is_path(cells)
+        if not path and not is_last_stage(cells):
+            return labels_of((column,)), (column,)
+        found = from_paths(cells) if path else from_last_stage(cells)
+        self.selected_name = found.selected
+        if (found.final != "").any():
+            self.final = found.final
+        table = {
+            f"stage:{name}": pd.Series(np.where(found.reached[name], "yes", ""), dtype="str") for name in found.names
+        }
+        self.cells = self.cells.assign(**{name: flags.to_numpy() for name, flags in table.items()})
+        return found.names, tuple(table)
+
+    def _steps(self, status: pd.Series[Any]) -> dict[str, pd.Series[Any]]:
+        """Steps in order, the selection last, as far as the data know them."""
+        found: dict[str, pd.Series[Any]] = {}
+        names = self.stages.names if self.stages is not None else ()
+        for name in names:
+            found[name] = self.clean[f"stage:{name}"]
+        inspected = self.roles.choice("inspected")
+        if not found and inspected is not None:
+            found[label_of(inspected.columns[0])] = self.clean["inspected"]
+        if "selected" in self.clean:
+            name = self._name_of_selection()
+            found.pop(name, None)
+            found[name] = self.clean["selected"]
+        return reached_steps(found, status.isin(["withdrawn", "pending"]))
+
+    def _name_of_selection(self) -> str:
+        choice = self.roles.choice("selected")
+        if choice is None and self.stages is not None and self.final is None:
+            return self.stages.names[-1]
+        if self.selected_name is not None:
+            return self.selected_name
+        if choice is None:
+            return "selected"
+        column = choice.columns[0]
+        if choice.test is not None:
+            return choice.test.value if choice.test.sign == "=" else f"{column} {choice.test.sign} {choice.test.value}"
+        cells = self.cells[column]
+        words = cells[self.clean["selected"]].value_counts()
+        chosen = [str(word) for word in words.index if code_of(str(word), STATUS) == "selected"]
+        return chosen[0] if chosen and len(plain(chosen[0])) > 1 else label_of(column)
 
     def _status(self) -> pd.Series[Any]:
         choice = self.roles.choice("selected")
+        reasons = self.cells[list(self.roles.columns("reason"))]
         if choice is not None:
             status = to_status(
                 self.cells[choice.columns[0]], choice.columns[0], self.collector, words=self.words, test=choice.test
             )
+            status = with_reasons(status, reasons)
+        elif self.final is not None:
+            open_end = "pending" if (self.final == "rejected").any() else "rejected"
+            status = with_reasons(self.final.where(self.final != "", open_end), reasons)
         elif self.stages is not None:
-            status = self.stages.status()
+            status = with_reasons(self.stages.status(), reasons)
             self._say(
                 "selected-from-stages", f"selected are those who reached the last stage, {self.stages.names[-1]!r}"
             )
@@ -324,6 +419,18 @@ class _Cleaning:
         ):
             if n := int(table[flag].sum()):
                 self._say(flag, f"{text}: {n:,}")
+
+
+def _tool_scores(table: pd.DataFrame) -> tuple[str, ...]:
+    """Columns of numbers known for everybody whose names are those of scores."""
+    return tuple(
+        str(name)
+        for name in table.columns
+        if str(name).startswith("prior:")
+        and pd.api.types.is_numeric_dtype(table[name])
+        and table[name].notna().all()
+        and set(plain(str(name).removeprefix("prior:")).split()) & SCORE_WORDS
+    )
 
 
 def _outcomes(table: pd.DataFrame) -> dict[str, int]:

@@ -37,6 +37,7 @@ class Applications:
     stages: tuple[str, ...]
     columns: tuple[str, ...]
     score_stage: str | None
+    selected: str | None = None
 
 
 def pivot(
@@ -87,7 +88,10 @@ def pivot(
     choices = _cost_by_stage(choices, table, app, labels, kinds, merged, stages, mapping)
     merged.index = pd.Index(first_row.to_numpy())
     notices.append(Notice("events", f"{len(table)} events of {len(merged)} applications; stages: {', '.join(stages)}"))
-    return Applications(merged, Mapping(tuple(choices), mapping.unused), stages, tuple(columns), score_stage)
+    hired = labels[kinds == "selected"]
+    selected = None if hired.empty or mapping.column("selected") else str(hired.mode().iloc[0])
+    roles = Mapping(tuple(choices), mapping.unused)
+    return Applications(merged, roles, stages, tuple(columns), score_stage, selected)
 
 
 def _only(mapping: Mapping, role: str) -> str:

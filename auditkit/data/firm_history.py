@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pandas as pd
 from auditkit import display
 from auditkit.data.problems import Notice, Problems, RowCounts
 from auditkit.data.read_file import Source
-from auditkit.data.roles import Mapping
+from auditkit.data.roles import Mapping as RoleMapping
 from auditkit.data.values import UNKNOWN
 
 ALL = "all"
@@ -25,8 +26,10 @@ class History:
     | --- | --- | --- |
     | `row` | int | where it stands in the file (for event logs, its first event) |
     | `candidate`, `search` | str | ids; `search` is "all" if the data has none |
-    | `group` | str | crossed with `+` if there are several columns; "unknown" is a value of its own |
-    | `group:<column>` | str | each group column alone |
+    | `person` | str | who applied; absent unless one person has several applications |
+    | `group` | str | sex and race crossed with `+`, or the first attribute: what knows only one attribute uses it |
+    | `group:<attribute>` | str | each attribute alone; "unknown" for no answer or a declined one |
+    | `segment:<name>` | str | department, location, level, source; "unknown" if empty |
     | `inspected` | bool | |
     | `selected` | bool | the firm said yes, also if the offer was declined; absent in an audit of inspections only |
     | `status` | str | `selected`, `declined`, `rejected`, `withdrawn` or `pending`; absent with `selected` |
@@ -39,16 +42,28 @@ class History:
     | `date` | datetime | absent if there is none |
     | `stage:<name>` | boolean | the stage was reached; NA if that is not yet known |
     | `passed:<name>` | boolean | it was passed; NA if it was not reached or is not known |
+    | `step:<name>` | boolean | the step was reached; NA for whoever withdrew or is undecided before it |
+
+    `attributes`, `segments` and `steps` are the names after the colon, in order; the last step is the selection.
+    `crossings` are tuples of attributes that are compared crossed. `kinds_of_attributes` maps each attribute to `sex`,
+    `race`, `age`, `veteran`, `disability`, `nationality`, `religion`, `orientation`, `transgender` or `other`.
+    `tool_scores` are columns of the table with a number for everybody that are named like scores.
     """
 
     table: pd.DataFrame
     stages: tuple[str, ...]
     score_stage: str | None
-    mapping: Mapping
+    mapping: RoleMapping
     problems: Problems
     counts: RowCounts
     source: Source
     notices: tuple[Notice, ...]
+    attributes: tuple[str, ...] = ()
+    crossings: tuple[tuple[str, ...], ...] = ()
+    kinds_of_attributes: Mapping[str, str] = field(default_factory=dict)
+    segments: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    tool_scores: tuple[str, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
         """The table, to keep: one row per application."""
@@ -87,6 +102,15 @@ class History:
         """The groups that occur, sorted, without "unknown"."""
         return tuple(sorted(set(self.table["group"].unique()) - {UNKNOWN}))
 
+    def attribute_of(self, kind: str) -> str | None:
+        """The first attribute of a kind: `attribute_of("sex")` is "Gender", None if the data has none."""
+        return next((name for name in self.attributes if self.kinds_of_attributes[name] == kind), None)
+
+    @property
+    def repeated_applicants(self) -> int:
+        """How many people made more than one application."""
+        return 0 if not self.has("person") else int((self.table["person"].value_counts() > 1).sum())
+
     def columns(self, kind: str) -> tuple[str, ...]:
         """The names after the colon of `group:`, `prior:`, `expense:`, `cost:`, `stage:` or `passed:`."""
         return tuple(str(c).removeprefix(f"{kind}:") for c in self.table.columns if str(c).startswith(f"{kind}:"))
@@ -96,7 +120,7 @@ def render_mapping(history: History) -> list[tuple[str, str, str]]:
     """Role, columns and reason of each role, for printing."""
     rows = []
     for choice in history.mapping.choices:
-        name = " + ".join(choice.columns)
+        name = (", " if choice.role in ("group", "segment", "reason") else " + ").join(choice.columns)
         if choice.test:
             name += f" {choice.test.sign} {choice.test.value}"
         rows.append((choice.role, name, choice.reason))

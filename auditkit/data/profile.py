@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,8 @@ class ColumnProfile:
     inspections: float
     whole: bool
     examples: tuple[str, ...]
+    low: float = math.nan
+    high: float = math.nan
 
     @property
     def kind(self) -> str:
@@ -85,4 +88,6 @@ def describe(name: str, cells: pd.Series[Any]) -> ColumnProfile:
         inspections=share(few and code_of(word, INSPECTED) for word in looked),
         whole=bool(len(good) and (good == good.round()).all() and (good >= 0).all()),
         examples=tuple(looked[:3]) if len(found) <= 20 else (),
+        low=float(good.min()) if len(good) else math.nan,
+        high=float(good.max()) if len(good) else math.nan,
     )

@@ -68,8 +68,8 @@ def _holds(words: str, known: str, role: str) -> bool:
     return f" {known} " in f" {words} "
 
 
-def suits(column: ColumnProfile, role: str) -> bool:
-    """Whether the values can be what the role means."""
+def suits(column: ColumnProfile, role: str, attribute: str = "") -> bool:
+    """Whether the values can be what the role means; `attribute` is the kind of a protected column."""
     marked = column.kind == "yes/no"
     if not column.filled:
         return False
@@ -78,13 +78,22 @@ def suits(column: ColumnProfile, role: str) -> bool:
     if role in ("search", "stage"):
         return column.numbers < 1 or column.whole
     if role == "group":
+        if attribute == "age" and (column.dates >= 0.5 or (column.numbers >= 0.9 and _are_ages(column))):
+            return True
         return column.distinct <= (12 if column.numbers == 1 else 50) and column.dates < 0.5
+    if role == "segment":
+        few = 1 < column.distinct <= max(2, min(60, column.rows // 3))
+        return few and column.dates < 0.5 and (column.numbers < 0.9 or (column.whole and column.distinct <= 12))
+    if role == "reason":
+        return column.dates < 0.5 and column.numbers < 0.5 and not marked
     if role == "selected":
         return marked or column.dates >= 0.9 or column.statuses >= 0.5
     if role == "inspected":
         return marked or column.dates >= 0.5 or column.inspections >= 0.5
     if role == "prior":
         return column.numbers >= 0.9 or column.distinct <= 50
+    if role == "person":
+        return column.distinct > 1 and column.dates < 0.5
     if role == "date":
         return column.dates >= 0.5
     if role in ("capacity", "count"):
@@ -92,6 +101,22 @@ def suits(column: ColumnProfile, role: str) -> bool:
     if role in ("score", "outcome"):
         return column.numbers >= 0.9 and not marked
     return column.numbers >= 0.5
+
+
+def is_protected(name: str) -> bool:
+    """Whether a column is named like a protected attribute, which no message suggests for another role."""
+    return any(match.role == "group" for match in by_name(name))
+
+
+def kind_of(column: str) -> str:
+    """`sex`, `race`, `age`, `veteran`, `disability`, ... by the name of a protected column; else `other`."""
+    found = [match for match in by_name(column) if match.role == "group"]
+    return min(found, key=lambda match: match.closeness).attribute if found else "other"
+
+
+def _are_ages(column: ColumnProfile) -> bool:
+    """Ages in years, or years of birth."""
+    return (column.low >= 12 and column.high <= 110) or (column.low >= 1900 and column.high <= 2030 and column.whole)
 
 
 def matches_of(
@@ -102,7 +127,11 @@ def matches_of(
     for column in columns.values():
         if column.name in taken:
             continue
-        found = [match for match in by_name(column.name) if match.role not in settled and suits(column, match.role)]
+        found = [
+            match
+            for match in by_name(column.name)
+            if match.role not in settled and suits(column, match.role, match.attribute)
+        ]
         # whether a column named 'status' is a final status or a stage, the rows decide: it may be both until then
         for role in ({match.role for match in found} & {"stage"}) | {m.role for m in _closest(found)}:
             result.setdefault(role, []).extend(match for match in found if match.role == role)
@@ -115,7 +144,7 @@ def _closest(found: list[Match]) -> list[Match]:
 
 def suggestions(column: ColumnProfile) -> tuple[str, ...]:
     """The roles that a column could play, best first."""
-    found = [match for match in by_name(column.name) if suits(column, match.role)]
+    found = [match for match in by_name(column.name) if suits(column, match.role, match.attribute)]
     return tuple(match.role for match in sorted(found, key=lambda match: match.closeness))
 
 

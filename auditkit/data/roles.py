@@ -10,13 +10,26 @@ import difflib
 import re
 from collections import abc
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
-from auditkit.data.problems import Notice
+import pandas as pd
+
+from auditkit.data.problems import Collector, Notice
 from auditkit.data.profile import ColumnProfile, describe
 from auditkit.data.read_file import RawTable
-from auditkit.data.role_matching import Match, best_of, by_name, is_cells, is_event_log, matches_of, suits
-from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, WIDE_SEARCHES, plain
+from auditkit.data.role_matching import (
+    Match,
+    best_of,
+    by_name,
+    is_cells,
+    is_event_log,
+    is_protected,
+    kind_of,
+    matches_of,
+    suits,
+)
+from auditkit.data.statuses import Test, says_who_left, selected_cells, to_stage, took_place
+from auditkit.data.steps import is_last_stage, is_path, stage_columns
+from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, STATUS, WIDE_SEARCHES, code_of, plain
 from auditkit.errors import InputError, Problem, nearest
 
 Given = abc.Mapping[str, "str | abc.Sequence[str]"]
@@ -27,13 +40,8 @@ NONE = ("", "none")
 
 _TEST = re.compile(r"^(?P<column>.+?)\s*(?P<sign>>=|<=|==|=|>|<)\s*(?P<value>.+)$")
 _TESTED = ("selected", "inspected")
-
-
-class Test(NamedTuple):
-    """`--map "selected=Score>=70"`: the column says yes where the comparison holds."""
-
-    sign: str
-    value: str
+_BY_THEMSELVES = ("group", "stage", "stages", "search", "candidate", "person", "selected", "reason")
+"""Roles that the loop over all roles leaves to a method of their own."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,7 @@ class Choice:
     reason: str
     given: bool = False
     test: Test | None = None
+    crossings: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,10 @@ class Mapping:
     def as_dict(self) -> dict[str, list[str]]:
         """What can be given back to `load` as its mapping."""
         return {
-            c.role: [f"{c.columns[0]}{c.test.sign}{c.test.value}"] if c.test else list(c.columns) for c in self.choices
+            c.role: [f"{c.columns[0]}{c.test.sign}{c.test.value}"]
+            if c.test
+            else [*c.columns, *("+".join(crossing) for crossing in c.crossings)]
+            for c in self.choices
         }
 
 
@@ -101,17 +113,27 @@ class _Inference:
 
     def mapping(self) -> Mapping:
         matches = self._matches()
+        self._group(matches.get("group", []))
+        matches = self._matches()
         person, search = self._likely("candidate", matches), self._likely("search", matches)
         if "stage" not in self.chosen and is_event_log(self.raw.table, person, search, matches.get("stage", [])):
             self._choose("stage", best_of(matches["stage"])[0])
             matches = self._matches()
         if "count" not in self.chosen and (person or not is_cells(self.raw.table, matches.get("count", []))):
-            matches.pop("count", None)
-        for role in ROLES:
-            if role not in self.chosen and role not in self.off and role not in ("group", "stage", "stages"):
+            self.off.add("count")
+        self._search(matches)
+        self._candidate(matches)
+        for role in ("selected", "reason"):
+            if role not in self.chosen and role not in self.off:
+                getattr(self, f"_{role}")(self._matches().get(role, []))
+        self._stages()
+        matches = self._matches()
+        for role in ("prior", *ROLES):
+            if role not in self.chosen and role not in self.off and role not in _BY_THEMSELVES:
                 self._infer(role, matches.get(role, []))
-        self._group(matches.get("group", []))
-        self._selected(best_of(matches.get("selected", [])))
+        self._inspected()
+        self._known_before()
+        self._nobody_selected()
         if "stage" not in self.chosen:
             self.problems += self.stageless
         elif "candidate" not in self.chosen:
@@ -131,12 +153,12 @@ class _Inference:
         if not parts or (len(parts) == 1 and parts[0].strip().lower() in NONE and parts[0] not in self.columns):
             self.off.add(role)
             return
-        test = None
-        if len(parts) == 1 and self._find(parts[0]) is None:
-            if role in _TESTED and (match := _TEST.match(parts[0])):
-                parts, test = [match["column"]], Test(match["sign"].replace("==", "="), match["value"].strip())
-            else:
-                parts = [part.strip() for part in parts[0].split("+")]
+        test: Test | None = None
+        crossings: list[tuple[str, ...]] = []
+        if role in _TESTED and len(parts) == 1 and self._find(parts[0]) is None and (match := _TEST.match(parts[0])):
+            parts, test = [match["column"]], Test(match["sign"].replace("==", "="), match["value"].strip())
+        else:
+            parts, crossings = self._split(parts, role)
         columns = []
         for part in parts:
             name = self._find(part)
@@ -147,7 +169,24 @@ class _Inference:
                 (self.stageless if role == "stages" else self.problems).append(problem)
         if len(parts) > 1 and role not in SEVERAL and not (role == "cost" and "stages" in given):
             self.problems.append(Problem(f"--map {role}", f"the role {role!r} takes one column, not {len(parts)}"))
-        self.chosen[role] = Choice(role, tuple(columns), "as you said", given=True, test=test)
+        self.chosen[role] = Choice(
+            role, tuple(dict.fromkeys(columns)), "as you said", given=True, test=test, crossings=tuple(crossings)
+        )
+
+    def _split(self, parts: list[str], role: str) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Columns joined by `+` or by commas; for groups `+` asks for the crossing as well."""
+        columns: list[str] = []
+        crossings: list[tuple[str, ...]] = []
+        for text in parts:
+            for part in [text] if self._find(text) is not None else text.split(","):
+                if self._find(part.strip()) is not None:
+                    columns.append(part.strip())
+                    continue
+                joined = [piece.strip() for piece in part.split("+")]
+                columns += joined
+                if role == "group" and len(joined) > 1:
+                    crossings.append(tuple(self._find(piece) or piece for piece in joined))
+        return columns, crossings
 
     def _find(self, name: str) -> str | None:
         if name in self.columns:
@@ -178,25 +217,26 @@ class _Inference:
         self.chosen[role] = Choice(role, (match.column,), f"{name}; its values are {_KINDS[kind]}")
 
     def _infer(self, role: str, found: list[Match]) -> None:
-        """An optional role, or `selected` where one column stands out."""
+        """An optional role, where one column stands out."""
         best = best_of(found)
-        if role in ("prior", "expense") and found:
+        if role in ("prior", "expense", "segment") and found:
             names = tuple(name for name in self.columns if any(match.column == name for match in found))
             self.chosen[role] = Choice(role, names, "by name and values")
         elif len(best) == 1:
             self._choose(role, best[0])
-            if role == "search" and best[0].name in WIDE_SEARCHES:
-                text = f"no column of requisitions: each value of {best[0].column!r} is one search; --map search=COLUMN"
-                self.notices.append(Notice("wide-search", text))
-        elif best and not (role == "selected" and self._needs_selected()):
-            names = tuple(match.column for match in best)
-            flag = _flag(role, names[0])
-            several = f" (or as stages: {_flag('stages', '+'.join(names))})" if role == "inspected" else ""
-            text = f"{role}: {_list(names)} could each be it, so none is used; choose with {flag}{several}"
-            self.notices.append(Notice("ambiguous-role", text))
-
-        elif not best and role != "selected":
+        elif (
+            best and role == "score" and all(self.columns[m.column].filled == self.columns[m.column].rows for m in best)
+        ):
+            self._add_prior(tuple(match.column for match in best))
+        elif best:
+            self._ambiguous(role, best)
+        else:
             self._mention(role)
+
+    def _ambiguous(self, role: str, best: list[Match]) -> None:
+        names = tuple(match.column for match in best)
+        text = f"{role}: {_list(names)} could each be it, so none is used; choose with {_flag(role, names[0])}"
+        self.notices.append(Notice("ambiguous-role", text))
 
     def _mention(self, role: str) -> None:
         """A column that has the name of a role but not its values is not passed over in silence."""
@@ -218,35 +258,197 @@ class _Inference:
         self.problems.append(Problem(role, what, fix + more))
 
     def _group(self, found: list[Match]) -> None:
+        """Every protected column is an attribute; of two columns that say the same, the first."""
         if "group" in self.chosen:
             return
-        kinds = {kind: best_of([match for match in found if match.attribute == kind]) for kind in GROUP_NAMES}
-        usable = [kinds[kind] for kind in ("sex", "race") if kinds[kind]] or [best for best in [kinds["other"]] if best]
-        names = [match.column for best in usable for match in best]
-        if not usable:
-            used = self._used()
-            free = [c for c in self.columns.values() if c.kind == "category" and c.name not in used]
+        names: list[str] = []
+        for kind in GROUP_NAMES:
+            own = sorted((match for match in found if match.attribute == kind), key=lambda match: match.rank)
+            for match in own:
+                alike = [name for name in names if kind_of(name) == kind]
+                same = next((name for name in alike if self._same_values(name, match.column)), None)
+                if same is None:
+                    names.append(match.column)
+                else:
+                    text = f"{match.column!r} says the same as {same!r} and is not used as an attribute of its own"
+                    self.notices.append(Notice("same-attribute", text))
+        if not names:
+            free = [c for c in self.columns.values() if c.kind == "category" and c.name not in self._used()]
             likely = [column.name for column in free if 2 <= column.distinct <= 12]
             self._ask("group", "no column says which group a candidate belongs to (such as sex, gender, race)", likely)
-        elif any(len(best) > 1 for best in usable):
-            what = f"several columns could be the group: {_list(names)}"
-            self._ask("group", what, names, "; columns joined by + are crossed")
         elif len(names) == 1:
-            self._choose("group", usable[0][0])
+            self._choose("group", next(match for match in found if match.column == names[0]))
         else:
-            reason = f"sex and race by name, crossed; for one alone: {_flag('group', names[0])}"
-            self.chosen["group"] = Choice("group", tuple(names), reason)
-            self.notices.append(Notice("group-crossed", f"groups are {names[0]!r} crossed with {names[1]!r}"))
+            self.chosen["group"] = Choice("group", tuple(names), "protected attributes by name and values")
+
+    def _same_values(self, one: str, other: str) -> bool:
+        """Whether each value of one column goes with one value of the other, and the other way round."""
+        pairs = self.raw.table[[one, other]].drop_duplicates()
+        return len(pairs) > 1 and bool(pairs[one].is_unique and pairs[other].is_unique)
+
+    def _search(self, matches: dict[str, list[Match]]) -> None:
+        if "search" in self.chosen or "search" in self.off:
+            return
+        best = best_of(matches.get("search", []))
+        if best:
+            # of two names for the same requisitions (a number and a title) the finer one is the key
+            best.sort(key=lambda match: -self.columns[match.column].distinct)
+            self._choose("search", best[0])
+            return
+        for name in WIDE_SEARCHES:
+            wide = [
+                c for c in self.columns.values() if plain(c.name) == name and c.filled and c.name not in self._used()
+            ]
+            if len(wide) == 1:
+                self.chosen["search"] = Choice("search", (wide[0].name,), "nothing finer says which job it was")
+                text = f"no column of requisitions: each value of {wide[0].name!r} is one search; --map search=COLUMN"
+                self.notices.append(Notice("wide-search", text))
+                return
+
+    def _candidate(self, matches: dict[str, list[Match]]) -> None:
+        """The key of an application; where it repeats and another id does not, it is the person."""
+        found = sorted(matches.get("candidate", []), key=lambda match: match.rank)
+        given = self.chosen.get("candidate")
+        if given is None and "candidate" not in self.off and found:
+            numbers = {match.column: self.columns[match.column].distinct for match in found}
+            first = found[0]
+            most = max(found, key=lambda match: numbers[match.column])
+            full = self.columns[most.column].filled == self.columns[most.column].rows
+            key = most if full and numbers[most.column] > numbers[first.column] else first
+            self._choose("candidate", key)
+        if "person" in self.chosen or "person" in self.off or "candidate" not in self.chosen:
+            return
+        key_column = self.chosen["candidate"].columns[0]
+        others = [match for match in found if match.column != key_column and match.tier == 0]
+        person = others[0].column if others else key_column
+        search = self.chosen.get("search")
+        rows = self.raw.table.drop_duplicates([key_column, *(search.columns if search else ())])
+        filled = rows[person][rows[person] != ""]
+        if filled.duplicated().any() and (person != key_column or search is not None):
+            reason = f"{filled.nunique():,} people made {len(filled):,} applications"
+            self.chosen["person"] = Choice("person", (person,), reason)
 
     def _needs_selected(self) -> bool:
         return "stages" not in self.chosen and "stage" not in self.chosen
 
-    def _selected(self, best: list[Match]) -> None:
-        if "selected" in self.chosen or not self._needs_selected():
+    def _selected(self, found: list[Match]) -> None:
+        """The column that says who was selected: some were, and not all; of several that agree, the first."""
+        telling = [match for match in found if self._tells(match.column)]
+        best = best_of(telling) or best_of(found)
+        if not best:
             return
-        if best:
+        codes = [selected_cells(self.raw.table[match.column]) for match in best]
+        if all(codes[0].equals(other) for other in codes[1:]):
+            # the one with the most different words says most: withdrawn, in process
+            self._choose("selected", max(best, key=lambda match: self.columns[match.column].statuses))
+        elif self._needs_selected():
             names = [match.column for match in best]
             self._ask("selected", f"several columns could say who was selected: {_list(names)}", names)
+        else:
+            self._ambiguous("selected", best)
+
+    def _tells(self, column: str) -> bool:
+        yes = selected_cells(self.raw.table[column])
+        return bool(yes.any() and not yes.all())
+
+    def _reason(self, found: list[Match]) -> None:
+        """Columns beside the status that say that candidates withdrew or are still in process."""
+        chosen = self.chosen.get("selected")
+        beside = [match.column for match in found]
+        beside += [match.column for match in self._matches().get("selected", []) if match.tier == 2]
+        telling = [name for name in dict.fromkeys(beside) if says_who_left(self.raw.table[name])]
+        if telling and (chosen is None or chosen.test is None):
+            self.chosen["reason"] = Choice("reason", tuple(telling), "its values say who withdrew")
+        if chosen is None and "selected" not in self.off:
+            for name in telling:
+                hired = [
+                    str(word) for word in pd.unique(self.raw.table[name]) if code_of(str(word), STATUS) == "selected"
+                ]
+                if len(hired) == 1:
+                    reason = "it names those hired among the reasons why applications ended"
+                    self.chosen["selected"] = Choice("selected", (name,), reason, test=Test("=", hired[0]))
+                    rest = tuple(other for other in telling if other != name)
+                    self.chosen["reason"] = Choice("reason", (name, *rest), "its values say who withdrew")
+                    return
+
+    def _stages(self) -> None:
+        """Stages as columns, a path in one cell, or the last stage reached; never where the user says who was seen."""
+        if {"stages", "stage", "inspected", "count"} & (self.chosen.keys() | self.off):
+            return
+        table, used = self.raw.table, self._used()
+        free = [column for column in self.columns.values() if column.name not in used and column.filled]
+        paths = [
+            column.name
+            for column in free
+            if column.kind in ("category", "text", "status") and is_path(table[column.name])
+        ]
+        if paths:
+            self.chosen["stages"] = Choice("stages", (paths[0],), "each cell is the path of an application")
+            return
+        choice = self.chosen.get("selected")
+        stages = stage_columns(table, free)
+        if choice is not None:
+            yes = selected_cells(table[choice.columns[0]], choice.test)
+            stages = tuple(name for name in stages if not self._same_as(name, yes))
+        if len(stages) > 1:
+            self.chosen["stages"] = Choice("stages", stages, "named like stages; empty or no for those not reached")
+            return
+        decided = None
+        if choice is not None:
+            decided = table[choice.columns[0]].map(lambda word: code_of(str(word), STATUS) == "rejected").astype(bool)
+        for column in self.columns.values():
+            named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
+            mine = choice is not None and column.name == choice.columns[0]
+            if not named or (column.name in used and not mine) or (mine and "reason" not in self.chosen):
+                continue
+            if is_last_stage(table[column.name], None if mine else decided):
+                self.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
+                return
+
+    def _same_as(self, column: str, yes: pd.Series[bool]) -> bool:
+        reached = took_place(to_stage(self.raw.table[column], column, Collector()))
+        return bool((reached == yes).all())
+
+    def _inspected(self) -> None:
+        """An inspection of everybody, or of those selected only, is none."""
+        choice, selected = self.chosen.get("inspected"), self.chosen.get("selected")
+        if choice is None or choice.given:
+            return
+        name = choice.columns[0]
+        reached = took_place(to_stage(self.raw.table[name], name, Collector()))
+        if selected is None:
+            return
+        same = selected_cells(self.raw.table[selected.columns[0]], selected.test)
+        if reached.all() or bool((reached == same).all()):
+            what = "is true of everybody" if reached.all() else f"is the same as {selected.columns[0]!r}"
+            del self.chosen["inspected"]
+            self.notices.append(Notice("no-inspection", f"{name!r} {what}: it says nothing about who was inspected"))
+
+    def _known_before(self) -> None:
+        """A score that everybody has was known before the inspection."""
+        score = self.chosen.get("score")
+        if score is None or score.given or "stage" in self.chosen or "prior" in self.off:
+            return
+        column = self.columns[score.columns[0]]
+        if column.filled < column.rows or column.rows < 2:
+            return
+        del self.chosen["score"]
+        self._add_prior((column.name,))
+
+    def _add_prior(self, names: tuple[str, ...]) -> None:
+        prior = self.chosen.get("prior")
+        if prior is not None and prior.given:
+            return
+        found = {*names, *(prior.columns if prior else ())}
+        self.chosen["prior"] = Choice(
+            "prior", tuple(name for name in self.columns if name in found), "by name; known for everybody"
+        )
+        listed = _list(names)
+        text = f"{listed}: known for everybody, so known before the inspection; if not: {_flag('score', names[0])}"
+        self.notices.append(Notice("score-known-before", text))
+
+    def _nobody_selected(self) -> None:
+        if "selected" in self.chosen or not self._needs_selected() or any(p.where == "selected" for p in self.problems):
             return
         used = self._used()
         named = [name for name in self.columns if name not in used and any(m.role == "selected" for m in by_name(name))]
@@ -261,9 +463,10 @@ class _Inference:
                 Problem("selected", what, f"say which value counts, with {_flag('selected', named[0] + '=VALUE')}")
             )
         else:
-            likely = [c.name for c in self.columns.values() if c.name not in used and c.kind in ("yes/no", "status")]
-            scored = [c.name for c in self.columns.values() if c.kind == "number" and plain(c.name) not in ROW_NUMBERS]
-            more = "" if likely else f"; columns: {_list(list(self.columns))}"
+            free = [c for c in self.columns.values() if not is_protected(c.name)]
+            likely = [c.name for c in free if c.name not in used and c.kind in ("yes/no", "status")]
+            scored = [c.name for c in free if c.kind == "number" and plain(c.name) not in ROW_NUMBERS]
+            more = "" if likely else f"; columns: {_list([c.name for c in free])}"
             if scored and not likely:
                 more = f", or, if a pass mark decided, {_flag('selected', scored[-1] + '>=MARK')}{more}"
             what = "no column says who was selected (such as hired, selected, decision, final status)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -11,13 +11,39 @@ from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.profile import is_mark
-from auditkit.data.roles import Test
 from auditkit.data.values import among
-from auditkit.data.vocabulary import INSPECTED, MISSING, STATUS, code_of, plain
+from auditkit.data.vocabulary import INSPECTED, MISSING, STATUS, code_of, ended_by_candidate, plain, stage_rank
 from auditkit.errors import InputError, Problem, nearest
 
 Words = Mapping[str, str]
 """What a user's own words mean: word -> `selected`, `declined`, `rejected`, `withdrawn` or `pending`."""
+
+
+_OPEN = frozenset(
+    {
+        *(
+            "active",
+            "in process",
+            "in progress",
+            "open",
+            "pending",
+            "under review",
+            "on hold",
+            "undecided",
+            "in review",
+        ),
+        *("offen", "laufend", "in bearbeitung", "en cours", "en attente", "en proceso", "pendiente", "abierto"),
+        *("under consideration", "in consideration"),
+    }
+)
+"""Words beside a decision that say that there is none yet."""
+
+
+class Test(NamedTuple):
+    """`--map "selected=Score>=70"`: the column says yes where the comparison holds."""
+
+    sign: str
+    value: str
 
 
 def check_words(words: Words) -> dict[str, str]:
@@ -59,7 +85,10 @@ def to_status(
         if plain(word) in words:
             return words[plain(word)]
         mark = is_mark(word)
-        return code_of(word, STATUS) if mark is None else "selected" if mark else "rejected"
+        if mark is not None:
+            return "selected" if mark else "rejected"
+        # whoever is at some stage of the process is not decided on
+        return code_of(word, STATUS) or ended_by_candidate(word) or (None if stage_rank(word) is None else "pending")
 
     codes = _codes(cells, code, "selected")
     if test is not None:
@@ -125,6 +154,38 @@ def to_stage(
     codes = _codes(cells, code, "yes")
     collector.add("unknown-word", codes == "?", column, cells, role=role, meaning="that it took place or not")
     return codes.where(~codes.isin(["", "?"]), "no")
+
+
+def selected_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[bool]:
+    """Which cells say that somebody was selected, as `to_status` reads them."""
+    status = to_status(cells, "", Collector(), words={}, test=test)
+    return status.isin(["selected", "declined"])
+
+
+def says_who_left(cells: pd.Series[Any]) -> bool:
+    """Whether some cells, but not all, say that the candidate ended the application, or that it is still open."""
+    found = [str(word) for word in pd.unique(cells) if not _empty(word)]
+    left = [ended_by_candidate(word) is not None or plain(word) in _OPEN for word in found]
+    return any(left) and len(found) <= 200
+
+
+def with_reasons(status: pd.Series[Any], reasons: pd.DataFrame) -> pd.Series[Any]:
+    """Statuses corrected by the reasons beside them.
+
+    Who withdrew was not rejected; an application that has a reason has ended; one that is open was not rejected.
+    """
+    for name in reasons:
+        index, found = pd.factorize(reasons[name])
+        codes = []
+        for word in map(str, found):
+            ended = None if _empty(word) else ended_by_candidate(word) or code_of(word, STATUS)
+            codes.append("" if _empty(word) else "open" if plain(word) in _OPEN else ended or "ended")
+        code = pd.Series(codes, dtype="str").take(index).set_axis(reasons.index)
+        closed = status.isin(["rejected", "pending"])
+        status = status.mask(closed & code.isin(["withdrawn", "declined"]), code)
+        status = status.mask((status == "pending") & code.isin(["ended", "rejected"]), "rejected")
+        status = status.mask((status == "rejected") & (code == "open"), "pending")
+    return status
 
 
 def took_place(codes: pd.Series[Any]) -> pd.Series[Any]:

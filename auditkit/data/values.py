@@ -10,7 +10,7 @@ import pandas as pd
 from auditkit.data.dates import to_dates
 from auditkit.data.numbers import UNCLEAR, ParsedNumbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
-from auditkit.data.vocabulary import MISSING, UNKNOWN_GROUP, plain
+from auditkit.data.vocabulary import MISSING, is_unknown, plain
 
 UNKNOWN = "unknown"
 """The group, search or category of whoever has none."""
@@ -79,7 +79,7 @@ def read_group(cells: pd.Series[Any], column: str, collector: Collector) -> pd.S
     index, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
     often = pd.Series(index).value_counts().reindex(range(len(words)), fill_value=0)
-    unknown = words.map(plain).isin(UNKNOWN_GROUP)
+    unknown = words.map(is_unknown).astype(bool)
     # not `plain`, for which '<30' and '>30' are the same
     key = words.map(lambda word: " ".join(word.casefold().split()))
     usual = words.loc[often.sort_values(ascending=False, kind="stable").index].groupby(key, sort=False).first()

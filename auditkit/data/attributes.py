@@ -1,0 +1,81 @@
+"""Protected attributes: which kind each is, canonical labels, ages in two bands, and crossings.
+
+Every protected column is an attribute of its own. Ages and dates of birth become two bands, "under 40" and "40 and
+over": the age on the date of the application where there is one.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from auditkit.data.dates import looks_like_dates, to_dates
+from auditkit.data.numbers import to_numbers
+from auditkit.data.problems import Collector, Notice
+from auditkit.data.role_matching import kind_of
+from auditkit.data.values import UNKNOWN, read_group
+from auditkit.data.vocabulary import BIRTH, is_unknown, plain
+
+YOUNG, OLD = "under 40", "40 and over"
+AGE_LIMIT = 40
+_YEAR = 365.2425
+
+
+def default_crossing(attributes: tuple[str, ...]) -> tuple[str, str] | None:
+    """The first column of sex with the first of race, where there are both."""
+    first: dict[str, str] = {}
+    for name in attributes:
+        first.setdefault(kind_of(name), name)
+    return (first["sex"], first["race"]) if {"sex", "race"} <= first.keys() else None
+
+
+def read_attribute(
+    cells: pd.Series[Any], column: str, applied: pd.Series[Any], collector: Collector, notices: list[Notice]
+) -> pd.Series[Any]:
+    """The group of each row in one attribute; `applied` are the dates of the applications, NaT where unknown."""
+    if kind_of(column) == "age":
+        banded = _age_bands(cells, column, applied, notices)
+        if banded is not None:
+            collector.add("unknown-group", banded == UNKNOWN, column, cells)
+            return banded
+    return read_group(cells, column, collector)
+
+
+def _age_bands(
+    cells: pd.Series[Any], column: str, applied: pd.Series[Any], notices: list[Notice]
+) -> pd.Series[Any] | None:
+    """Bands of ages, years of birth or dates of birth; None where the column has bands of its own."""
+    known = ~cells.map(is_unknown).astype(bool)
+    if not known.any():
+        return None
+    dated = looks_like_dates(cells[known]).mean() >= 0.5
+    numbers = to_numbers(cells).values
+    counted = numbers[known].notna().mean() >= 0.9
+    if not dated and not counted:
+        return None
+    if counted and not dated and float(numbers.max()) < 150 and plain(column) not in BIRTH:
+        age = numbers
+        text = f"{column!r}: ages are in two bands, {YOUNG!r} and {OLD!r}"
+    else:
+        born = to_dates(cells).values if dated else numbers.map(_first_of_july, na_action="ignore")
+        born = pd.to_datetime(born)
+        age = (applied.fillna(applied.max()) - born) / np.timedelta64(1, "D") / _YEAR
+        text = f"{column!r}: ages on the date of the application are in two bands, {YOUNG!r} and {OLD!r}"
+        if applied.isna().all():
+            text = f"{column!r}: without a date of application there are no ages, so all are unknown; --map date=COLUMN"
+    notices.append(Notice("age-bands", text))
+    band = pd.Series(np.where(age + 1e-9 >= AGE_LIMIT, OLD, YOUNG), index=cells.index, dtype="str")
+    return band.where(age.notna() & (age > 0) & (age < 120), UNKNOWN)
+
+
+def _first_of_july(year: float) -> pd.Timestamp:
+    return pd.Timestamp(year=int(year), month=7, day=1) if 1900 <= year <= 2100 else pd.NaT  # type: ignore[return-value]
+
+
+def crossed(parts: list[pd.Series[Any]]) -> pd.Series[Any]:
+    """Groups of several attributes joined by `+`; unknown where one of them is."""
+    unknown = pd.concat([part == UNKNOWN for part in parts], axis=1).any(axis=1)
+    return reduce(lambda a, b: a + "+" + b, parts).where(~unknown, UNKNOWN)
