@@ -89,7 +89,7 @@ def test_unknown_and_tiny_groups_are_compared_nowhere() -> None:
     tiny = [Box("t", "T", 1.0, [3.0, 1.0], [0.5, 0.5])]
     layout = Instance((Search("s", 5, (*many, *tiny)),)).layout
     assert [row.label for row in bind([build("parity")], layout).rows] == ["selection parity A = B"]
-    named = bind([build("parity:groups=[\"A\",\"T\"]")], layout)  # who is named is compared
+    named = bind([build('parity:groups=["A","T"]')], layout)  # who is named is compared
     assert [row.label for row in named.rows] == ["selection parity A = T"]
 
 

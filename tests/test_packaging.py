@@ -37,7 +37,8 @@ LAYERS = """
     hookspecs
     plugin_manager
     config
-    data model
+    model
+    data
     fitting
     constraints
     solver

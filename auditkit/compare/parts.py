@@ -22,8 +22,8 @@ import numpy as np
 from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
+from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints, Layout, Partition
-from auditkit.model.search import UNKNOWN
 
 SELECTION, INSPECTION = "selection", "inspection"
 

@@ -16,7 +16,8 @@ from pydantic import Field
 
 from auditkit.constraints.base import Constraint, Measure
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.layout import Bools, Floats, Layout, Partition, comparable
+from auditkit.model.groups import comparable
+from auditkit.model.layout import Bools, Floats, Layout, Partition
 
 
 class OutcomeConstraint(Constraint):

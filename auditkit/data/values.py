@@ -11,9 +11,7 @@ from auditkit.data.dates import to_dates
 from auditkit.data.numbers import UNCLEAR, ParsedNumbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.vocabulary import MISSING, is_unknown, plain
-
-UNKNOWN = "unknown"
-"""The group, search or category of whoever has none."""
+from auditkit.model.groups import UNKNOWN
 
 _MOSTLY = 0.9
 _LARGEST = 1e12

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from auditkit.errors import InputError, Problem
 from auditkit.files import write_json
+from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Layout, lay_out
-from auditkit.model.search import UNKNOWN, Box, Chain, Groups, Search, State, groups_of
+from auditkit.model.search import Box, Chain, Groups, Search, State, groups_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,7 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.search import UNKNOWN, Box, Candidate, Chain, Search, groups_of
+from auditkit.model.groups import UNKNOWN, comparable
+from auditkit.model.search import Box, Candidate, Chain, Search, groups_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -48,17 +49,6 @@ class Pattern:
         lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
         items = np.fromiter((item for row in rows for item in row), np.int64, int(lengths.sum()))
         return Pattern(np.concatenate([[0], np.cumsum(lengths)]), items)
-
-
-MINIMUM_SHARE = 0.02
-"""Groups with a smaller share of the candidates of known group are compared nowhere: their rates say little."""
-
-
-def comparable(sizes: Mapping[str, int], minimum_share: float = MINIMUM_SHARE) -> tuple[str, ...]:
-    """The groups that are compared, in reports, constraints and plugins alike: known, and not too small."""
-    known = {name: n for name, n in sizes.items() if name != UNKNOWN and n > 0}
-    least = minimum_share * sum(known.values())
-    return tuple(name for name, n in known.items() if n >= least)
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,15 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem
+from auditkit.model.groups import UNKNOWN
 
 Groups = str | Mapping[str, str | None]
 """The group of a candidate, or one for each protected attribute; None where it is unknown."""
 
 GROUP = "group"
 """The name of the attribute where the groups of an instance have none."""
-
-UNKNOWN = "unknown"
-"""The label of an unknown group."""
 
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""

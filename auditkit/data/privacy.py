@@ -1,0 +1,183 @@
+"""Whom a report must not show, decided once, before anything is measured.
+
+Protected are the outcomes of groups with fewer than `threshold` applicants. Two moves keep them from being recovered
+from everything that a report publishes, and no later stage hides anything:
+
+* People of a category that is too small by itself (the unknown included) are **left out** of every table and total
+  alike, and with them the position that they filled. Leaving them out of one table alone would show them by
+  subtraction.
+* Small cells of a crossing are **merged** with their neighbours: some categories of the attribute that has more are
+  joined, for everybody, until no small cell can be told from the totals. That is tried as an attacker would, with an
+  integer program over all published counts of all steps. What a group's rate of 0 or 100 % says of its parts is no
+  secret of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from auditkit.data.firm_history import History
+from auditkit.data.values import UNKNOWN
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Protected:
+    """A history that may be measured and shown; `crossings` has the label of each row for each crossing."""
+
+    history: History
+    crossings: dict[str, pd.Series[str]]
+    left_out: int
+    """People of categories that are too small, who are in no table."""
+    merged: dict[str, tuple[str, ...]]
+    """Crossing -> the categories that are joined in it; all of them if nothing is left to cross."""
+    threshold: int
+
+
+def protect(history: History, threshold: int) -> Protected:
+    """The history without those who could be recognised."""
+    keep = _large_enough(history, threshold)
+    left_out = int((~keep).sum())
+    if left_out:
+        history = _without(history, keep)
+    crossings, merged = {}, {}
+    for names in history.crossings:
+        labels, joined = _crossed(history, names, threshold)
+        if labels is not None:
+            crossings["+".join(names)] = labels
+        if joined:
+            merged["+".join(names)] = joined
+    return Protected(history, crossings, left_out, merged, threshold)
+
+
+def _large_enough(history: History, threshold: int) -> pd.Series[bool]:
+    """Rows of people none of whose categories is too small, found again until nothing changes."""
+    keep = pd.Series(True, index=history.table.index)
+    columns = [history.table[f"group:{name}"].astype("str") for name in history.attributes]
+    counted = history.decided
+    while True:
+        small = pd.Series(False, index=keep.index)
+        for column in columns:
+            sizes = column[keep & counted].value_counts()
+            small |= column.isin(sizes.index[sizes < threshold]) | (~column.isin(sizes.index) & (threshold > 0))
+        if not (small & keep).any():
+            return keep
+        keep &= ~small
+
+
+def _without(history: History, keep: pd.Series[bool]) -> History:
+    table = history.table[keep].copy()
+    if history.has("capacity") and history.has("selected"):
+        hired = history.table["selected"] & ~history.table["declined"]
+        gone = history.table["search"][~keep & hired].value_counts()
+        table["capacity"] = (table["capacity"] - table["search"].map(gone).fillna(0).astype("int64")).clip(lower=0)
+    return replace(history, table=table.reset_index(drop=True))
+
+
+def _crossed(history: History, names: Sequence[str], threshold: int) -> tuple[pd.Series[str] | None, tuple[str, ...]]:
+    """Labels of a crossing without small cells, and the categories that were joined; no labels if all had to be."""
+    columns = [history.table[f"group:{name}"].astype("str") for name in names]
+    known = np.logical_and.reduce([column != UNKNOWN for column in columns])
+    if len(names) != 2:
+        labels = pd.concat(columns, axis=1).agg("+".join, axis=1).where(known, UNKNOWN)
+        sizes = labels[history.decided & known].value_counts()
+        return (None, ()) if (sizes < threshold).any() else (labels, ())
+    # categories of the attribute with more of them are joined
+    order = sorted((0, 1), key=lambda i: (columns[i].nunique(), -i))
+    few, many = columns[order[0]], columns[order[1]]
+    cells = pd.crosstab(few[history.decided], many[history.decided])
+    categories = [name for name in cells.columns if name != UNKNOWN]
+    rows = [name for name in cells.index if name != UNKNOWN]
+    sizes = cells.loc[rows, categories]
+    small = (sizes > 0) & (sizes < threshold)
+    joined = [name for name in categories if small[name].any()]
+    totals = dict(zip(sizes.columns, sizes.to_numpy().sum(axis=0).tolist(), strict=True))
+    rest = sorted((name for name in categories if name not in joined), key=lambda name: (totals[name], name))
+    while joined:
+        total = sizes[joined].sum(axis=1)
+        enough = len(joined) > 1 and not ((total > 0) & (total < threshold)).any()
+        if enough and not _recoverable(history, few, many, rows, joined, small):
+            break
+        if not rest:
+            return None, tuple(categories)
+        joined.append(rest.pop(0))
+    if len(joined) == len(categories) and joined:
+        return None, tuple(categories)
+    name = " or ".join(sorted(joined)) if len(joined) <= 3 else "other"
+    shown = many.where(~many.isin(joined), name)
+    pair = (few, shown) if order == [0, 1] else (shown, few)
+    return pair[0].str.cat(pair[1], sep="+").where(known, UNKNOWN), tuple(sorted(joined))
+
+
+def _recoverable(
+    history: History, few: pd.Series[str], many: pd.Series[str], rows: list[str], joined: list[str], small: pd.DataFrame
+) -> bool:
+    """Whether the outcome of a small cell follows from the totals of categories and of joined cells, at any step.
+
+    Variables are the outcomes of each cell of the joined categories at each step, the unknown of the other attribute
+    among them; each is at most that of the step before. Known are the sizes, the total of each category, and the total
+    of each row over the joined categories. A cell is recovered if its smallest and largest value agree, unless a total
+    is 0 or everybody, which says so by itself.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    decided = history.decided
+    names = [*rows, UNKNOWN]
+    counts = [_cells(few[decided], many[decided], names, joined)]
+    for step in history.steps:
+        reached = history.table[f"step:{step}"].fillna(False).astype(bool)
+        counts.append(_cells(few[decided & reached], many[decided & reached], names, joined))
+    x = np.stack(counts)  # step, row, category; the first are the sizes
+    steps, a, b = x.shape[0] - 1, x.shape[1], x.shape[2]
+    size = steps * a * b
+    place = np.arange(size).reshape(steps, a, b)
+    entries: list[tuple[int, int, float]] = []
+    low: list[float] = []
+    high: list[float] = []
+
+    def add(columns: Ints, signs: Sequence[float], least: float, most: float) -> None:
+        entries.extend((len(low), int(c), s) for c, s in zip(columns.ravel(), signs, strict=True))
+        low.append(least)
+        high.append(most)
+
+    for s in range(steps):
+        for j in range(b):
+            add(place[s, :, j], [1.0] * a, x[s + 1, :, j].sum(), x[s + 1, :, j].sum())
+        for i in range(a - 1):  # of the unknown no cell is published
+            add(place[s, i], [1.0] * b, x[s + 1, i].sum(), x[s + 1, i].sum())
+        if s:
+            for i in range(a):
+                for j in range(b):
+                    add(np.array([place[s, i, j], place[s - 1, i, j]]), [1.0, -1.0], -np.inf, 0.0)
+    matrix = csr_array(
+        ([v for *_, v in entries], ([r for r, *_ in entries], [c for _, c, _ in entries])), shape=(len(low), size)
+    )
+    system = LinearConstraint(matrix, low, high)
+    bounds = Bounds(np.zeros(size), np.broadcast_to(x[0], (steps, a, b)).ravel())
+    for s, i, j in ((s, i, j) for s in range(steps) for i in range(a - 1) for j in range(b)):
+        if not small.loc[rows[i], joined[j]]:
+            continue
+        margins = ((x[s + 1, :, j].sum(), x[0, :, j].sum()), (x[s + 1, i].sum(), x[0, i].sum()))
+        if any(part in (0, whole) for part, whole in margins):
+            continue
+        ends = []
+        for sign in (1.0, -1.0):
+            objective = np.zeros(size)
+            objective[place[s, i, j]] = sign
+            found = milp(objective, constraints=system, bounds=bounds, integrality=np.ones(size))
+            ends.append(round(sign * float(found.fun)) if found.fun is not None else None)
+        if ends[0] == ends[1]:
+            return True
+    return False
+
+
+def _cells(few: pd.Series[str], many: pd.Series[str], rows: list[str], columns: list[str]) -> Ints:
+    table = pd.crosstab(few, many).reindex(index=rows, columns=columns, fill_value=0)
+    return table.to_numpy(dtype=np.int64)
