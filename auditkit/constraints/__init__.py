@@ -1,6 +1,6 @@
 """Constraints that hold on average: what a plugin provides (`base`, `outcome`), and how it is bound to an instance."""
 
-from auditkit.constraints.base import Constraint, Measure, Row, Rows
+from auditkit.constraints.base import AuditContext, Constraint, Measure, Parameter, Row, Rows
 from auditkit.constraints.binding import bind, make, make_constraints
 from auditkit.constraints.outcome import (
     OutcomeConstraint,
@@ -11,9 +11,11 @@ from auditkit.constraints.outcome import (
 )
 
 __all__ = [
+    "AuditContext",
     "Constraint",
     "Measure",
     "OutcomeConstraint",
+    "Parameter",
     "Row",
     "Rows",
     "WelfareConstraint",

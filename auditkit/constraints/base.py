@@ -134,12 +134,72 @@ def unzip(pairs: list[tuple[Any, int]]) -> tuple[tuple[Any, ...], tuple[int, ...
     return tuple(item for item, _ in pairs), tuple(i for _, i in pairs)
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a constraint that one would turn to make it stricter or milder."""
+
+    name: str
+    """The field that holds it."""
+    tightens: Literal[1, -1]
+    """+1 if larger values demand more, -1 if smaller ones do."""
+    in_reports: bool = True
+    """Whether a report draws its frontier for a constraint that the user names."""
+    resource: bool = False
+    """Whether it is an amount to spend, so that one more unit can be compared with one more position."""
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """What is known of an audit when a constraint chooses its defaults."""
+
+    groups: tuple[str, ...]
+    """The groups to compare: known, shown and large enough."""
+    all_groups: bool
+    """Whether these are all groups of the candidates."""
+    group: str | None = None
+    """The group that is asked about: by default the one with the lowest rate of selection."""
+    share: float = 0.0
+    """Its share of the candidates, in thousandths rounded down."""
+    inspected: float | None = None
+    """How many candidates the firm inspected, if that is known."""
+
+    @property
+    def named_groups(self) -> tuple[str, ...] | None:
+        """For a key `groups` whose default means all of them."""
+        return None if self.all_groups else self.groups
+
+
 class Constraint(BaseModel):
     """Base of all constraints. Subclasses set `type` and declare their keys as fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, coerce_numbers_to_str=True)
 
     type: ClassVar[str]
+
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    """The numbers that what-if questions turn; the first that is set is the main one."""
+
+    default_order: ClassVar[int] = 100
+    """The place of this constraint among the defaults, smallest first."""
+
+    @classmethod
+    def priced_by_default(cls, context: AuditContext) -> Constraint | None:
+        """The constraint of this type that a report prices when the user names none; None for most types."""
+        return None
+
+    @classmethod
+    def explored_by_default(cls, context: AuditContext) -> Constraint | None:
+        """The constraint of this type whose frontier is drawn even if the user does not name it; None for most."""
+        return None
+
+    @property
+    def parameter(self) -> Parameter | None:
+        """The main one of `parameters`."""
+        return next((p for p in self.parameters if getattr(self, p.name) is not None), None)
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        """The values of a parameter that a frontier covers; `visits` are those of the best policy without this."""
+        return 0.0, 1.0
 
     def rows(self, layout: Layout) -> Sequence[Row]:
         """This constraint on this instance; raise InputError for a name that the instance does not have."""

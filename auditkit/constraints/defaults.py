@@ -1,18 +1,17 @@
 """Which constraints are priced when the user names none, and over which groups.
 
-Parity, the impact ratio and, for the group with the lowest rate, a quota at its share of the applicants. Applicants of
-unknown group stay in their searches but are no group to be compared. Groups under two per cent of the known applicants
-are left out of the defaults, as they may be out of an impact ratio: a rate of a handful says little and would cost
-much. A constraint that the user names compares all known groups unless it has `groups` of its own.
+Each kind of constraint says itself whether and how it is priced by default (`Constraint.priced_by_default`). Applicants
+of unknown group stay in their searches but are no group to be compared. Groups under two per cent of the known
+applicants are left out of the defaults, as they may be out of an impact ratio: a rate of a handful says little and
+would cost much. A constraint that the user names compares all known groups unless it has `groups` of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from auditkit.constraints.base import Constraint
-from auditkit.constraints.binding import make
+from auditkit.constraints.base import AuditContext, Constraint
+from auditkit.errors import PluginError, blaming
 
 MINIMUM_SHARE = 0.02
 UNKNOWN = "unknown"
@@ -36,14 +35,38 @@ def default_constraints(
     if len(groups) < 2:
         return []
     lowest = min(groups, key=lambda group: (selected[group] / sizes[group], group))
-    share = sizes[lowest] / sum(sizes.values())
-    some = {} if len(groups) == len(sizes) else {"groups": list(groups)}
-    wanted: list[dict[str, Any]] = [
-        {"type": "parity", **some},
-        {"type": "impact-ratio", **some},
-        {"type": "quota", "group": lowest, "share": int(share * 1000) / 1000},
-    ]
-    return [make(dict(kinds), keys) for keys in wanted if keys["type"] in kinds]
+    return priced(kinds, context(sizes, groups, lowest))
+
+
+def context(
+    sizes: Mapping[str, int], groups: tuple[str, ...], group: str | None, inspected: float | None = None
+) -> AuditContext:
+    """What constraints are told when they choose their defaults; `groups` are those to compare."""
+    share = 0.0 if group is None else int(1000 * sizes[group] / sum(sizes.values())) / 1000
+    return AuditContext(groups, len(groups) == len(sizes), group, share, inspected)
+
+
+def priced(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each kind of constraint wants a report to price."""
+    return _chosen(kinds, "priced_by_default", known)
+
+
+def explored(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each kind of constraint wants a frontier of."""
+    return _chosen(kinds, "explored_by_default", known)
+
+
+def _chosen(kinds: Mapping[str, type[Constraint]], choice: str, known: AuditContext) -> list[Constraint]:
+    made: list[Constraint] = []
+    for kind in sorted(kinds.values(), key=lambda kind: kind.default_order):
+        with blaming(kind, f"{choice} of the constraint {kind.type!r}"):
+            constraint = getattr(kind, choice)(known)
+        if constraint is None:
+            continue
+        if not isinstance(constraint, Constraint):
+            raise PluginError(kind, f"{choice} of the constraint {kind.type!r} must return a constraint or None")
+        made.append(constraint)
+    return made
 
 
 def of_known_groups(constraints: Sequence[Constraint], groups: Sequence[str]) -> list[Constraint]:
