@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
@@ -35,12 +37,17 @@ class Row:
     bound: float
     tangent_at: Floats | None = None
     """For a cut: the visits at which it touches its measure."""
+    weights: int | None = None
+    """For a row made by `of`: the number of weights, which must be that of the states."""
 
     @staticmethod
     def of(label: str, weights: Floats, sense: Sense, bound: float) -> Row:
-        """A row from a weight for every state of the layout."""
+        """A row from a weight for every state of the layout; `w[layout.state_candidate]` spreads one per candidate."""
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.ndim != 1:
+            raise ValueError(f"row {label!r}: the weights must be one number for every state, not {weights.shape}")
         states = np.flatnonzero(weights)
-        return Row(label, states, weights[states], sense, float(bound))
+        return Row(label, states, weights[states], sense, float(bound), weights=len(weights))
 
     def value(self, visits: Floats) -> float:
         return dot(self.coefficients, visits[self.states])
@@ -216,3 +223,39 @@ class Constraint(BaseModel):
     def describe(self) -> str:
         """The SPEC that makes this constraint."""
         return spec.render(self.keys())
+
+
+@cache
+def flaw(kind: type[Constraint]) -> str | None:
+    """What is wrong with the class of a constraint, if anything is."""
+    name = f"the constraint {kind.type!r}"
+    if kind.rows is Constraint.rows and kind.measures is Constraint.measures:
+        return f"{name} has neither rows nor measures: define rows(layout) or measures(layout)"
+    for key in kind.model_fields:
+        if hasattr(Constraint, key):
+            return f"{name} has the key {key!r}, which hides an attribute of Constraint: call it something else"
+        for base in kind.__mro__[1:]:
+            declared = getattr(base, "model_fields", {}).get(key)
+            if declared is not None and not _narrows(kind.model_fields[key], declared):
+                meaning = f" ({declared.description})" if declared.description else ""
+                return f"{name} has the key {key!r} with another meaning than in {base.__name__}{meaning}: rename it"
+    for parameter in kind.parameters:
+        if not isinstance(parameter, Parameter) or parameter.name not in kind.model_fields:
+            return f"{name}: {parameter!r} in `parameters` is not a Parameter that names one of its keys"
+    return None
+
+
+def _narrows(own: FieldInfo, declared: FieldInfo) -> bool:
+    """Whether a key that is declared again holds JSON values of the same types as before, or fewer of them."""
+    allowed = _json_types(declared)
+    return not allowed or _json_types(own) <= allowed
+
+
+def _json_types(field: FieldInfo) -> set[str]:
+    """Empty where the types cannot be told."""
+    try:
+        schema = TypeAdapter(field.annotation).json_schema()
+    except PydanticUserError:
+        return set()
+    types = {part["type"] for part in (schema, *schema.get("anyOf", ())) if isinstance(part.get("type"), str)}
+    return types | ({"integer"} if "number" in types else set())
