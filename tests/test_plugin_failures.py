@@ -387,6 +387,11 @@ LEFT_OUT: dict[str, tuple[str, str, dict[str, str]]] = {
     ),
     "no template": (SECTION.format(data="{}"), "is not a file", {}),
     "section takes a name": (SECTION.format(data="{}").replace('"theirs"', '"fit"'), "auditkit's own", {}),
+    "section after no section": (
+        SECTION.format(data="{}").replace("class Theirs(Section):", "class Theirs(Section):\n    after = 'glosary'"),
+        "cannot stand after 'glosary': one of findings, people,",
+        {"theirs__html": "x"},
+    ),
     "reader raises": (READER.format(tables="1 / 0"), "ZeroDivisionError", {}),
     "reader returns no table": (READER.format(tables="{'': [1, 2]}"), "something else than tables", {}),
 }

@@ -253,8 +253,9 @@ def _narrows(own: FieldInfo, declared: FieldInfo) -> bool:
 
 def _json_types(field: FieldInfo) -> set[str]:
     """Empty where the types cannot be told."""
+    declared: Any = field.annotation
     try:
-        schema = TypeAdapter(field.annotation).json_schema()
+        schema = TypeAdapter(declared).json_schema()
     except PydanticUserError:
         return set()
     types = {part["type"] for part in (schema, *schema.get("anyOf", ())) if isinstance(part.get("type"), str)}
