@@ -134,9 +134,9 @@ def shipped() -> Plugins:
     return _plugins(found for found in _installed() if _ours(found))
 
 
-def commands(taken: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
-    """Commands of other packages, and what is wrong with them; nothing else is loaded."""
-    offers, _, warnings = _gather([found for found in _installed() if not _ours(found)], (COMMAND,), taken)
+def commands(taken: Collection[str], modules: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
+    """Commands of the entry points that name these modules, and what is wrong with them; nothing else is loaded."""
+    offers, _, warnings = _gather([found for found in _installed() if found[0].module in modules], (COMMAND,), taken)
     return offers[COMMAND.name], tuple(warnings)
 
 

@@ -457,7 +457,7 @@ def test_a_command_that_fails_is_theirs(auditkit: Any, installed: Any) -> None:
 
 
 def test_help_goes_on_without_a_package_that_does_not_load(auditkit: Any, installed: Any) -> None:
-    installed("import a_module_that_is_not_there\n")
+    installed("import a_module_that_is_not_there\n" + COMMAND)
     done = auditkit("--help")
     assert done.code == 0 and "report" in done.out
     assert NAMED in done.err
