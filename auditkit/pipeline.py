@@ -106,25 +106,20 @@ def questions(
     fitted: Fitted,
     constraints: Sequence[Constraint] | None,
     plugins: Plugins,
-    hidden: frozenset[str] = frozenset(),
     group: str | None = None,
     most_rows: int | None = None,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least."""
-    layout, kinds = fitted.instance.layout, plugins.constraints
-    selected = np.bincount(layout.candidate_group, fitted.realised.selected, minlength=len(layout.groups))
-    rates = dict(zip(layout.groups, map(float, selected / layout.group_sizes), strict=True))
     inspected = float(fitted.realised.inspected.sum())
     return ask(
         fitted.instance,
         constraints,
-        kinds,
+        plugins.constraints,
         group=group,
-        rates=rates,
+        selected=fitted.realised.selected.astype(np.float64),
         inspected=inspected,
         most_rows=most_rows,
-        hidden=hidden,
         progress=progress,
     )
 

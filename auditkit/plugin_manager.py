@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
+import re
 import sys
 import warnings as python_warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ from zlib import crc32
 import pluggy
 
 from auditkit import hookspecs
-from auditkit.errors import DIRECTORY, FILE, InputError, Origin, PluginError, Problem
+from auditkit.errors import DIRECTORY, FILE, InputError, Origin, PluginError, Problem, nearest
 
 if TYPE_CHECKING:
     import click
@@ -42,6 +43,11 @@ Found = tuple[Origin, Callable[[], Any]]
 """A plugin that is known to be there, and how to load it."""
 
 
+_CALLED = re.compile(r"\w[\w.-]*")
+
+HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("auditkit_"))
+
+
 @dataclass(frozen=True)
 class Kind:
     """One sort of thing that plugins provide: its hook, the attribute that names an offer, and its base class."""
@@ -58,9 +64,14 @@ class Kind:
         instance = self is COMMAND
         if not (isinstance(offer, base) if instance else isinstance(offer, type) and issubclass(offer, base)):
             return f"{offer!r} is not {'a' if instance else 'a subclass of'} {name}"
+        if self.called in getattr(offer, "model_fields", {}):
+            declared = f"{self.called}: ClassVar[str] = ..."
+            return f"{offer.__name__}.{self.called} is a key for users to write; declare it as {declared}"
         called = getattr(offer, self.called, None)
         if not isinstance(called, str) or not called:
             return f"{offer!r} has no {self.called}"
+        if not _CALLED.fullmatch(called):
+            return f"the {self.called} {called!r} must consist of letters, digits, hyphens and underscores"
         if not instance and getattr(offer, "__abstractmethods__", None):
             return f"{called!r} lacks {', '.join(sorted(offer.__abstractmethods__))}"
         flaw: Callable[[Any], str | None] | None = getattr(importlib.import_module(module), "flaw", None)
@@ -123,9 +134,9 @@ def shipped() -> Plugins:
     return _plugins(found for found in _installed() if _ours(found))
 
 
-def commands(taken: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
-    """Commands of other packages, and what is wrong with them; nothing else is loaded."""
-    offers, _, warnings = _gather([found for found in _installed() if not _ours(found)], (COMMAND,), taken)
+def commands(taken: Collection[str], modules: Collection[str]) -> tuple[Mapping[str, click.Command], tuple[str, ...]]:
+    """Commands of the entry points that name these modules, and what is wrong with them; nothing else is loaded."""
+    offers, _, warnings = _gather([found for found in _installed() if found[0].module in modules], (COMMAND,), taken)
     return offers[COMMAND.name], tuple(warnings)
 
 
@@ -148,13 +159,13 @@ def _gather(
         for origin, plugin in loaded:
             caller = manager.subset_hook_caller(kind.hook, [p for p in manager.get_plugins() if p is not plugin])
             try:
-                offers = [offer for offers in caller() for offer in offers]
+                offers = _offers(kind, caller)
                 wrong = [problem for offer in offers if (problem := kind.problem(offer)) is not None]
             except (Exception, SystemExit) as error:
                 warnings.append(_blame(origin, error))
                 continue
             if wrong:
-                warnings.append(f"{origin} is left out: {kind.hook} offers what is no {kind.name}: {'; '.join(wrong)}")
+                warnings.append(f"{origin} is left out: {'; '.join(wrong)} (in {kind.hook})")
                 continue
             for offer in offers:
                 name = getattr(offer, kind.called)
@@ -164,6 +175,20 @@ def _gather(
                     continue
                 offered[kind.name][name], origins[kind.name, name] = offer, origin
     return offered, origins, warnings
+
+
+def _offers(kind: Kind, caller: pluggy.HookCaller) -> list[Any]:
+    """What the hook of one plugin returns; raises InputError if that is not a list."""
+    returned = caller()
+    if not returned and caller.get_hookimpls():
+        raise InputError(f"{kind.hook} returned nothing, not a list")
+    offers: list[Any] = []
+    for some in returned:
+        if isinstance(some, str | type) or not isinstance(some, Iterable):
+            shown = some.__name__ if isinstance(some, type) else repr(some)
+            raise InputError(f"{kind.hook} returned {shown}, not a list such as [{shown}]")
+        offers += some
+    return offers
 
 
 def _unavailable(
@@ -219,7 +244,11 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
     for origin, load_one in found:
         plugin = None
         try:
-            plugin = load_one()
+            with python_warnings.catch_warnings():
+                # refused below, with the plugin that it is in
+                python_warnings.filterwarnings("ignore", r'Field name .* shadows an attribute in parent "Constraint"')
+                plugin = load_one()
+            _check_hooks(plugin)
             manager.register(plugin)
             manager.check_pending()
         except (Exception, SystemExit) as error:
@@ -231,6 +260,17 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
     return loaded
 
 
+def _check_hooks(plugin: Any) -> None:
+    """Raise InputError if a function was meant to be a hook and is none."""
+    for name in (name for name in dir(plugin) if name.startswith("auditkit_")):
+        marked = hasattr(getattr(plugin, name), f"{hookspecs.PROJECT}_impl")
+        if name in HOOKS and not marked:
+            raise InputError(f"{name} is not marked as a hook: write @hookimpl above it")
+        if marked and name not in HOOKS:
+            raise InputError(f"there is no hook {name!r} ({nearest(name, HOOKS)})")
+
+
 def _blame(origin: Origin, error: BaseException) -> str:
-    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    named = "" if isinstance(error, InputError) else f"{type(error).__name__}: "
+    reason = " ".join(f"{named}{error}".split())
     return f"{origin} is left out: {reason}"

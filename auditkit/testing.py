@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from auditkit.constraints.base import Constraint, Measure, Row
+from auditkit.constraints.base import Constraint, Measure, Row, flaw
 from auditkit.constraints.binding import bind
 from auditkit.constraints.checks import row_flaw, slope_flaw
 from auditkit.errors import InputError, PluginError
@@ -66,6 +66,8 @@ def check_constraint(constraint: Constraint, instances: Iterable[Instance] | Non
     must lie on the side that convexity demands. Where an instance has the names that the constraint uses, it is solved:
     the result must meet the constraint with a closed gap and stand up to `auditkit verify`.
     """
+    if (wrong := flaw(type(constraint))) is not None:
+        raise AssertionError(wrong)
     try:
         return _check(constraint, instances if instances is not None else random_instances())
     except PluginError as error:
@@ -83,7 +85,7 @@ def _check(constraint: Constraint, instances: Iterable[Instance]) -> int:
         except InputError:
             continue  # a stage, group or attribute that this instance does not have
         again = bind([constraint], layout)
-        assert len(rows) + len(rows.measures) > 0, f"{constraint.type}: neither rows nor measures"
+        assert len(rows) + len(rows.measures) > 0, f"{constraint.type}: neither rows nor measures on an instance"
         for row, other in zip(rows.rows, again.rows, strict=True):
             _check_row(row, layout)
             assert np.array_equal(row.coefficients, other.coefficients), f"{row.label}: changes from call to call"

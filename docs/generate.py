@@ -16,7 +16,7 @@ import click
 
 from auditkit import plugin_manager
 from auditkit.cli import commands, json_schemas
-from auditkit.cli.group import SHIPPED
+from auditkit.cli.group import shipped_commands
 from auditkit.plugins.study.catalogue import STUDIES
 from auditkit.plugins.study.make_study import INTRO
 
@@ -45,7 +45,7 @@ def command_line() -> str:
     width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     root = click.Context(commands, info_name="auditkit", **commands.context_settings, **width)
     parts = [HEAD]
-    for name, text in _helps(root, [*commands.commands, *SHIPPED]):
+    for name, text in _helps(root, [*commands.commands, *shipped_commands()]):
         parts.append(f"\n## {name}\n\n```text\n{text.rstrip()}\n```\n")
     return "".join(parts)
 

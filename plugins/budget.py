@@ -11,16 +11,26 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row, group_members
+from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row, group_members
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Floats, Layout
 
 
 class Budget(OutcomeConstraint):
     type: ClassVar[str] = "budget"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("limit", tightens=-1, resource=True),)
     limit: float = Field(description="the most that may be spent on average, in all searches together")
-    group: str | None = Field(None, description="count only this group (default: everyone)")
-    expense: float | str = Field(1.0, description="expense of one outcome: a number, or an attribute of candidates")
+    group: str | None = Field(default=None, description="count only this group (default: everyone)")
+    expense: float | str = Field(
+        default=1.0, description="expense of one outcome: a number, or an attribute of candidates"
+    )
+
+    @classmethod
+    def explored_by_default(cls, context: AuditContext) -> Budget | None:
+        return None if context.inspected is None else cls(on="inspection", limit=context.inspected)
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        return 0.0, max(abs(row.value(visits)) for row in self.rows(layout))
 
     def rows(self, layout: Layout) -> list[Row]:
         weights = self.outcome(layout) * self._expenses(layout)[layout.state_candidate]

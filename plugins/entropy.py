@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import Measure, WelfareConstraint
+from auditkit.constraints import Measure, Parameter, WelfareConstraint
 from auditkit.model.layout import Floats, Layout
 
 LEAST = 1e-12
@@ -22,6 +22,8 @@ LEAST = 1e-12
 
 class Entropy(WelfareConstraint):
     type: ClassVar[str] = "entropy"
+    # the values that make sense depend on the data, so a report does not guess them
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("maximum", tightens=-1, in_reports=False),)
     maximum: float = Field(description="most that the sum of u log u may be")
 
     def measures(self, layout: Layout) -> list[Measure]:

@@ -11,13 +11,17 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row
-from auditkit.model.layout import Layout
+from auditkit.constraints import OutcomeConstraint, Parameter, Row
+from auditkit.model.layout import Floats, Layout
 
 
 class Floor(OutcomeConstraint):
     type: ClassVar[str] = "floor"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1),)
     minimum: float = Field(ge=0, le=1, description="least expected outcome of each candidate")
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        return 0.0, float(layout.capacity.sum()) / len(layout.candidate_ids)
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)

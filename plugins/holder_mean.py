@@ -14,16 +14,21 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from auditkit import hookimpl
-from auditkit.constraints import Measure, WelfareConstraint
+from auditkit.constraints import Measure, Parameter, WelfareConstraint
 from auditkit.model.layout import Floats, Layout
 from auditkit.plugins.nash_welfare import LEAST, geometric_mean, geometric_slope
 
 
 class HolderMean(WelfareConstraint):
     type: ClassVar[str] = "holder-mean"
+    # the values that make sense depend on the data, so a report does not guess them
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("minimum", tightens=1, in_reports=False),
+        Parameter("maximum", tightens=-1, in_reports=False),
+    )
     q: float = Field(description="order of the mean: below 1 it rewards equality, above 1 it punishes inequality")
-    minimum: float | None = Field(None, gt=0, description="least mean, for q < 1")
-    maximum: float | None = Field(None, gt=0, description="largest mean, for q > 1")
+    minimum: float | None = Field(default=None, gt=0, description="least mean, for q < 1")
+    maximum: float | None = Field(default=None, gt=0, description="largest mean, for q > 1")
 
     @model_validator(mode="after")
     def _convex(self) -> HolderMean:

@@ -10,17 +10,25 @@ from typing import ClassVar
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row
+from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row
 from auditkit.model.layout import Layout
 
 
 class ImpactRatio(OutcomeConstraint):
     type: ClassVar[str] = "impact-ratio"
-    minimum: float = Field(0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
-    groups: tuple[str, ...] | None = Field(
-        None, min_length=1, description="groups to compare (default: all of some size)"
-    )
-    reference: str | None = Field(None, description="group to compare with (default: every other group)")
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1),)
+    default_order: ClassVar[int] = 20
+    minimum: float = Field(default=0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
+    groups: tuple[str, ...] | None = Field(default=None, min_length=1, description="groups to compare (default: all of some size)")
+    reference: str | None = Field(default=None, description="group to compare with (default: every other group)")
+
+    @classmethod
+    def priced_by_default(cls, context: AuditContext) -> ImpactRatio | None:
+        return cls() if context.attributes else None
+
+    @classmethod
+    def explored_by_default(cls, context: AuditContext) -> ImpactRatio | None:
+        return cls.priced_by_default(context)
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)

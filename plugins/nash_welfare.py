@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import Measure, WelfareConstraint
+from auditkit.constraints import Measure, Parameter, WelfareConstraint
 from auditkit.model.layout import Floats, Layout
 
 LEAST = 1e-12
@@ -22,6 +22,8 @@ LEAST = 1e-12
 
 class NashWelfare(WelfareConstraint):
     type: ClassVar[str] = "nash-welfare"
+    # the values that make sense depend on the data, so a report does not guess them
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1, in_reports=False),)
     minimum: float = Field(gt=0, description="least geometric mean of the outcomes")
 
     def measures(self, layout: Layout) -> list[Measure]:

@@ -12,17 +12,26 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Row
-from auditkit.model.layout import Layout
+from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row
+from auditkit.model.layout import Floats, Layout
 
 
 class Parity(OutcomeConstraint):
     type: ClassVar[str] = "parity"
-    groups: tuple[str, ...] | None = Field(
-        None, min_length=2, description="groups to compare (default: all of some size)"
-    )
-    basis: Literal["rate", "count"] = Field("rate", description="per candidate of the group, or in number")
-    tolerance: float = Field(0.0, ge=0, description="largest difference allowed")
+    # the frontier of the impact ratio answers the same question, so a report does not ask it twice
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("tolerance", tightens=-1, in_reports=False),)
+    default_order: ClassVar[int] = 10
+    groups: tuple[str, ...] | None = Field(default=None, min_length=2, description="groups to compare (default: all of some size)")
+    basis: Literal["rate", "count"] = Field(default="rate", description="per candidate of the group, or in number")
+    tolerance: float = Field(default=0.0, ge=0, description="largest difference allowed")
+
+    @classmethod
+    def priced_by_default(cls, context: AuditContext) -> list[Parity]:
+        return [cls(by=attribute.by) for attribute in context.attributes]
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        pairs = self.model_copy(update={"tolerance": 1.0}).rows(layout)
+        return 0.0, max((abs(row.value(visits)) for row in pairs), default=1.0)
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)

@@ -58,8 +58,24 @@ def measure_of(value: str, gradient: str, sense: str = ">=", bound: float = 0.05
     return CONSTRAINT.format(body=MEASURE.format(value=value, gradient=gradient, sense=sense, bound=bound))
 
 
+HAS_ROWS = ROWS.format(row='Row("theirs", np.arange(n), np.ones(n), "<=", 100.0)')
 GOOD = rows_of('Row("theirs", np.arange(n), np.ones(n), "<=", 100.0)')
 BROKEN = {
+    "a weight for each candidate": (
+        rows_of('Row.of("theirs", np.ones(len(layout.candidate_ids)), "<=", 1.0)'),
+        "4 weights, one for each candidate, where each of the 12 states needs one: "
+        "write weights[layout.state_candidate]",
+    ),
+    "another number of weights": (rows_of('Row.of("theirs", np.ones(5), "<=", 1.0)'), "5 weights, where each of the"),
+    "weights in a table": (rows_of('Row.of("theirs", np.ones((2, n)), "<=", 1.0)'), "one number for every state"),
+    "nothing returned": (
+        CONSTRAINT.format(body="def rows(self, layout):\n        pass\n"),
+        "rows(layout) returned nothing",
+    ),
+    "one row, no list": (
+        CONSTRAINT.format(body='def rows(self, layout):\n        return Row.of("t", layout.reward, "<=", 1.0)\n'),
+        "rows(layout) returned Row, not a list of Row",
+    ),
     "shape": (rows_of('Row("theirs", np.arange(3), np.ones(2), "<=", 1.0)'), "there must be as many"),
     "outside": (rows_of('Row("theirs", np.arange(n + 1), np.ones(n + 1), "<=", 1.0)'), "stay below"),
     "disorder": (rows_of('Row("theirs", np.array([2, 1]), np.ones(2), "<=", 1.0)'), "must increase"),
@@ -74,7 +90,7 @@ BROKEN = {
         "no_such_thing",
     ),
     "no keys": (
-        CONSTRAINT.format(body="def describe(self):\n        raise KeyError('describe')\n"),
+        CONSTRAINT.format(body="def describe(self):\n        raise KeyError('describe')\n\n    " + HAS_ROWS),
         "KeyError: 'describe'",
     ),
     "value raises": (measure_of("1 / 0", "np.ones(len(p))"), "ZeroDivisionError"),
@@ -141,6 +157,61 @@ def test_a_broken_constraint_is_refused_by_name(auditkit: Any, installed: Any, f
     assert NAMED in done.err and reason in done.err, done.err
     assert not Path("solution.json").exists()
     assert auditkit("solve", BOXES).code == 0, "who does not ask for it is not concerned"
+
+
+AUTHORS = {
+    "neither rows nor measures": (CONSTRAINT.format(body="pass"), "has neither rows nor measures: define rows(layout)"),
+    "no hookimpl": (GOOD.replace("@hookimpl\n", ""), "auditkit_constraints is not marked as a hook: write @hookimpl"),
+    "misspelt hook": (
+        GOOD.replace("auditkit_constraints", "auditkit_constraint"),
+        "did you mean 'auditkit_constraints'",
+    ),
+    "hook returns a string": (
+        GOOD.replace("[Theirs]", "'theirs'"),
+        "auditkit_constraints returned 'theirs', not a list",
+    ),
+    "hook returns a class": (GOOD.replace("[Theirs]", "Theirs"), "returned Theirs, not a list such as [Theirs]"),
+    "hook returns nothing": (
+        GOOD.replace("return [Theirs]", "pass"),
+        "auditkit_constraints returned nothing, not a list",
+    ),
+    "type with a space": (
+        GOOD.replace('"theirs"', '"their own"', 1),
+        "the type 'their own' must consist of letters, digits, hyphens and underscores",
+    ),
+    "type is a key": (GOOD.replace("ClassVar[str]", "str"), "declare it as type: ClassVar[str] = ..."),
+    "key hides a method": (
+        CONSTRAINT.format(body="describe: str = 'x'\n\n    " + HAS_ROWS),
+        "has the key 'describe', which hides an attribute of Constraint",
+    ),
+    "key of the base class with another meaning": (
+        CONSTRAINT.replace("Constraint, Measure", "OutcomeConstraint as Constraint, Measure").format(
+            body="on: bool = True\n\n    " + HAS_ROWS
+        ),
+        "has the key 'on' with another meaning than in OutcomeConstraint ('selection', 'inspection', or",
+    ),
+    "parameter that is no key": (
+        CONSTRAINT.format(body="parameters: ClassVar = ('share',)\n\n    " + HAS_ROWS),
+        "'share' in `parameters` is not a Parameter that names one of its keys",
+    ),
+}
+"""Mistakes that keep a constraint from being registered."""
+
+
+@pytest.mark.parametrize("flaw", AUTHORS)
+def test_a_mistake_of_an_author_is_one_clear_line(
+    auditkit: Any, installed: Any, flaw: str, recwarn: pytest.WarningsRecorder
+) -> None:
+    source, reason = AUTHORS[flaw]
+    installed(source)
+    done = auditkit("plugins", "--json")
+    (line,) = json.loads(done.out)["warnings"]
+    assert line.startswith(f"{NAMED} is left out: ") and reason in line
+    assert not recwarn.list
+    strict = auditkit("solve", BOXES, "-c", "parity", "--strict-plugins")
+    assert strict.code == 2 and reason in strict.err
+    asked = auditkit("solve", BOXES, "-c", "theirs")
+    assert asked.code == 2 and "there is no constraint 'theirs'" in asked.err and reason in asked.err
 
 
 def test_good_ones_pass_the_same_checks(auditkit: Any, installed: Any) -> None:
@@ -315,6 +386,11 @@ LEFT_OUT: dict[str, tuple[str, str, dict[str, str]]] = {
     ),
     "no template": (SECTION.format(data="{}"), "is not a file", {}),
     "section takes a name": (SECTION.format(data="{}").replace('"theirs"', '"fit"'), "auditkit's own", {}),
+    "section after no section": (
+        SECTION.format(data="{}").replace("class Theirs(Section):", "class Theirs(Section):\n    after = 'glosary'"),
+        "cannot stand after 'glosary': one of findings, people,",
+        {"theirs__html": "x"},
+    ),
     "reader raises": (READER.format(tables="1 / 0"), "ZeroDivisionError", {}),
     "reader returns no table": (READER.format(tables="{'': [1, 2]}"), "something else than tables", {}),
 }
@@ -380,7 +456,7 @@ def test_a_command_that_fails_is_theirs(auditkit: Any, installed: Any) -> None:
 
 
 def test_help_goes_on_without_a_package_that_does_not_load(auditkit: Any, installed: Any) -> None:
-    installed("import a_module_that_is_not_there\n")
+    installed("import a_module_that_is_not_there\n" + COMMAND)
     done = auditkit("--help")
     assert done.code == 0 and "report" in done.out
     assert NAMED in done.err

@@ -13,6 +13,7 @@ import pytest
 from auditkit import cli
 from auditkit.errors import InputError
 from auditkit.report import charts, html, pdf
+from auditkit.report.section import CORE, Section
 from support import ROOT, report_example
 from support.audit_helpers import rows, save
 from support.pages import GOLDEN, SECTIONS, Page, Watched
@@ -35,15 +36,21 @@ def pages() -> dict[str, str]:
 @pytest.fixture
 def uncharted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the charts, where only the templates are in question."""
-    monkeypatch.setattr(charts, "draw", lambda document: {name: [] for name in SECTIONS})
+    monkeypatch.setattr(
+        charts, "draw", lambda document: {section.name: [] for section in CORE} | {name: [] for name in SECTIONS}
+    )
 
 
-def themed(tmp_path: Path, **files: str | bytes) -> str:
+ASKED = {"curves": [], "positions": None, "budgets": [], "notices": [], "constraints": []}
+"""What-if questions without an answer."""
+
+
+def themed(tmp_path: Path, frontier: Any = None, **files: str | bytes) -> str:
     """The page under a theme of these files, each `name__ending`."""
     for name, text in files.items():
         path = tmp_path / name.replace("__", ".")
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return html.render(report_example.document(), template_dir=tmp_path)
+    return html.render(report_example.document() | {"frontier": frontier}, template_dir=tmp_path)
 
 
 # The examples ---------------------------------------------------------------------------------------------------------
@@ -111,6 +118,40 @@ def test_every_section_takes_its_title_from_one_place() -> None:
         assert re.findall("<h2.*", path.read_text(encoding="utf-8")) == [heading]
 
 
+def test_the_sections_of_the_report_are_sections_like_those_of_plugins() -> None:
+    shipped = (ROOT / "templates" / "report.html").read_text(encoding="utf-8")
+    names = [section.name for section in CORE]
+    assert re.findall(r'{% block (\w+) %}{% include "section_\1.html" %}', shipped) == names
+    for section in CORE:
+        assert issubclass(section, Section) and section.title and section.template.is_file()
+    assert {path.stem for path in (ROOT / "templates").glob("section_*.html")} == {f"section_{n}" for n in names}
+
+
+@pytest.mark.parametrize("after", [section.name for section in CORE])
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_section_of_a_plugin_stands_behind_any_section(
+    uncharted: None, tmp_path: Path, after: str, asked: bool
+) -> None:
+    (tmp_path / "extra.html").write_text("<p>{{ told }}</p>")
+    extra = type("Extra", (Section,), {"name": "extra", "title": "Ours", "after": after, "data": lambda self, d: None})
+    extra.template = tmp_path / "extra.html"
+    document = report_example.document() | {"sections": {"extra": {"title": "Ours", "data": {"told": "here"}}}}
+    if asked:
+        document["frontier"] = ASKED
+    page = html.render(document, sections={"extra": extra})
+    order = re.findall(r'<section id="([\w-]+)"', page)
+    shown = [section.name for section in CORE if asked or section.name != "whatif"]
+    place = shown.index(after if after in shown else "expost") + 1
+    assert order == [*shown[:place], "extra", *shown[place:]]
+    assert re.findall(r'<li><a href="#([\w-]+)">', page)[: len(order)] == order
+
+
+def test_a_theme_may_give_a_section_of_a_plugin_its_title(uncharted: None, tmp_path: Path) -> None:
+    titles = (EXAMPLES / "theme-de" / "titles.html").read_text().replace("} %}", '"local-law-144": "Gesetz 144"} %}')
+    page = themed(tmp_path, titles__html=titles)
+    assert '<h2 id="local-law-144-title">Gesetz 144</h2>' in page
+
+
 def test_every_block_of_the_page_is_documented() -> None:
     shipped = (ROOT / "templates" / "report.html").read_text(encoding="utf-8")
     blocks = set(re.findall(r"{%-? block (\w+)", shipped))
@@ -124,7 +165,7 @@ def test_every_block_can_be_replaced(uncharted: None, tmp_path: Path) -> None:
     blocks = set(re.findall(r"{%-? block (\w+)", shipped.partition("#}")[2]))
     for together in (blocks.difference(*outer), *outer):
         texts = [f"{{% block {name} %}}[{name} replaced]{{% endblock %}}" for name in together]
-        page = themed(tmp_path, report__html='{% extends "shipped/report.html" %}' + "".join(texts))
+        page = themed(tmp_path, ASKED, report__html='{% extends "shipped/report.html" %}' + "".join(texts))
         for name in together:
             assert f"[{name} replaced]" in page
 

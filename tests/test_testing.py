@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 import pytest
 
+from auditkit.constraints import WelfareConstraint, bind
 from auditkit.constraints.base import Constraint, Row
+from auditkit.errors import PluginError
 from auditkit.model.layout import Layout
 from auditkit.testing import check_constraint, random_instances
 from support.constraints import KINDS, Own, build
@@ -54,13 +56,33 @@ class Flawed(Constraint):
             "outside": [Row("flawed", states + layout.states, ones, "<=", 1.0)],
             "nan": [Row("flawed", states, ones * np.nan, "<=", 1.0)],
             "random": [Row("flawed", states, ones, "<=", 1.0)],
+            "weights": [Row.of("flawed", np.ones(len(layout.candidate_ids)), "<=", 1.0)],
         }[self.flaw]
 
 
-@pytest.mark.parametrize("flaw", ["nothing", "shape", "order", "outside", "nan", "random"])
+@pytest.mark.parametrize("flaw", ["nothing", "shape", "order", "outside", "nan", "random", "weights"])
 def test_flawed_rows_are_found(flaw: str) -> None:
     with pytest.raises(AssertionError, match="flawed"):
         check_constraint(Flawed(flaw=flaw))
+
+
+def test_mistakes_in_the_class_are_found() -> None:
+    class Empty(Constraint):
+        type: ClassVar[str] = "empty"
+
+    class Narrower(WelfareConstraint):
+        type: ClassVar[str] = "narrower"
+        level: Literal["group"] = "group"
+        min_value: float = 0.0
+
+        def rows(self, layout: Layout) -> list[Row]:
+            return [Row.of("few", self.outcome(layout), "<=", 0.5)]
+
+    with pytest.raises(AssertionError, match="the constraint 'empty' has neither rows nor measures: define"):
+        check_constraint(Empty())
+    with pytest.raises(PluginError, match="has neither rows nor measures"):
+        bind([Empty()], next(random_instances()).layout)
+    assert check_constraint(Narrower()) == 8
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from pydantic import Field
 
 from auditkit import scenarios
-from auditkit.errors import InputError
+from auditkit.constraints import AuditContext, Constraint, OutcomeConstraint, Parameter, Row, group_rates
+from auditkit.constraints.defaults import default_constraints
+from auditkit.errors import InputError, PluginError
 from auditkit.model.instance import Instance
-from auditkit.model.layout import lay_out
+from auditkit.model.layout import Floats, Layout, lay_out
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.model.variants import with_capacities, with_scores
 from auditkit.scenarios.frontier import changed
@@ -291,3 +294,72 @@ def test_budget_against_position() -> None:
     json.dumps(found.to_json(), allow_nan=False)
     full = scenarios.budget_or_position(with_capacities(FOUR, [4]), build("budget:limit=1"))
     assert full.position is None and "nobody left" in full.sentence
+
+
+# Constraints of others ------------------------------------------------------------------------------------------------
+
+
+class AtMost(OutcomeConstraint):
+    """Somebody's own: at most `cap` expected selections of a group. None of its names is known to auditkit."""
+
+    type: ClassVar[str] = "at-most"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("cap", tightens=-1, resource=True),)
+    who: str
+    cap: float = Field(ge=0)
+
+    @classmethod
+    def priced_by_default(cls, context: AuditContext) -> AtMost | None:
+        return cls(who=context.groups[0], cap=1.5)
+
+    @classmethod
+    def explored_by_default(cls, context: AuditContext) -> AtMost | None:
+        return cls(who=context.groups[0], cap=0.5)
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        return 0.0, 2.0
+
+    def rows(self, layout: Layout) -> list[Row]:
+        count = group_rates(layout, self.outcome(layout), "count")[self.who]
+        return [Row.of(f"at most {self.cap:g} of {self.who}", count, "<=", self.cap)]
+
+
+def test_a_constraint_of_others_says_itself_what_defaults_and_questions_need() -> None:
+    instance = boxes(np.random.default_rng(14), 2, 5, 2)
+    found = scenarios.frontier(instance, AtMost(who="A", cap=1.0))
+    assert (found.parameter, found.tightens, found.present) == ("cap", -1, 1.0)
+    budget = scenarios.frontier(instance, build("budget:group=A,limit=1"), values=[p.value for p in found.points])
+    assert [p.utility for p in found.points] == pytest.approx([p.utility for p in budget.points])
+    assert [p.value for p in found.points] == pytest.approx(np.linspace(0, 2, 11))
+
+    kinds: dict[str, type[Constraint]] = {"at-most": AtMost}
+    answers = scenarios.ask(instance, None, kinds)
+    assert [curve.label for curve in answers.frontiers] == ["at-most (who A)"]
+    assert answers.constraints == ("at-most:who=A,cap=1.5",) and len(answers.budgets) == 1
+    sizes = {"A": 10, "B": 12}
+    made = default_constraints({**KINDS, **kinds}, sizes, {"A": 1.0, "B": 6.0})
+    assert [constraint.type for constraint in made] == ["parity", "impact-ratio", "quota", "at-most"]
+    named = scenarios.ask(instance, [AtMost(who="B", cap=2.0)], KINDS)
+    assert [curve.label for curve in named.frontiers][-1] == "at-most (who B)"
+
+
+def test_the_parameter_of_a_constraint_is_the_one_that_is_set() -> None:
+    convex = build("holder-mean:q=2,maximum=3")
+    assert convex.parameter is not None
+    assert (convex.parameter.name, convex.parameter.tightens) == ("maximum", -1)
+    with pytest.raises(InputError, match=r"'affine' declares none in `parameters` .name one"):
+        scenarios.frontier(FOUR, build('affine:terms=[{"candidate":"X4","state":"selected"}],sense=<=,bound=1'))
+
+
+def test_a_range_or_a_default_that_is_none_is_refused_with_its_plugin() -> None:
+    class Endless(AtMost):
+        def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+            return 0.0, np.inf
+
+        @classmethod
+        def priced_by_default(cls, context: AuditContext) -> Any:
+            return {"type": "at-most"}
+
+    with pytest.raises(PluginError, match=r"parameter_range of the constraint 'at-most' failed.*0 to inf is no range"):
+        scenarios.frontier(FOUR, Endless(who="X", cap=1.0))
+    with pytest.raises(PluginError, match="priced_by_default of the constraint 'at-most' must return a constraint"):
+        default_constraints({"at-most": Endless}, {"X": 5, "Y": 5}, {"X": 1.0, "Y": 1.0})

@@ -1,37 +1,33 @@
 """The group of all commands: ours, those that ship as plugins, those of other packages.
 
-`auditkit --help` must be quick, and every import counts: the machinery of plugins is loaded only where a package other
-than auditkit has any.
+`auditkit --help` must be quick, and every import counts. A plugin is imported for its commands only if its source
+mentions the hook `auditkit_commands`, and the machinery of plugins only if another package has such a plugin.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-SHIPPED = {"study": "auditkit.plugins.study"}
-"""Commands that are plugins of auditkit's own, and where; `pyproject.toml` names the same entry points."""
-
-KNOWN = "auditkit.commands"
+HOOK = "auditkit_commands"
+OURS, THEIRS = "auditkit.shipped-commands", "auditkit.other-commands"
 
 
 class Commands(click.Group):
     """Its own commands in the order in which people need them, then those of plugins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *SHIPPED, *self._theirs(ctx)]
+        return [*self.commands, *self._ours(ctx), *self._theirs(ctx)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in self.commands:
             return self.commands[cmd_name]
-        if cmd_name in SHIPPED:
-            offers: list[click.Command] = import_module(SHIPPED[cmd_name]).auditkit_commands()
-            return next(command for command in offers if command.name == cmd_name)
-        return self._theirs(ctx).get(cmd_name)
+        return self._ours(ctx).get(cmd_name) or self._theirs(ctx).get(cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command; one of another package that fails is not our defect."""
@@ -40,7 +36,7 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            command = ctx.meta.get(KNOWN, {}).get(ctx.invoked_subcommand)
+            command = ctx.meta.get(THEIRS, {}).get(ctx.invoked_subcommand)
             if command is None:
                 raise
             from auditkit.errors import blaming
@@ -48,22 +44,59 @@ class Commands(click.Group):
             with blaming(command, f"the command {command.name!r}"):
                 raise error
 
+    def _ours(self, ctx: click.Context) -> Mapping[str, click.Command]:
+        if OURS not in ctx.meta:
+            ctx.meta[OURS] = shipped_commands()
+        found: Mapping[str, click.Command] = ctx.meta[OURS]
+        return found
+
     def _theirs(self, ctx: click.Context) -> Mapping[str, click.Command]:
         """Commands of other packages; whatever is wrong with them is said once."""
-        if KNOWN not in ctx.meta:
-            ctx.meta[KNOWN] = {}
-            if others_installed():
+        if THEIRS not in ctx.meta:
+            ctx.meta[THEIRS] = {}
+            modules = [module for module in command_modules() if not _is_ours(module)]
+            if modules:
                 from auditkit import plugin_manager
 
-                ctx.meta[KNOWN], warnings = plugin_manager.commands(taken=[*self.commands, *SHIPPED])
+                taken = [*self.commands, *self._ours(ctx)]
+                ctx.meta[THEIRS], warnings = plugin_manager.commands(taken, modules)
                 for line in warnings:
                     click.echo(f"warning: {line}", err=True)
-        found: Mapping[str, click.Command] = ctx.meta[KNOWN]
+        found: Mapping[str, click.Command] = ctx.meta[THEIRS]
         return found
 
 
-def others_installed() -> bool:
-    """Whether another package has entry points of the group `auditkit`; importlib.metadata takes ten times as long."""
+def shipped_commands() -> dict[str, click.Command]:
+    """Commands that are plugins of auditkit's own, by name."""
+    offers: list[click.Command] = []
+    for module in filter(_is_ours, command_modules()):
+        offers += getattr(import_module(module), HOOK)()
+    return {str(command.name): command for command in offers}
+
+
+def command_modules() -> Collection[str]:
+    """What the entry points name whose source mentions commands."""
+    return sorted({value for value in _entry_points() if _mentions_commands(value.partition(":")[0].strip())})
+
+
+def _mentions_commands(module: str) -> bool:
+    """Whether the source of a module has the word; one that cannot be read is asked later, by importing it."""
+    try:
+        spec = find_spec(module)
+        if spec is None or spec.origin is None:
+            return True
+        source = Path(spec.origin).read_text(encoding="utf-8")
+    except Exception:
+        return True
+    return HOOK in source or "import *" in source
+
+
+def _is_ours(module: str) -> bool:
+    return module.startswith("auditkit.")
+
+
+def _entry_points() -> Iterator[str]:
+    """The values of all entry points of the group `auditkit`; importlib.metadata takes ten times as long."""
     for folder in map(Path, sys.path):
         try:
             found = [path for path in folder.iterdir() if path.name.endswith((".dist-info", ".egg-info"))]
@@ -78,6 +111,5 @@ def others_installed() -> bool:
             for line in map(str.strip, lines):
                 if line.startswith("["):
                     group = line.strip("[] ")
-                elif group == "auditkit" and "=" in line and not line.partition("=")[2].strip().startswith("auditkit."):
-                    return True
-    return False
+                elif group == "auditkit" and "=" in line:
+                    yield line.partition("=")[2].strip()

@@ -117,10 +117,12 @@ def _print(solution: Solution) -> None:
     else:
         print(f"a mixture of {len(policies)} policies (--json has them)")
     layout = free.layout
-    groups = []
-    for g, name in enumerate(layout.groups):
-        before, after = ((o.by_group(o.inspected)[g], o.by_group(o.selected)[g]) for o in (free, best.outcome))
-        groups.append([name, str(layout.group_sizes[g]), *map(number, (before[0], after[0], before[1], after[1]))])
+    counts = [o.by_attribute(x) for o in (free, best.outcome) for x in (o.inspected, o.selected)]
+    groups = [
+        [name, str(n), *(number(counts[i][by][name]) for i in (0, 2, 1, 3))]
+        for by, part in layout.protected.items()
+        for name, n in zip(part.names, part.sizes, strict=True)
+    ]
     headings = ["group", "candidates", "inspected", "constrained", "selected", "constrained"]
     print_table(headings, groups, right=1)
     print(

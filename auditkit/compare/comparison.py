@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from auditkit.compare.intervals import Bootstrap, IntervalOptions, NoInterval, P
 from auditkit.compare.parts import Parts, individual
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
-from auditkit.constraints.defaults import default_constraints, label, large_enough, of_known_groups
+from auditkit.constraints.defaults import default_constraints, label
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Layout
 from auditkit.solver import Optimum, Solution, solve
@@ -56,20 +57,20 @@ class Standing:
 
     utility: float
     long_term_utility: float | None
-    by_group: Mapping[str, GroupNumbers]
+    by_group: Mapping[str, Mapping[str, GroupNumbers]]
+    """Attribute -> group -> its numbers."""
     unfilled_capacity: float
 
 
 @dataclass(frozen=True)
 class Dual:
-    """One row or measure of a constraint: `value` is d utility / d bound. `groups` are those that it is about."""
+    """One row or measure of a constraint: `value` is d utility / d bound."""
 
     label: str
     sense: str
     value: float
     slack: float
     words: str | None
-    groups: frozenset[str]
     individual: bool
     """The row is about one candidate."""
 
@@ -103,14 +104,13 @@ class Constrained:
 class Comparison:
     """The policies side by side; `defaults` says whether the constraints are those of nobody's choosing."""
 
-    groups: tuple[str, ...]
     firm: Standing
     unconstrained: Standing
     constrained: tuple[Constrained, ...]
     defaults: bool
     value_scale: float
-    left_out: tuple[str, ...] = field(default=())
-    """Known groups that the default constraints do not compare."""
+    left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attribute -> known groups that are too small to be compared."""
 
 
 def compare(
@@ -118,22 +118,21 @@ def compare(
     constraints: Sequence[Constraint] | None,
     kinds: Mapping[str, type[Constraint]],
     *,
-    hidden: frozenset[str] = frozenset(),
     options: IntervalOptions | None = None,
     progress: Progress = lambda _: None,
 ) -> Comparison:
-    """Compare the policies; with `constraints` None those of `default_constraints`, without the `hidden` groups."""
+    """Compare the policies; with `constraints` None those of `default_constraints`."""
     options = options or IntervalOptions()
     layout = fitted.instance.layout
     scale = float(fitted.settings["value_scale"])
     firm = _firm(fitted)
-    sizes = dict(zip(layout.groups, map(int, layout.group_sizes), strict=True))
-    left_out: tuple[str, ...] = ()
+    chosen = list(constraints or ())
     if constraints is None:
-        chosen = default_constraints(kinds, sizes, {g: row.selected for g, row in firm.by_group.items()}, hidden)
-        left_out = tuple(sorted(set(layout.groups) - set(large_enough(sizes, hidden)) - {"unknown"})) if chosen else ()
-    else:
-        chosen = of_known_groups(constraints, layout.groups)
+        chosen = default_constraints(kinds, layout, fitted.realised.selected.astype(np.float64))
+    left_out = {
+        name: tuple(group for group in part.names if group not in part.comparable)
+        for name, part in layout.protected.items()
+    }
     solved: list[tuple[str, tuple[Constraint, ...], Solution]] = []
     for name, constraint in zip(_labels(chosen), chosen, strict=True):
         progress(f"best policy under {name}")
@@ -148,7 +147,7 @@ def compare(
     for i, (name, some, solution) in enumerate(solved):
         progress(f"ex-post laws and intervals under {name}")
         entries.append(_entry(name, some, solution, scale, boot, i if len(some) == 1 else None))
-    return Comparison(layout.groups, firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+    return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
 
 
 def _labels(constraints: Sequence[Constraint]) -> list[str]:
@@ -158,26 +157,25 @@ def _labels(constraints: Sequence[Constraint]) -> list[str]:
 
 def _firm(fitted: Fitted) -> Standing:
     layout, realised = fitted.instance.layout, fitted.realised
-    inspected, selected = (
-        np.bincount(layout.candidate_group, who, minlength=len(layout.groups))
-        for who in (realised.inspected, realised.selected)
-    )
-    by_group = {
-        name: GroupNumbers(int(n), float(i), float(s))
-        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
-    }
+    by_group = _by_group(layout, realised.inspected, realised.selected)
     return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity)
 
 
 def _standing(outcome: Outcome) -> Standing:
-    layout = outcome.layout
-    inspected, selected = outcome.by_group(outcome.inspected), outcome.by_group(outcome.selected)
-    by_group = {
-        name: GroupNumbers(int(n), float(i), float(s))
-        for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
-    }
+    by_group = _by_group(outcome.layout, outcome.inspected, outcome.selected)
     unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
     return Standing(outcome.utility, outcome.long_term_utility, by_group, unfilled)
+
+
+def _by_group(layout: Layout, inspected: Any, selected: Any) -> dict[str, dict[str, GroupNumbers]]:
+    counts = [layout.by_attribute(np.asarray(who)) for who in (inspected, selected)]
+    return {
+        name: {
+            group: GroupNumbers(int(n), *(count[name][group] for count in counts))
+            for group, n in zip(part.names, part.sizes, strict=True)
+        }
+        for name, part in layout.protected.items()
+    }
 
 
 def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
@@ -276,7 +274,6 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
     layout = optimum.outcome.layout
     found = []
     for j, (row, value, slack) in enumerate(zip(optimum.rows.rows, optimum.duals, optimum.slacks, strict=True)):
-        groups = np.unique(layout.candidate_group[layout.state_candidate[row.states]])
         found.append(
             Dual(
                 row.label,
@@ -284,7 +281,6 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
                 float(value),
                 float(slack),
                 shadow_prices.dual_in_words(parts, j, float(value), scale),
-                frozenset(layout.groups[g] for g in groups),
                 individual(row, layout),
             )
         )
@@ -295,5 +291,5 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
         moved = shadow_prices.total_shifts(parts, duals * own)
         said = shadow_prices.NOT_BINDING if value == 0 else shadow_prices.say(moved, scale) if moved else None
         slack = measure.slack(optimum.outcome.visits)
-        found.append(Dual(measure.label, measure.sense, float(value), slack, said, frozenset(layout.groups), False))
+        found.append(Dual(measure.label, measure.sense, float(value), slack, said, False))
     return tuple(found)

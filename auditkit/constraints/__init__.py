@@ -1,6 +1,6 @@
 """Constraints that hold on average: what a plugin provides (`base`, `outcome`), and how it is bound to an instance."""
 
-from auditkit.constraints.base import Constraint, Measure, Row, Rows
+from auditkit.constraints.base import AuditContext, Compared, Constraint, Measure, Parameter, Row, Rows
 from auditkit.constraints.binding import bind, make, make_constraints
 from auditkit.constraints.outcome import (
     OutcomeConstraint,
@@ -13,9 +13,12 @@ from auditkit.constraints.outcome import (
 )
 
 __all__ = [
+    "AuditContext",
+    "Compared",
     "Constraint",
     "Measure",
     "OutcomeConstraint",
+    "Parameter",
     "Row",
     "Rows",
     "Scope",

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
@@ -37,12 +39,17 @@ class Row:
     """The attribute (or attributes, crossed) whose groups it weighs alike; None: it may tell all groups apart."""
     tangent_at: Floats | None = None
     """For a cut: the visits at which it touches its measure."""
+    weights: int | None = None
+    """For a row made by `of`: the number of weights, which must be that of the states."""
 
     @staticmethod
     def of(label: str, weights: Floats, sense: Sense, bound: float, by: str | None = None) -> Row:
-        """A row from a weight for every state of the layout."""
+        """A row from a weight for every state of the layout; `w[layout.state_candidate]` spreads one per candidate."""
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.ndim != 1:
+            raise ValueError(f"row {label!r}: the weights must be one number for every state, not {weights.shape}")
         states = np.flatnonzero(weights)
-        return Row(label, states, weights[states], sense, float(bound), by)
+        return Row(label, states, weights[states], sense, float(bound), by, weights=len(weights))
 
     def value(self, visits: Floats) -> float:
         return dot(self.coefficients, visits[self.states])
@@ -65,9 +72,8 @@ class Measure:
     def tangent(self, at: Floats) -> Row:
         """The row that the measure implies by its tangent at visits `at` of its states: a cut."""
         slope = np.asarray(self.gradient(at), dtype=np.float64)
-        return Row(
-            self.label, self.states, slope, self.sense, self.bound - self.value(at) + dot(slope, at), tangent_at=at
-        )
+        bound = self.bound - self.value(at) + dot(slope, at)
+        return Row(self.label, self.states, slope, self.sense, bound, tangent_at=at)
 
     def slack(self, visits: Floats) -> float:
         """How far the measure is from its bound, >= 0 on the right side."""
@@ -138,12 +144,76 @@ def unzip(pairs: list[tuple[Any, int]]) -> tuple[tuple[Any, ...], tuple[int, ...
     return tuple(item for item, _ in pairs), tuple(i for _, i in pairs)
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """A number of a constraint that one would turn to make it stricter or milder."""
+
+    name: str
+    """The field that holds it."""
+    tightens: Literal[1, -1]
+    """+1 if larger values demand more, -1 if smaller ones do."""
+    in_reports: bool = True
+    """Whether a report draws its frontier for a constraint that the user names."""
+    resource: bool = False
+    """Whether it is an amount to spend, so that one more unit can be compared with one more position."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The groups of one attribute that are compared: known and large enough."""
+
+    by: str | None
+    """The attribute, None if there is only one."""
+    groups: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class AuditContext:
+    """What is known of an audit when a constraint chooses its defaults."""
+
+    attributes: tuple[Compared, ...]
+    """Attributes with at least two groups to compare."""
+    group: str | None = None
+    """The group that is asked about: by default the one selected least, relative to others of its attribute."""
+    by: str | None = None
+    """Its attribute, None if there is only one."""
+    share: float = 0.0
+    """Its share of the candidates, in thousandths rounded down."""
+    inspected: float | None = None
+    """How many candidates the firm inspected, if that is known."""
+
+
 class Constraint(BaseModel):
     """Base of all constraints. Subclasses set `type` and declare their keys as fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, coerce_numbers_to_str=True)
 
     type: ClassVar[str]
+
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    """The numbers that what-if questions turn; the first that is set is the main one."""
+
+    default_order: ClassVar[int] = 100
+    """The place of this constraint among the defaults, smallest first."""
+
+    @classmethod
+    def priced_by_default(cls, context: AuditContext) -> Constraint | Sequence[Constraint] | None:
+        """The constraints of this type that a report prices when the user names none; None for most types."""
+        return None
+
+    @classmethod
+    def explored_by_default(cls, context: AuditContext) -> Constraint | Sequence[Constraint] | None:
+        """The constraints of this type whose frontier is drawn even if the user names none; None for most."""
+        return None
+
+    @property
+    def parameter(self) -> Parameter | None:
+        """The main one of `parameters`."""
+        return next((p for p in self.parameters if getattr(self, p.name) is not None), None)
+
+    def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
+        """The values of a parameter that a frontier covers; `visits` are those of the best policy without this."""
+        return 0.0, 1.0
 
     def rows(self, layout: Layout) -> Sequence[Row]:
         """This constraint on this instance; raise InputError for a name that the instance does not have."""
@@ -160,3 +230,40 @@ class Constraint(BaseModel):
     def describe(self) -> str:
         """The SPEC that makes this constraint."""
         return spec.render(self.keys())
+
+
+@cache
+def flaw(kind: type[Constraint]) -> str | None:
+    """What is wrong with the class of a constraint, if anything is."""
+    name = f"the constraint {kind.type!r}"
+    if kind.rows is Constraint.rows and kind.measures is Constraint.measures:
+        return f"{name} has neither rows nor measures: define rows(layout) or measures(layout)"
+    for key in kind.model_fields:
+        if hasattr(Constraint, key):
+            return f"{name} has the key {key!r}, which hides an attribute of Constraint: call it something else"
+        for base in kind.__mro__[1:]:
+            declared = getattr(base, "model_fields", {}).get(key)
+            if declared is not None and not _narrows(kind.model_fields[key], declared):
+                meaning = f" ({declared.description})" if declared.description else ""
+                return f"{name} has the key {key!r} with another meaning than in {base.__name__}{meaning}: rename it"
+    for parameter in kind.parameters:
+        if not isinstance(parameter, Parameter) or parameter.name not in kind.model_fields:
+            return f"{name}: {parameter!r} in `parameters` is not a Parameter that names one of its keys"
+    return None
+
+
+def _narrows(own: FieldInfo, declared: FieldInfo) -> bool:
+    """Whether a key that is declared again holds JSON values of the same types as before, or fewer of them."""
+    allowed = _json_types(declared)
+    return not allowed or _json_types(own) <= allowed
+
+
+def _json_types(field: FieldInfo) -> set[str]:
+    """Empty where the types cannot be told."""
+    declared: Any = field.annotation
+    try:
+        schema = TypeAdapter(declared).json_schema()
+    except PydanticUserError:
+        return set()
+    types = {part["type"] for part in (schema, *schema.get("anyOf", ())) if isinstance(part.get("type"), str)}
+    return types | ({"integer"} if "number" in types else set())

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from auditkit.constraints import checks, spec
-from auditkit.constraints.base import Constraint, Measure, Row, Rows, unzip
-from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, shipped
+from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw, unzip
+from auditkit.errors import InputError, PluginError, Problem, blaming, nearest
 from auditkit.model.layout import Layout
 
 
@@ -33,10 +33,10 @@ def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
 
 
 def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Iterable[Measure]]:
+    if (wrong := flaw(type(constraint))) is not None:
+        raise PluginError(constraint, wrong)
     with blaming(constraint, f"binding the constraint {constraint.type!r}"):
-        rows, measures = list(constraint.rows(layout)), list(constraint.measures(layout))
-    if shipped(constraint):
-        return rows, measures
+        rows, measures = constraint.rows(layout), constraint.measures(layout)
     return checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)
 
 

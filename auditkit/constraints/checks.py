@@ -1,4 +1,4 @@
-"""Whether what a constraint returns is what it promised: the checks of rows and measures that are not our own.
+"""Whether what a constraint returns is what it promised: the checks of every row and measure.
 
 Rows must have the shape of the instance and finite numbers. A measure F(p) with the slope s at p keeps its promise in
 the direction d if s.d lies between the two one-sided differences,
@@ -10,6 +10,7 @@ which holds at kinks too, and for a smooth F says that s is its gradient.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -28,9 +29,9 @@ DIRECTIONS = 3
 
 
 def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]:
-    """The rows of somebody's constraint, with arrays in them; raises PluginError that says what is wrong with one."""
+    """The rows of a constraint, with arrays in them; raises PluginError that says what is wrong with one."""
     found = []
-    for row in rows:
+    for row in _listed(constraint, rows, "rows", "Row"):
         if not isinstance(row, Row):
             raise PluginError(constraint, f"{_named(constraint)}: rows must be of the class Row, not {row!r}")
         with blaming(constraint, f"{_named(constraint)}, row {row.label!r},"):
@@ -46,10 +47,20 @@ def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]
     return found
 
 
+def _listed(constraint: Constraint, returned: Any, method: str, of: str) -> list[Any]:
+    if isinstance(returned, Iterable) and not isinstance(returned, str):
+        with blaming(constraint, f"{_named(constraint)}, {method},"):
+            return list(returned)
+    what = "nothing" if returned is None else f"{type(returned).__name__}"
+    raise PluginError(constraint, f"{_named(constraint)}: {method}(layout) returned {what}, not a list of {of}")
+
+
 def row_flaw(row: Row, layout: Layout) -> str | None:
     """What is wrong with a row, if anything is."""
     if row.sense not in ("<=", "==", ">="):
         return f"its sense is {row.sense!r}, not <=, == or >="
+    if row.weights is not None and row.weights != layout.states:
+        return _wrong_number(row.weights, layout)
     if row.states.ndim != 1 or row.coefficients.shape != row.states.shape:
         return f"{row.coefficients.shape} coefficients for {row.states.shape} states; there must be as many"
     if (wrong := _of_common(row, layout)) is not None:
@@ -61,10 +72,19 @@ def row_flaw(row: Row, layout: Layout) -> str | None:
     return None
 
 
+def _wrong_number(weights: int, layout: Layout) -> str:
+    if weights == len(layout.candidate_ids):
+        return (
+            f"{weights} weights, one for each candidate, where each of the {layout.states} states needs one: "
+            "write weights[layout.state_candidate]"
+        )
+    return f"{weights} weights, where each of the {layout.states} states needs one"
+
+
 def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> list[Measure]:
-    """The measures of somebody's constraint, whose exceptions name it from now on."""
+    """The measures of a constraint, whose exceptions name it from now on."""
     found = []
-    for measure in measures:
+    for measure in _listed(constraint, measures, "measures", "Measure"):
         if not isinstance(measure, Measure):
             raise PluginError(constraint, f"{_named(constraint)}: measures must be of the class Measure")
         with blaming(constraint, f"{_named(constraint)}, measure {measure.label!r},"):

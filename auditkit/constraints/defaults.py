@@ -1,67 +1,92 @@
-"""Which constraints are priced when the user names none, and over which groups.
+"""Which constraints are priced when the user names none.
 
-Parity, the impact ratio and, for the group with the lowest rate, a quota at its share of the applicants. Applicants of
-unknown group stay in their searches but are no group to be compared. Groups under two per cent of the known applicants
-are left out of the defaults, as they may be out of an impact ratio: a rate of a handful says little and would cost
-much. A constraint that the user names compares all known groups unless it has `groups` of its own.
+Each kind of constraint says itself whether and how it is priced by default (`Constraint.priced_by_default`), for each
+protected attribute by itself. Applicants of unknown group stay in their searches but are no group to be compared, and
+neither are groups under two per cent of the known applicants (`model.groups.comparable`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from auditkit.constraints.base import Constraint
-from auditkit.constraints.binding import make
-
-MINIMUM_SHARE = 0.02
-UNKNOWN = "unknown"
-
-
-def large_enough(sizes: Mapping[str, int], hidden: frozenset[str] = frozenset()) -> tuple[str, ...]:
-    """The known groups that the default constraints compare; `hidden` ones would be given away."""
-    known = {group: n for group, n in sizes.items() if group != UNKNOWN and n > 0}
-    least = MINIMUM_SHARE * sum(known.values())
-    return tuple(group for group, n in known.items() if n >= least and group not in hidden)
+from auditkit.constraints.base import AuditContext, Compared, Constraint
+from auditkit.errors import PluginError, blaming
+from auditkit.model.layout import Floats, Ints, Layout
 
 
 def default_constraints(
-    kinds: Mapping[str, type[Constraint]],
-    sizes: Mapping[str, int],
-    selected: Mapping[str, float],
-    hidden: frozenset[str] = frozenset(),
+    kinds: Mapping[str, type[Constraint]], layout: Layout, selected: Floats
 ) -> list[Constraint]:
-    """The defaults for groups of these sizes, of which so many were selected; none if there is nothing to compare."""
-    groups = large_enough(sizes, hidden)
+    """The defaults for candidates of whom these were selected; none if there is nothing to compare."""
+    known = audit_context(layout, selected)
+    return priced(kinds, known) if known.attributes else []
+
+
+def audit_context(
+    layout: Layout, selected: Floats, group: str | None = None, inspected: float | None = None
+) -> AuditContext:
+    """What constraints are told when they choose their defaults; `selected` is the chance or fact of each candidate."""
+    several = len(layout.protected) > 1
+    attributes = tuple(
+        Compared(part.by if several else None, part.comparable)
+        for part in layout.protected.values()
+        if len(part.comparable) > 1
+    )
+    by = None
+    if group is not None:
+        by = layout.find(group)[0].by
+    else:
+        ratios = [
+            (ratio, part.by, name)
+            for part in layout.protected.values()
+            for name, ratio in _ratios(part.codes, part.names, part.comparable, selected)
+        ]
+        if ratios:
+            _, by, group = min(ratios)
+    if group is None:
+        return AuditContext(attributes, inspected=inspected)
+    partition, code = layout.find(group, by)
+    share = int(1000 * partition.sizes[code] / len(layout.candidate_ids)) / 1000
+    return AuditContext(attributes, group, by if several else None, share, inspected)
+
+
+def _ratios(codes: Ints, names: Sequence[str], groups: Sequence[str], selected: Floats) -> list[tuple[float, str]]:
+    """The rate of each group relative to the highest of its attribute."""
     if len(groups) < 2:
         return []
-    lowest = min(groups, key=lambda group: (selected[group] / sizes[group], group))
-    share = sizes[lowest] / sum(sizes.values())
-    some = {} if len(groups) == len(sizes) else {"groups": list(groups)}
-    wanted: list[dict[str, Any]] = [
-        {"type": "parity", **some},
-        {"type": "impact-ratio", **some},
-        {"type": "quota", "group": lowest, "share": int(share * 1000) / 1000},
-    ]
-    return [make(dict(kinds), keys) for keys in wanted if keys["type"] in kinds]
+    rates = {name: float(selected[codes == names.index(name)].mean()) for name in groups}
+    highest = max(rates.values()) or 1.0
+    return [(rate / highest, name) for name, rate in rates.items()]
 
 
-def of_known_groups(constraints: Sequence[Constraint], groups: Sequence[str]) -> list[Constraint]:
-    """Constraints that compare all groups, made to compare the known ones."""
-    if UNKNOWN not in groups:
-        return list(constraints)
-    known = tuple(group for group in groups if group != UNKNOWN)
-    return [
-        c.model_copy(update={"groups": known}) if "groups" in type(c).model_fields and c.model_dump()["groups"] is None
-        else c
-        for c in constraints
-    ]  # fmt: skip
+def priced(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each kind of constraint wants a report to price."""
+    return _chosen(kinds, "priced_by_default", known)
+
+
+def explored(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each kind of constraint wants a frontier of."""
+    return _chosen(kinds, "explored_by_default", known)
+
+
+def _chosen(kinds: Mapping[str, type[Constraint]], choice: str, known: AuditContext) -> list[Constraint]:
+    made: list[Constraint] = []
+    for kind in sorted(kinds.values(), key=lambda kind: kind.default_order):
+        with blaming(kind, f"{choice} of the constraint {kind.type!r}"):
+            offer = getattr(kind, choice)(known)
+            several = [] if offer is None else [offer] if isinstance(offer, Constraint) else list(offer)
+        if not all(isinstance(constraint, Constraint) for constraint in several):
+            raise PluginError(kind, f"{choice} of the constraint {kind.type!r} must return constraints or None")
+        made += several
+    return made
 
 
 def label(constraint: Constraint) -> str:
-    """A short name: `parity`, `inspection parity`, `quota F`."""
-    keys = constraint.model_dump(exclude_defaults=True, mode="json")
+    """A short name: `parity`, `inspection parity by Gender`, `quota F`."""
+    keys = constraint.keys()
     on = f"{keys['on']} " if "on" in keys else ""
     who = f" {keys['group']}" if isinstance(keys.get("group"), str) else ""
+    by = f" by {keys['by']}" if isinstance(keys.get("by"), str) and not who else ""
+    within = f" within {keys['within']}" if isinstance(keys.get("within"), str) else ""
     named = keys.get("label")
-    return str(named) if isinstance(named, str) else f"{on}{constraint.type}{who}"
+    return str(named) if isinstance(named, str) else f"{on}{constraint.type}{who}{by}{within}"

@@ -10,7 +10,7 @@ from auditkit.data.problems import KINDS, DataProblem, Notice, Problems, RowCoun
 from auditkit.data.profile import ColumnProfile
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Choice, Mapping
-from auditkit.data.values import UNKNOWN
+from auditkit.model.groups import UNKNOWN
 from auditkit.data.vocabulary import ROLES
 
 __all__ = [

@@ -12,7 +12,7 @@ from auditkit import display
 from auditkit.data.problems import Notice, Problems, RowCounts
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Mapping as RoleMapping
-from auditkit.data.values import UNKNOWN
+from auditkit.model.groups import UNKNOWN
 
 ALL = "all"
 """The one search of data that has no column of searches."""

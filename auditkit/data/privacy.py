@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from auditkit.data.firm_history import History
-from auditkit.data.values import UNKNOWN
+from auditkit.model.groups import UNKNOWN
 
 Ints = NDArray[np.int64]
 

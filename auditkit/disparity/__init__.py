@@ -48,7 +48,7 @@ from auditkit.disparity.single import (
 )
 from auditkit.disparity.stratified import Agreement, agreement, exact_p
 from auditkit.disparity.suppression import hidden, shown, suppress
-from auditkit.disparity.table import UNKNOWN, CountedOutcome, measure, tally
+from auditkit.disparity.table import CountedOutcome, measure, tally
 
 __all__ = [
     "Agreement",
@@ -73,7 +73,6 @@ __all__ = [
     "exact_p",
     "periods",
     "FOUR_FIFTHS",
-    "UNKNOWN",
     "ReferenceComparison",
     "GroupCounts",
     "Disparity",

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.firm_history import ALL, History
-from auditkit.data.values import UNKNOWN
+from auditkit.model.groups import UNKNOWN
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Bools, Floats, Ints
 from auditkit.model.search import GROUP

@@ -188,6 +188,15 @@ class Layout:
             raise InputError(Problem(key, f"no candidate is in group {group!r}", nearest(group, known)))
         return choices[0], choices[0].names.index(group)
 
+    def by_attribute(self, per_candidate: NDArray[Any]) -> dict[str, dict[str, float]]:
+        """Sum over the candidates of each group of each protected attribute."""
+        found = {}
+        for name, part in self.protected.items():
+            known = part.codes >= 0
+            sums = np.bincount(part.codes[known], per_candidate[known], minlength=len(part.names))
+            found[name] = dict(zip(part.names, map(float, sums), strict=True))
+        return found
+
     def sum_by_candidate(self, per_state: Floats) -> Floats:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])
 

@@ -28,10 +28,10 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
 
 
-def with_scores(instance: Instance, group: str, factor: float) -> Instance:
+def with_scores(instance: Instance, group: str, factor: float, by: str | None = None) -> Instance:
     """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
     layout = instance.layout
-    partition, code = layout.find(group)
+    partition, code = layout.find(group, by)
     scaled = partition.codes == code
     if not factor > 0:
         raise InputError(Problem("factor", f"{factor:g} is not positive"))

@@ -37,7 +37,7 @@ from markupsafe import Markup
 from auditkit import plugin_manager, text
 from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.report import charts, histograms, view
-from auditkit.report.section import Section
+from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 
 Sections = Mapping[str, type[Section]]
@@ -51,7 +51,8 @@ def render(document: view.Document, *, template_dir: Path | None = None, section
     `sections` are those of plugins whose data the document may hold; by default the ones that ship.
     """
     sections = shipped_sections() if sections is None else sections
-    names = _names(document) | {"charts": charts.draw(document), "added": added(document, sections, template_dir)}
+    shown = in_order(document, added(document, sections, template_dir))
+    names = _names(document) | {"charts": charts.draw(document), "sections": shown}
     try:
         return environment(template_dir, sections).get_template("report.html").render(names)
     except Exception as error:
@@ -68,23 +69,32 @@ def shipped_sections() -> Sections:
 
 
 @dataclass(frozen=True)
-class Added:
-    """A section of a plugin as it stands in the page, behind the section `after`."""
+class Shown:
+    """A section as it stands in the page."""
 
     name: str
     title: str
-    after: str
-    body: Markup
+    body: Markup | None = None
+    """None for one of the report's own, which is a block of the page."""
 
 
-def added(document: view.Document, sections: Sections, template_dir: Path | None = None) -> list[Added]:
-    """The sections of plugins, rendered; raises PluginError that names the one whose template is wrong."""
-    found: list[Added] = []
+def in_order(document: view.Document, theirs: Mapping[str, list[Shown]]) -> list[Shown]:
+    """The report's own sections that have something to show, each with those of plugins that stand behind it."""
+    found: list[Shown] = []
+    for section in CORE:
+        if section().data(document) is not None:
+            found.append(Shown(section.name, section.title))
+        found += theirs.get(section.name, [])
+    return found
+
+
+def added(document: view.Document, sections: Sections, template_dir: Path | None = None) -> dict[str, list[Shown]]:
+    """Sections of plugins, rendered, by the section behind which they stand; a wrong template is a PluginError."""
+    found: dict[str, list[Shown]] = {}
     shown = {name: entry for name, entry in (document.get("sections") or {}).items() if name in sections}
     if not shown:
         return found
     made, names = environment(template_dir, sections), _names(document)
-    asks = document["frontier"] is not None or document["sensitivity"] is not None
     for name, entry in shown.items():
         section = sections[name]
         if not entry or entry["data"] is None:
@@ -98,8 +108,7 @@ def added(document: view.Document, sections: Sections, template_dir: Path | None
                 raise
             problem = _whose(error, section.template.parent) or Problem(str(section.template), str(error))
             raise PluginError(section, f"the template of the section {name!r} failed", str(problem)) from error
-        after = section.after if asks or section.after != "whatif" else "expost"
-        found.append(Added(name, entry["title"], after, Markup(body)))
+        found.setdefault(section.after, []).append(Shown(name, entry["title"], Markup(body)))
     return found
 
 
@@ -143,6 +152,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     made.tests["hidden"] = view.is_suppressed
     made.globals |= {
         "at": view.at,
+        "core_titles": {section.name: section.title for section in CORE},
         "share": share,
         "lowest_ratio": view.lowest_ratio,
         "most_groups": charts.MOST_GROUPS,

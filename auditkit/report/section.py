@@ -1,6 +1,7 @@
 """What a section of the report is: data from the finished document, and a template that shows them.
 
-A plugin subclasses `Section` and returns it from the hook `auditkit_sections`:
+The report's own sections are `CORE`, in the order of the page. A plugin subclasses `Section` and returns it from the
+hook `auditkit_sections`:
 
     class Rounds(Section):
         name, title = "rounds", "Rounds of interviews"
@@ -19,20 +20,15 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, ClassVar
-
-SHIPPED = ("findings", "people", "disparity", "policies", "costs", "expost", "whatif")
-"""The sections after which another may stand."""
-
-RESERVED = frozenset({*SHIPPED, "fit", "method", "certificate", "provenance", "glossary", "content"})
-"""Names that are taken in the page."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
 
 class Section(ABC):
-    """Base of all sections that plugins add."""
+    """Base of all sections."""
 
     name: ClassVar[str]
     """Small letters, digits and hyphens: its anchor in the page and its key in `sections` of the document."""
@@ -43,24 +39,103 @@ class Section(ABC):
     """The Jinja file. A file `section_NAME.html` in --template-dir takes its place."""
 
     after: ClassVar[str] = "whatif"
-    """The section of the report behind which it stands, one of `SHIPPED`."""
+    """The section of `CORE` behind which it stands."""
 
     @abstractmethod
     def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         """What the template needs beyond the document, as JSON values; None leaves the section out of this report."""
 
 
+class CoreSection(Section):
+    """A section of the report's own: a block of the page, whose template needs nothing beyond the document."""
+
+    def __init_subclass__(cls) -> None:
+        cls.template = Path(str(files("auditkit.templates"))) / f"section_{cls.name}.html"
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        return {}
+
+
+class FindingsSection(CoreSection):
+    name, title = "findings", "Findings"
+
+
+class PeopleSection(CoreSection):
+    name, title = "people", "Who applied, was inspected and was selected"
+
+
+class DisparitySection(CoreSection):
+    name, title = "disparity", "Disparity"
+
+
+class PoliciesSection(CoreSection):
+    name, title = "policies", "Three policies"
+
+
+class CostsSection(CoreSection):
+    name, title = "costs", "What each constraint costs"
+
+
+class ExPostSection(CoreSection):
+    name, title = "expost", "Ex-post slack and unfilled capacity"
+
+
+class WhatIfSection(CoreSection):
+    name, title = "whatif", "What if"
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        return None if document["frontier"] is None and document["sensitivity"] is None else {}
+
+
+class FitSection(CoreSection):
+    name, title = "fit", "Fit quality"
+
+
+class MethodSection(CoreSection):
+    name, title = "method", "Method"
+
+
+class CertificateSection(CoreSection):
+    name, title = "certificate", "Certificate"
+
+
+class ProvenanceSection(CoreSection):
+    name, title = "provenance", "Provenance"
+
+
+class GlossarySection(CoreSection):
+    name, title = "glossary", "Glossary"
+
+
+CORE: tuple[type[CoreSection], ...] = (
+    FindingsSection,
+    PeopleSection,
+    DisparitySection,
+    PoliciesSection,
+    CostsSection,
+    ExPostSection,
+    WhatIfSection,
+    FitSection,
+    MethodSection,
+    CertificateSection,
+    ProvenanceSection,
+    GlossarySection,
+)
+"""In the order of the page. Each is a block of report.html, which a theme can replace."""
+
+
 def flaw(section: type[Section]) -> str | None:
     """What is wrong with the class of a section, if anything is."""
+    names = [core.name for core in CORE]
     name, title = getattr(section, "name", None), getattr(section, "title", None)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         return f"the name of a section must be small letters, digits and hyphens, not {name!r}"
-    if name in RESERVED:
+    if name in names or name == "content":
         return f"the name {name!r} is that of a section of auditkit's own"
     if not isinstance(title, str) or not title.strip():
         return f"the section {name!r} has no title"
-    if section.after not in SHIPPED:
-        return f"the section {name!r} cannot stand after {section.after!r}: one of {', '.join(SHIPPED)}"
+    if section.after not in names:
+        return f"the section {name!r} cannot stand after {section.after!r}: one of {', '.join(names)}"
     template = getattr(section, "template", None)
     if not isinstance(template, Path) or not template.is_file():
         return f"the section {name!r} has no template: {template} is not a file"

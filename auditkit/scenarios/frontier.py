@@ -2,8 +2,9 @@
 
     U(t) = max { R.p : p meets the constraint with parameter t, and all other constraints }
 
-for a quota's share, an impact ratio's minimum, a budget's limit, or any other number that a constraint has. Beside it:
-how many positions stay unfilled, who is selected, and the value of t from which the constraint costs anything. That
+for any of the constraint's `parameters`, such as a quota's share or a budget's limit, or another number that it has.
+Beside it: how many positions stay unfilled, who is selected, and the value of t from which the constraint costs
+anything. That
 value is where the best policies without the constraint stop meeting it. There may be many of them: candidates whom the
 data cannot tell apart are tied, and ties can be broken in favour of the constraint.
 """
@@ -19,7 +20,7 @@ from pydantic import ValidationError
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, blaming, nearest
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
@@ -33,9 +34,6 @@ FREE = 1e-9
 STEPS = 10
 HALVINGS = 8
 
-TIGHTENS = {"share": 1, "minimum": 1, "limit": -1, "tolerance": -1, "maximum": -1}
-"""Parameters of the shipped constraints: +1 if larger ones demand more, -1 if smaller ones do."""
-
 
 @dataclass(frozen=True)
 class FrontierPoint:
@@ -48,7 +46,8 @@ class FrontierPoint:
     gap: float | None
     long_term_utility: float | None
     unfilled_capacity: float | None
-    selected: dict[str, float] | None
+    selected: dict[str, dict[str, float]] | None
+    """Attribute -> group -> expected selections."""
     """Expected selections of each group."""
 
 
@@ -104,7 +103,7 @@ def frontier(
 ) -> Frontier:
     """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense)."""
     parameter = parameter or main_parameter(constraint)
-    tightens = tightens or TIGHTENS.get(parameter, 1)
+    tightens = tightens or next((p.tightens for p in constraint.parameters if p.name == parameter), 1)
     base = solve(instance, others)
     if base.constrained is None:
         raise InputError(f"without {constraint.describe()} already, {', '.join(base.conflict)} cannot hold")
@@ -134,11 +133,10 @@ def frontier(
 
 
 def main_parameter(constraint: Constraint) -> str:
-    """The number of a constraint that one would turn."""
-    numbers = [name for name in TIGHTENS if name in type(constraint).model_fields]
-    if not numbers:
-        raise InputError(Problem("parameter", f"{constraint.type!r} has no parameter that is known: name one"))
-    return numbers[0]
+    """The name of the number that a constraint would have turned."""
+    if constraint.parameter is None:
+        raise InputError(Problem("parameter", f"{constraint.type!r} declares none in `parameters`", "name one"))
+    return constraint.parameter.name
 
 
 def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
@@ -153,18 +151,15 @@ def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
 
 
 def default_values(constraint: Constraint, parameter: str, free: Outcome, steps: int = STEPS) -> list[float]:
-    """Values at even steps: 0 to 1 for shares and ratios, to what the free optimum has for limits and tolerances.
+    """Values at even steps over the constraint's `parameter_range`.
 
     Those that the constraint does not allow are left out, such as a geometric mean of at least 0.
     """
-    if parameter in ("limit", "tolerance"):
-        rows = bind([changed(constraint, parameter, 1e-9 if parameter == "tolerance" else 0.0)], free.layout).rows
-        top = max((abs(row.value(free.visits)) for row in rows), default=1.0)
-    elif constraint.type == "floor":
-        top = float(free.layout.capacity.sum()) / len(free.layout.candidate_ids)
-    else:
-        top = 1.0
-    return [float(x) for x in np.linspace(0.0, top, steps + 1) if _allowed(constraint, parameter, float(x))]
+    with blaming(constraint, f"parameter_range of the constraint {constraint.type!r}"):
+        least, most = map(float, constraint.parameter_range(parameter, free.layout, free.visits))
+        if not (np.isfinite([least, most]).all() and least <= most):
+            raise ValueError(f"{least:g} to {most:g} is no range of finite numbers")
+    return [float(x) for x in np.linspace(least, most, steps + 1) if _allowed(constraint, parameter, float(x))]
 
 
 def _allowed(constraint: Constraint, parameter: str, value: float) -> bool:
@@ -187,7 +182,6 @@ def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
     if optimum is None:
         return FrontierPoint(value, *[None] * 7)
     outcome = optimum.outcome
-    selected = outcome.by_group(outcome.selected)
     return FrontierPoint(
         value=value,
         utility=optimum.utility,
@@ -196,7 +190,7 @@ def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
         gap=optimum.gap,
         long_term_utility=outcome.long_term_utility,
         unfilled_capacity=open_positions(outcome),
-        selected={name: float(x) for name, x in zip(outcome.layout.groups, selected, strict=True)},
+        selected=outcome.by_attribute(outcome.selected),
     )
 
 

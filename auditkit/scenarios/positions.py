@@ -198,14 +198,15 @@ class BudgetOrPosition:
 def budget_or_position(
     instance: Instance, budget: Constraint, others: Sequence[Constraint] = (), unit: float = 1.0
 ) -> BudgetOrPosition:
-    """What one more unit of a budget's limit is worth, against one more position."""
-    limit = getattr(budget, "limit", None)
-    if not isinstance(limit, int | float):
+    """What one more unit of a budget's limit, or of another resource, is worth against one more position."""
+    resource = budget.parameter
+    if resource is None or not resource.resource:
         raise InputError(f"{budget.describe()} has no limit to raise")
+    limit = float(getattr(budget, resource.name))
     line = Neighbours()
 
     def best(problem: Instance, bound: float) -> Optimum:
-        solution = line.solve(problem, [changed(budget, "limit", bound), *others])
+        solution = line.solve(problem, [changed(budget, resource.name, bound), *others])
         if solution.constrained is None:
             raise InputError(f"{', '.join(solution.conflict)} cannot hold together")
         return solution.constrained
@@ -215,7 +216,7 @@ def budget_or_position(
     position = best(with_capacities(instance, order.capacities(1)), limit).utility if order.room else None
     return BudgetOrPosition(
         label=bind([budget], instance.layout).rows[0].label,
-        limit=float(limit),
+        limit=limit,
         unit=unit,
         utility=now.utility,
         dual=float(now.duals[0]),

@@ -93,7 +93,11 @@ class Sensitivity:
 
 
 def sensitivity(
-    instance: Instance, constraints: Sequence[Constraint], group: str, factors: Sequence[float] = FACTORS
+    instance: Instance,
+    constraints: Sequence[Constraint],
+    group: str,
+    factors: Sequence[float] = FACTORS,
+    by: str | None = None,
 ) -> Sensitivity:
     """Solve the instance with the scores of `group` multiplied by each factor."""
     if not constraints:
@@ -101,7 +105,7 @@ def sensitivity(
     line = Neighbours()
     points = []
     for factor in sorted(set(factors), reverse=True):
-        solution = line.solve(with_scores(instance, group, factor), constraints)
+        solution = line.solve(with_scores(instance, group, factor, by), constraints)
         free, optimum = Yield.of(solution.unconstrained), solution.constrained
         best = None if optimum is None else Yield.of(optimum.outcome)
         points.append(

@@ -112,6 +112,10 @@ class Outcome:
         groups = len(self.layout.groups)
         return np.bincount(self.layout.candidate_group, per_candidate, minlength=groups).astype(np.float64)
 
+    def by_attribute(self, per_candidate: Floats) -> dict[str, dict[str, float]]:
+        """Sum over the candidates of each group of each protected attribute."""
+        return self.layout.by_attribute(per_candidate)
+
     @property
     def unfilled_capacity(self) -> float:
         """Expected number of positions that stay empty, in all searches together."""
