@@ -46,13 +46,14 @@ class Fit(_Part):
         description="outcomes are stretched to the scores' mean and spread, or taken as given in their unit",
     )
     staged: bool = Field(default=True, description="model the stages of the data; false: one inspection")
+    blind: bool = Field(default=False, description="keep the protected attributes out of the priors")
 
 
 class Report(_Part):
     """What is written and how."""
 
     formats: tuple[Format, ...] = Field(default=("html", "json"), min_length=1, description="any of html, json, pdf")
-    suppress_below: int = Field(default=5, ge=0, description="groups of fewer applicants are not shown")
+    suppress_below: int = Field(default=5, ge=0, description="outcomes of groups of fewer applicants are shown nowhere")
     line: float = Field(default=0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
     alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
     minimum_share: float = Field(
@@ -74,6 +75,9 @@ class Statement(_Part):
     explanation: str = ""
     audit_date: date | None = None
     distribution_date: date | None = None
+    small_categories: bool = Field(
+        default=False, description="state categories of any size in the Local Law 144 tables; read the warning there"
+    )
 
 
 class Config(_Part):

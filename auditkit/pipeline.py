@@ -1,9 +1,10 @@
 """An audit from a file to a report: the stages in order. Read this first.
 
     data      read the file, find out which column is what, collect every problem      auditkit.data
-    measure   disparities between groups in who was inspected and selected            auditkit.disparity, local_law
-    fit       from past scores to a prior for each candidate: an instance             auditkit.fit
-    solve     the best policy, without and under constraints, each with a proof       auditkit.solve
+    protect   leave out whoever could be recognised, once for all that follows        auditkit.data.privacy
+    measure   disparities of every attribute at every step, and where they come from  auditkit.disparity
+    fit       from past scores to a prior for each candidate: an instance             auditkit.fitting
+    solve     the best policy, without and under constraints, each with a proof       auditkit.solver
     compare   the firm and the best policies side by side                             auditkit.compare
     ask       frontiers, biased scores, more positions, more budget                   auditkit.scenarios
     report    all of it as a document, and the document as HTML, PDF and JSON         auditkit.report
@@ -15,6 +16,7 @@ still the disparity audit.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,26 +25,25 @@ import numpy as np
 from pydantic import ValidationError
 
 from auditkit import disparity
-from auditkit.compare import IntervalOptions, compare
+from auditkit.compare import Comparison, IntervalOptions, compare
 from auditkit.config import Config, check
-from auditkit.constraints.base import Constraint
-from auditkit.constraints.binding import bind, make_constraints
+from auditkit.constraints import Constraint, bind, make_constraints
 from auditkit.data import History
-from auditkit.data.role_matching import by_name
+from auditkit.data.privacy import Protected, protect
 from auditkit.data.source import Data, read
-from auditkit.disparity import Disparity, privacy
-from auditkit.errors import InputError, PluginError, Problem
+from auditkit.disparity import Applicants, Disparities, DisparitySettings
+from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.files import read_json, sha256_of
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
 from auditkit.model.documents import mismatches, read_instance, read_solution
-from auditkit.plugins.local_law_144 import rates
 from auditkit.report import added, findings
 from auditkit.report import document as documents
 from auditkit.report.audit import Audit, Written, text_of, write
 from auditkit.report.report_schema import ReportModel
+from auditkit.report.section import Section, Subject
 from auditkit.scenarios import Answers, ask
-from auditkit.verification import Check, Verified, check_report, check_solution
+from auditkit.verification import Check, Verified, check_report, check_solution, same_numbers
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "text_of", "verify_files", "write"]
+
+MEASURED = ("scope", "attributes", "steps", "groups", "funnel", "disparity", "segments", "problems", "mapping")
+"""Parts of a report that `verify` derives from the data alone."""
 
 MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
@@ -61,45 +65,99 @@ def silent(_: str) -> None:
 
 def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = silent) -> Audit:
     """Run every stage that the data supports; raises InputError if the input or the settings are wrong."""
-    faults: list[PluginError] = []
-
-    def leave_out(error: PluginError) -> None:
-        if all(error.offer is not known.offer for known in faults):
-            plugins.leave_out(error)
-            faults.append(error)
-
+    faults = Faults(plugins)
+    when = documents.created()
     constraints = constraints_of(config.constraints, plugins)
     progress("reading the data")
-    history = read(data, config, plugins, leave_out)
+    history = read(data, config, plugins, faults.leave_out)
+    shown = protect(history, config.report.suppress_below)
+    sections = prepare(plugins.sections, Subject(history, shown, config, when), faults)
     progress("measuring disparities")
-    tables = measure(history, config)
-    when = documents.created()
-    sex, race = sex_and_race(history)
-    summary = summarise(history, config, sex, race, when)
-    main = tables["selected"] or tables["inspected"]
-    reference = None if main is None else main.reference
-    hidden, summary = privacy.hide(history, reference, summary, (sex, race), config.report.suppress_below)
-    for outcome, table in tables.items():
-        if table is not None:
-            shown = privacy.blank(table, hidden)
-            tables[outcome] = disparity.measured(shown, plugins.measures.values(), leave_out)
+    page = measure(shown, config)
+    if page is not None:
+        page = disparity.measured(page, plugins.measures.values(), faults.leave_out)
     progress("fitting priors")
-    fitted, missing = try_to_fit(history, config, plugins)
-    comparison = None
-    if fitted is not None:
-        options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
-        comparison = compare(
-            fitted, constraints, plugins.constraints, hidden=hidden.groups, options=options, progress=progress
-        )
+    fitted, missing = try_to_fit(shown.history, config, plugins)
+    comparison = compared(fitted, constraints, config, plugins, progress)
     answers = None
     if fitted is not None and config.report.what_if:
-        answers = questions(fitted, constraints, plugins, hidden.groups, most_rows=MOST_ROWS_ASKED, progress=progress)
+        answers = questions(fitted, constraints, plugins, most_rows=MOST_ROWS_ASKED, progress=progress)
     progress("writing down the findings")
-    parts = documents.ReportParts(history, tables, summary, hidden, fitted, comparison, missing, answers)
+    parts = documents.ReportParts(history, shown, page, fitted, comparison, missing, answers)
     document = documents.build(parts, config, when)
-    document["sections"] = added.data(document, plugins.sections, config.report.template_dir, leave_out)
-    document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults)])
+    document["sections"] = added.data(document, sections, config.report.template_dir, faults.leave_out)
+    document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults.found)])
     return Audit(document, config, history, fitted, comparison, plugins.sections)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Plugins that failed on the way, each named once; `strict` makes that an error."""
+
+    plugins: Plugins
+    found: list[PluginError] = field(default_factory=list)
+
+    def leave_out(self, error: PluginError) -> None:
+        """Go on without what nobody asked for by name."""
+        if all(error.offer is not known.offer for known in self.found):
+            self.plugins.leave_out(error)
+            self.found.append(error)
+
+
+def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults) -> dict[str, Section]:
+    """The sections of plugins, each with what it takes from the applications."""
+    sections = {}
+    for name, kind in kinds.items():
+        try:
+            with blaming(kind, f"the section {name!r}"):
+                section = kind()
+                section.prepare(subject)
+        except PluginError as error:
+            faults.leave_out(error)
+        else:
+            sections[name] = section
+    return sections
+
+
+def measure(shown: Protected, config: Config) -> Disparities | None:
+    """Disparities of every attribute at every step; None if the data know no groups or no decision."""
+    history, settings = shown.history, config.report
+    if not history.attributes or not history.steps or not history.decided.any():
+        return None
+    table = history.table
+    applicants = Applicants(
+        attributes={name: table[f"group:{name}"] for name in history.attributes},
+        crossings=shown.crossings,
+        steps={step: table[f"step:{step}"].fillna(False) for step in history.steps},
+        strata=table["search"] if table["search"].nunique() > 1 else None,
+        segments={name: table[f"segment:{name}"] for name in history.segments},
+        dates=table["date"] if history.has("date") else None,
+        persons=table["person"] if history.has("person") else None,
+        undecided=~history.decided,
+    )
+    return disparity.disparities(
+        applicants,
+        DisparitySettings(
+            line=Fraction(str(settings.line)),
+            alpha=settings.alpha,
+            minimum_share=Fraction(str(settings.minimum_share)),
+            threshold=shown.threshold,
+        ),
+    )
+
+
+def compared(
+    fitted: Fitted | None,
+    constraints: Sequence[Constraint] | None,
+    config: Config,
+    plugins: Plugins,
+    progress: Progress = silent,
+) -> Comparison | None:
+    """The policies side by side, if there is a model."""
+    if fitted is None:
+        return None
+    options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
+    return compare(fitted, constraints, plugins.constraints, options=options, progress=progress)
 
 
 def questions(
@@ -144,58 +202,6 @@ def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plug
     return make_constraints(plugins.constraints, named) or None
 
 
-def measure(history: History, config: Config) -> dict[str, Disparity | None]:
-    """Disparities in who was selected and in who was inspected, where that is known and not the same."""
-    table, settings = history.table, config.report
-    tables: dict[str, Disparity | None] = {"selected": None, "inspected": None}
-    if not history.groups or not (history.decided & table["group"].isin(history.groups)).any():
-        return tables
-    for outcome in tables:
-        if not history.has(outcome) or (outcome == "inspected" and not _known_apart(history)):
-            continue
-        tables[outcome] = disparity.measure(
-            table,
-            outcome,
-            minimum_share=Fraction(str(settings.minimum_share)),
-            stratum="search" if table["search"].nunique() > 1 else None,
-            line=Fraction(str(settings.line)),
-            alpha=settings.alpha,
-        )
-    return tables
-
-
-def _known_apart(history: History) -> bool:
-    """Whether being inspected is more than being selected and less than applying."""
-    inspected = history.table["inspected"][history.decided]
-    same = history.has("selected") and bool((inspected == history.table["selected"][history.decided]).all())
-    return not same and not bool(inspected.all())
-
-
-def sex_and_race(history: History) -> tuple[str | None, str | None]:
-    """Which of the group columns hold sex and race, by their names."""
-    found: dict[str, str] = {}
-    for name in history.columns("group"):
-        for match in by_name(name):
-            if match.role == "group" and match.attribute in ("sex", "race"):
-                found.setdefault(match.attribute, name)
-    return found.get("sex"), found.get("race")
-
-
-def summarise(history: History, config: Config, sex: str | None, race: str | None, when: str) -> rates.Summary | None:
-    """The Local Law 144 tables, if a column of sex or race is known."""
-    if sex is None and race is None:
-        return None
-    said = config.statement.model_dump()
-    said["audit_date"] = said["audit_date"] or documents.day_of(when)
-    return rates.of_table(
-        history.table,
-        None if sex is None else f"group:{sex}",
-        None if race is None else f"group:{race}",
-        history.decision,
-        statement=rates.LawStatement(**said),
-    )
-
-
 def try_to_fit(history: History, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[str, ...]]:
     """The fitted instance, or why the data cannot support one."""
     if config.fit.fitter not in plugins.fitters or history.has("cost") or config.cost is not None:
@@ -213,9 +219,9 @@ def _reason(problem: Problem) -> str:
 
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
-    """The fitted instance; raises InputError or CannotFit."""
+    """The fitted instance of the people who may be shown; raises InputError or CannotFit."""
     return fit(
-        history,
+        protect(history, config.report.suppress_below).history,
         fitters=plugins.fitters,
         fitter=config.fit.fitter,
         cost=config.cost,
@@ -226,6 +232,7 @@ def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
         propensity=config.fit.propensity,
         outcome_scale=config.fit.outcome_scale,
         staged=config.fit.staged,
+        blind=config.fit.blind,
     )
 
 
@@ -256,11 +263,11 @@ def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress
     if not same:
         return Verified(tuple(checks))
     history = read(path, config, plugins)
-    for outcome, table in measure(history, config).items():
-        claimed = report["disparity"][outcome]
-        counted = None if table is None else (table.applicants, table.selected, table.unknown)
-        told = None if claimed is None else (claimed["applicants"], claimed["selected"], claimed["unknown"])
-        checks.append(Check(f"numbers of the table of who was {outcome}", counted == told, f"found {counted}"))
+    shown = protect(history, config.report.suppress_below)
+    progress("measuring disparities again")
+    parts = documents.ReportParts(history, shown, measure(shown, config), None, None, ())
+    derived = documents.build(parts, config, report["created"])
+    checks += [same_numbers(part, report[part], derived[part]) for part in MEASURED]
     if report["firm"] is None:
         return Verified(tuple(checks), ("there are no policies in this report",))
     progress("fitting priors")

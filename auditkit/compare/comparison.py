@@ -99,6 +99,12 @@ class Constrained:
     def status(self) -> str:
         return "infeasible" if self.standing is None else "optimal"
 
+    @property
+    def shown_laws(self) -> list[SlackLaw]:
+        """Ex-post laws of rows that are not about one candidate."""
+        pairs = zip(self.slack_laws, self.duals, strict=True)
+        return [law for law, dual in pairs if law is not None and not dual.individual]
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison:

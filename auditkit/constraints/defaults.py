@@ -32,7 +32,7 @@ def audit_context(
         for part in layout.protected.values()
         if len(part.comparable) > 1
     )
-    by = None
+    by: str | None = None
     if group is not None:
         by = layout.find(group)[0].by
     else:
@@ -42,7 +42,8 @@ def audit_context(
             for name, ratio in _ratios(part.codes, part.names, part.comparable, selected)
         ]
         if ratios:
-            _, by, group = min(ratios)
+            least = min(ratios)
+            by, group = least[1], least[2]
     if group is None:
         return AuditContext(attributes, inspected=inspected)
     partition, code = layout.find(group, by)

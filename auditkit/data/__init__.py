@@ -10,8 +10,8 @@ from auditkit.data.problems import KINDS, DataProblem, Notice, Problems, RowCoun
 from auditkit.data.profile import ColumnProfile
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Choice, Mapping
-from auditkit.model.groups import UNKNOWN
 from auditkit.data.vocabulary import ROLES
+from auditkit.model.groups import UNKNOWN
 
 __all__ = [
     "ALL",

@@ -1,4 +1,4 @@
-"""What plugins measure (`auditkit.disparity.measure`), in a table that is ready to be shown."""
+"""What plugins measure (`auditkit.disparity.measure`), in the tables of a page."""
 
 from __future__ import annotations
 
@@ -6,34 +6,37 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from auditkit.disparity.measure import DisparityMeasure, Numbers
-from auditkit.disparity.single import Disparity, MeasureColumn
+from auditkit.disparity.measure import DisparityMeasure, MeasureColumn, Numbers
+from auditkit.disparity.results import Disparities, DisparityTable, GroupStatus
 from auditkit.errors import PluginError, blaming
 
 
 def measured(
-    disparity: Disparity, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
-) -> Disparity:
-    """The table with these measures of the groups that are compared and shown; one that fails is left out."""
-    counts = {
-        row.group: Numbers(row.applicants, row.selected)
-        for row in disparity.groups
-        if row.applicants is not None and row.selected is not None
-        if row.comparison is not None or row.group == disparity.reference
-    }
-    reference = disparity.reference
-    if reference not in counts or len(counts) < 2:
-        return disparity
+    page: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
+) -> Disparities:
+    """The page with these measures of the groups that are compared; one that fails is left out of all tables."""
     for kind in measures:
         try:
-            found = _numbers(kind, counts, reference)
+            tables = tuple(_with(table, kind) for table in page.tables)
         except PluginError as error:
             on_fault(error)
             continue
         column = MeasureColumn(kind.name, kind.title, kind.form, kind.legend)
-        rows = [replace(row, measures={**row.measures, kind.name: found.get(row.group)}) for row in disparity.groups]
-        disparity = replace(disparity, groups=tuple(rows), measures=(*disparity.measures, column))
-    return disparity
+        page = replace(page, tables=tables, measures=(*page.measures, column))
+    return page
+
+
+def _with(table: DisparityTable, kind: type[DisparityMeasure]) -> DisparityTable:
+    counts = {
+        row.group: Numbers(row.applicants, row.selected)
+        for row in table.groups
+        if row.status is not GroupStatus.EXCLUDED
+    }
+    if table.reference not in counts or len(counts) < 2:
+        return table
+    found = _numbers(kind, counts, table.reference)
+    rows = [replace(row, measures={**row.measures, kind.name: found.get(row.group)}) for row in table.groups]
+    return replace(table, groups=tuple(rows))
 
 
 def _numbers(kind: type[DisparityMeasure], counts: dict[str, Numbers], reference: str) -> dict[str, float | None]:

@@ -165,6 +165,7 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
             cut.codes,
             (cut.groups.index(row.group), cut.groups.index(table.reference)),
             settings.alpha,
+            settings.threshold,
         )
     ]
     return Disparities(

@@ -5,6 +5,9 @@ With n1, x1 of the group and n0, x0 of the reference in value v, P_v their commo
     n1 P - x1  =  sum_v (n1_v P_v - x1_v)  +  sum_v n1_v (P - P_v)
     shortfall     parts: arise inside the values   composition: who applies where
 
+Values with fewer than `threshold` people of either group are not listed by themselves, and neither are as many more as
+it takes for those not listed to be that many together: totals would give them away.
+
 Only differences that are already found are looked into. p is corrected with Holm's method over the values of one
 segment; of requisitions, the ten with the largest parts are listed and p is multiplied by the number of all.
 """
@@ -31,7 +34,7 @@ LISTED = 10
 
 
 def segment_tables(
-    data: Applicants, table: DisparityTable, group: str, codes_of_groups: Ints, pair: tuple[int, int], alpha: float
+    data: Applicants, table: DisparityTable, group: str, codes_of_groups: Ints, pair: tuple[int, int], alpha: float, threshold: int = 0
 ) -> Iterator[SegmentTable]:
     """One table for each segment, for the periods and for the requisitions; `pair` are the codes of the two groups."""
     rows: NDArray[np.bool_] = np.isin(codes_of_groups, pair)
@@ -50,11 +53,11 @@ def segment_tables(
         cell = code[at] * 2 + zero
         n = np.bincount(cell, minlength=2 * len(values)).reshape(-1, 2)
         x = np.bincount(cell[chosen], minlength=2 * len(values)).reshape(-1, 2)
-        yield _segment(table, group, name, values, n, x, alpha)
+        yield _segment(table, group, name, values, n, x, alpha, threshold)
 
 
 def _segment(
-    table: DisparityTable, group: str, segment: str, values: tuple[str, ...], n: Ints, x: Ints, alpha: float
+    table: DisparityTable, group: str, segment: str, values: tuple[str, ...], n: Ints, x: Ints, alpha: float, threshold: int
 ) -> SegmentTable:
     there = np.flatnonzero(n.sum(axis=1))
     t = np.maximum(n.sum(axis=1), 1)
@@ -62,7 +65,8 @@ def _segment(
     total = Pair(int(n[:, 0].sum()), int(x[:, 0].sum()), int(n[:, 1].sum()), int(x[:, 1].sum())).shortfall
     order = there[np.argsort(-part[there], kind="stable")]
     both = (n[:, 0] > 0) & (n[:, 1] > 0)
-    listed = order if segment != REQUISITION and len(order) <= MOST_VALUES else order[:LISTED]
+    shown = _shown(n, order, threshold)
+    listed = shown if segment != REQUISITION and len(order) <= MOST_VALUES else shown[:LISTED]
     pairs = {int(v): Pair(int(n[v, 0]), int(x[v, 0]), int(n[v, 1]), int(x[v, 1])) for v in listed}
     raw = {v: pair.p for v, pair in pairs.items() if both[v]}
     if len(listed) == len(order):
@@ -85,6 +89,16 @@ def _segment(
         values=len(there),
         agreement=agreement(n[:, 0], x[:, 0], n[:, 1], x[:, 1]),
     )
+
+
+def _shown(n: Ints, order: Ints, threshold: int) -> Ints:
+    """The values that may be listed, in order."""
+    small = ((n[order] > 0) & (n[order] < threshold)).any(axis=1)
+    shown, rest = order[~small], order[small]
+    while len(rest) and len(shown) and ((n[rest].sum(axis=0) > 0) & (n[rest].sum(axis=0) < threshold)).any():
+        least = int(np.argmin(n[shown].sum(axis=1)))
+        rest, shown = np.append(rest, shown[least]), np.delete(shown, least)
+    return shown
 
 
 def _part(value: str, pair: Pair, p: float | None, adjusted: float | None, alpha: float) -> SegmentPart:

@@ -108,16 +108,6 @@ class Group:
 
 
 @dataclass(frozen=True)
-class MeasureColumn:
-    """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
-
-    name: str
-    title: str
-    form: str
-    legend: str
-
-
-@dataclass(frozen=True)
 class Disparity:
     """The groups of one table. Rows read = applicants + unknown + withdrawn + pending + not_measured."""
 
@@ -135,7 +125,6 @@ class Disparity:
     pending: int = 0
     not_measured: int = 0
     median: float | None = None
-    measures: tuple[MeasureColumn, ...] = ()
 
     def __getitem__(self, group: str) -> Group:
         return next(row for row in self.groups if row.group == group)

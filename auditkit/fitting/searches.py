@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.firm_history import ALL, History
-from auditkit.model.groups import UNKNOWN
 from auditkit.errors import InputError, Problem, nearest
+from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 from auditkit.model.search import GROUP
 

@@ -16,7 +16,7 @@ from auditkit.report import html
 from auditkit.report.section import Section
 from auditkit.report.view import Document
 
-Sections = Mapping[str, type[Section]]
+Sections = Mapping[str, Section]
 
 
 def data(
@@ -38,9 +38,9 @@ def data(
     return found
 
 
-def _made(section: type[Section], document: Document) -> dict[str, Any] | None:
+def _made(section: Section, document: Document) -> dict[str, Any] | None:
     with blaming(section, f"the section {section.name!r}"):
-        made = section().data(json.loads(json.dumps(document)))  # a copy: a section can look, and change nothing
+        made = section.data(json.loads(json.dumps(document)))  # a copy: a section can look, and change nothing
         if made is None:
             return None
         if not isinstance(made, dict) or not all(isinstance(key, str) for key in made):

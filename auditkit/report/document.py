@@ -1,7 +1,7 @@
-"""The report as a document, `auditkit-report/1`: everything that HTML, PDF and other programs show, as plain data.
+"""The report as a document, `auditkit-report/2`: everything that HTML, PDF and other programs show, as plain data.
 
-A part that the data cannot support is null, and a finding says why. No candidate's row, id or cell is in it; numbers of
-small groups are null (`privacy`). The same input, settings and SOURCE_DATE_EPOCH give the same bytes.
+A part that the data cannot support is null, and a finding says why. No candidate's row, id or cell is in it; outcomes of
+small groups are in none of its numbers (`data.privacy`). The same input, settings and SOURCE_DATE_EPOCH give the same bytes.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, PriceInterval, SlackLaw, Standing
 from auditkit.data import render_mapping
-from auditkit.disparity import Disparity
-from auditkit.disparity.privacy import Hidden, laws_shown, tells
-from auditkit.plugins.local_law_144 import rates
+from auditkit.disparity import Disparities
 from auditkit.report import findings, people
+from auditkit.report.conventions import conventions
 from auditkit.report.report_schema import FORMAT
 
 if TYPE_CHECKING:
     from auditkit.config import Config
     from auditkit.data import History
+    from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
-    from auditkit.plugins.local_law_144.rates import Summary
     from auditkit.scenarios import Answers
     from auditkit.solver.policy import Level, Policy
 
@@ -43,11 +42,8 @@ class ReportParts:
     """What an audit found, before it becomes a document."""
 
     history: History
-    tables: Mapping[str, Disparity | None]
-    """By outcome: `selected`, `inspected`; already without the hidden groups."""
-    summary: Summary | None
-    """Of Local Law 144, already without the hidden categories."""
-    hidden: Hidden
+    shown: Protected
+    disparities: Disparities | None
     fitted: Fitted | None
     comparison: Comparison | None
     missing: tuple[str, ...]
@@ -63,15 +59,11 @@ def created() -> str:
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def day_of(when: str) -> date:
-    """The day of a moment as `created` writes it."""
-    return datetime.fromisoformat(when).date()
-
-
 def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
     """The document of an audit."""
-    history, hidden, comparison = parts.history, parts.hidden, parts.comparison
-    constrained = None if comparison is None else [_constrained(entry, hidden) for entry in comparison.constrained]
+    history, shown, comparison = parts.history, parts.shown, parts.comparison
+    disparity = None if parts.disparities is None else parts.disparities.to_json()
+    segments = None if disparity is None else disparity.pop("segments")
     return {
         "format": FORMAT,
         "version": __version__,
@@ -86,19 +78,21 @@ def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
         "config": config.to_json(),
         "mapping": [{"role": r, "column": c, "reason": why} for r, c, why in render_mapping(history)],
         "problems": people.problems(history),
-        "groups": people.groups(history, hidden),
-        "firm": None if comparison is None else _standing(comparison.firm, hidden),
+        "scope": people.scope(history, shown, config.organisation),
+        "attributes": people.attributes(shown),
+        "steps": list(history.steps),
+        "groups": people.groups(shown),
+        "firm": None if comparison is None else _standing(comparison.firm),
         "unconstrained": None
         if comparison is None
-        else {**_standing(comparison.unconstrained, hidden), "ex_post_slack": None},
-        "constrained": constrained,
-        "disparity": {
-            **{name: None if table is None else table.to_json() for name, table in parts.tables.items()},
-            "local_law_144": None if parts.summary is None else parts.summary.to_json(),
-        },
-        "funnel": people.funnel(history, hidden),
-        **({"frontier": None, "sensitivity": None} if parts.answers is None else parts.answers.to_json(hidden.groups)),
-        "fit": None if parts.fitted is None else _fit(parts.fitted, hidden),
+        else {**_standing(comparison.unconstrained), "ex_post_slack": None},
+        "constrained": None if comparison is None else [_constrained(entry) for entry in comparison.constrained],
+        "disparity": disparity,
+        "segments": segments,
+        "funnel": people.funnel(shown),
+        **({"frontier": None, "sensitivity": None} if parts.answers is None else parts.answers.to_json()),
+        "revealed": None,
+        "fit": None if parts.fitted is None else _fit(parts.fitted, shown.threshold),
         "sections": {},
         "findings": _findings(parts),
         "provenance": _provenance(),
@@ -111,31 +105,34 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def _findings(parts: ReportParts) -> list[dict[str, Any]]:
-    found = [f for table in parts.tables.values() if table is not None for f in findings.of_disparity(table)]
+    found = [] if parts.disparities is None else findings.of_disparities(parts.disparities)
     if parts.comparison is not None:
-        found += findings.of_comparison(parts.comparison, parts.hidden)
+        found += findings.of_comparison(parts.comparison)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
-    found += findings.of_data(parts.history, parts.hidden, parts.summary)
+    found += findings.of_data(parts.history, parts.shown)
     if parts.fitted is not None:
-        found += findings.of_fit(parts.fitted, parts.hidden, parts.hidden.threshold)
-    found.sort(key=lambda finding: finding["kind"] != "finding")  # stable: findings first
-    return found
+        found += findings.of_fit(parts.fitted, parts.shown.threshold)
+    return findings.in_order(found)
 
 
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def _standing(standing: Standing, hidden: Hidden) -> dict[str, Any]:
-    none = dict.fromkeys(("candidates", "inspected", "selected"))
+def _standing(standing: Standing) -> dict[str, Any]:
     return {
         "utility": standing.utility,
         "long_term_utility": standing.long_term_utility,
         "by_group": {
-            name: none
-            if name in hidden.groups
-            else {"candidates": row.candidates, "inspected": _whole(row.inspected), "selected": _whole(row.selected)}
-            for name, row in standing.by_group.items()
+            attribute: {
+                name: {
+                    "candidates": row.candidates,
+                    "inspected": _whole(row.inspected),
+                    "selected": _whole(row.selected),
+                }
+                for name, row in groups.items()
+            }
+            for attribute, groups in standing.by_group.items()
         },
         "unfilled_capacity": _whole(standing.unfilled_capacity),
     }
@@ -146,7 +143,7 @@ def _whole(x: float) -> float | int:
     return int(x) if float(x).is_integer() else float(x)
 
 
-def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
+def _constrained(entry: Constrained) -> dict[str, Any]:
     optimum = entry.optimum
     document: dict[str, Any] = {
         "label": entry.label,
@@ -162,10 +159,10 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
     if isinstance(price, PriceInterval):
         kept = None if price.ratio is None else list(price.ratio)
         bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss)}
-    laws = [_law(law) for law in laws_shown(entry, hidden)]
+    laws = [_law(law) for law in entry.shown_laws]
     return {
         **document,
-        **_standing(entry.standing, hidden),
+        **_standing(entry.standing),
         "price_of_fairness": {"ratio": entry.ratio, "loss": entry.loss, "interval": bounds},
         "ex_post_slack": laws or None,
         "unfilled": None
@@ -173,7 +170,7 @@ def _constrained(entry: Constrained, hidden: Hidden) -> dict[str, Any]:
         else {"counts": entry.unfilled.counts.tolist(), "probabilities": entry.unfilled.probabilities.tolist()},
         "bound": optimum.bound,
         "gap": optimum.gap,
-        "duals": _duals(entry, hidden),
+        "duals": _duals(entry),
         "order_kept": entry.order_kept,
         "policies": _policies(entry),
     }
@@ -190,13 +187,11 @@ def _law(law: SlackLaw) -> dict[str, Any]:
     }
 
 
-def _duals(entry: Constrained, hidden: Hidden) -> list[dict[str, Any]]:
+def _duals(entry: Constrained) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for dual in entry.duals:
         if not dual.individual:
-            # a dual of a rate, divided by the shift that it makes, is the size of the group
-            words = None if tells(dual.groups, hidden) else dual.words
-            numbers = {"value": dual.value, "slack": dual.slack, "words": words}
+            numbers = {"value": dual.value, "slack": dual.slack, "words": dual.words}
             found.append({"label": dual.label, "sense": dual.sense, **numbers})
     single = [dual for dual in entry.duals if dual.individual]
     if single:
@@ -236,22 +231,17 @@ def _level(level: Level) -> dict[str, Any]:
 # Fit and provenance ---------------------------------------------------------------------------------------------------
 
 
-def _fit(fitted: Fitted, hidden: Hidden) -> dict[str, Any]:
+def _fit(fitted: Fitted, threshold: int) -> dict[str, Any]:
     quality = fitted.quality.to_json()
     bins = len(quality["pit"]["shares"])
     few = ("mean_error", "standard_error", "crps", "coverage")
     by_group = []
     for row in quality["by_group"]:
-        if row["name"] in hidden.groups:
-            continue
-        shown = row if row["scores"] >= hidden.threshold else {**row, **dict.fromkeys(few)}
+        shown = row if row["scores"] >= threshold else {**row, **dict.fromkeys(few), "scores": None}
         by_group.append({"group": shown.pop("name"), "n": shown.pop("scores"), **shown})
     settings = json.loads(json.dumps(fitted.settings))
     if settings.get("true_value"):
-        effects = settings["true_value"]["effects"]
-        settings["true_value"]["effects"] = {g: x for g, x in effects.items() if g not in hidden.groups}
-    selection = quality["selection"]
-    selection["by_group"] = [row for row in selection["by_group"] if row["name"] not in hidden.groups]
+        settings["true_value"].pop("effects")  # of crossed groups of any size
     return {
         "fitter": fitted.settings["fitter"],
         "pit": {"edges": [i / bins for i in range(bins + 1)], **quality["pit"]},
@@ -259,8 +249,8 @@ def _fit(fitted: Fitted, hidden: Hidden) -> dict[str, Any]:
         "by_group": by_group,
         "by_stratum": quality["by_stratum"],
         "skill": quality["skill"],
-        "selection": selection,
-        "warnings": findings.visible_warnings(quality["warnings"], hidden),
+        "selection": quality["selection"],
+        "warnings": list(quality["warnings"]),
         "settings": settings,
     }
 
@@ -272,7 +262,7 @@ def _provenance() -> dict[str, Any]:
             versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    texts = rates.conventions().values()
+    texts = conventions().values()
     return {
         "python": platform.python_version(),
         "packages": versions,

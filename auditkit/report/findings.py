@@ -1,120 +1,221 @@
-"""What a report says first, in plain and careful words: measurements, their evidence, and what is missing.
+"""What a report says first, in the order of importance and in careful words: measurements, evidence, what is missing.
 
-A finding is a measurement that crossed the line of its convention, or a price; a notice is what a reader should know
-to read it: what was left out, assumed, or could not be computed, and which option changes that.
+Kinds, in this order: `disparity` (a difference that was found), `segment` (where it comes from), `price` (what a
+constraint costs), `firm` (the recorded decisions beside the best policy), `model` (why there is none), `notice` (what a
+reader should know: what was left out, assumed, or could not be computed, and which option changes that).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
-from auditkit.compare.shadow_prices import number, say
-from auditkit.disparity import Disparity, Flag, Group, Status
-from auditkit.disparity.privacy import laws_shown
-from auditkit.text import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
+from auditkit.disparity import (
+    Caution,
+    Disparities,
+    DisparityTable,
+    GroupResult,
+    GroupStatus,
+    Interval,
+    Reconciled,
+    SegmentTable,
+)
+from auditkit.text import amount, count, expected, fraction, interval, listing, p_value, percent, plural, ratio, spaced
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
     from auditkit.data import History
-    from auditkit.disparity.privacy import Hidden
+    from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
-    from auditkit.plugins.local_law_144.rates import Summary
 
 Finding = dict[str, Any]
 
+KINDS = ("disparity", "segment", "price", "firm", "model", "notice")
 
-def _finding(code: str, text: str) -> Finding:
-    return {"kind": "finding", "code": code, "text": text}
+
+def finding(kind: str, code: str, text: str, **about: str) -> Finding:
+    """One finding; `about` are the attribute, group, step or segment that it is about."""
+    return {"kind": kind, "code": code, "text": text, **about}
 
 
 def _notice(code: str, text: str) -> Finding:
-    return {"kind": "notice", "code": code, "text": text}
+    return finding("notice", code, text)
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
-def of_disparity(disparity: Disparity) -> list[Finding]:
-    """Every group beyond the line or with a difference; those with too little evidence together."""
-    found, thin = [], []
-    rows = {row.group: row for row in disparity.groups}
-    reference = rows.get(disparity.reference or "")
-    for row in disparity.groups:
-        if row.comparison is None or reference is None:
+def of_disparities(found: Disparities) -> list[Finding]:
+    """Every difference found, where it arises and where it comes from; then what the evidence does not show."""
+    told: list[Finding] = []
+    for table, row in found.found():
+        about = {"attribute": table.attribute, "group": row.group, "step": table.step}
+        told.append(finding("disparity", f"difference-{table.kind}", _difference(table, row, found), **about))
+        if table.kind == "cumulative" and (later := _later(found, table, row)):
+            told.append(finding("disparity", "where-it-arises", later, **about))
+    for segment in found.segments:
+        if text := _segment(segment):
+            about = {"attribute": segment.attribute, "group": segment.group, "step": segment.step}
+            told.append(finding("segment", "contributes-most", text, **about, segment=segment.segment))
+    told += [finding("disparity", "below-line", text, **about) for text, about in _below_line(found)]
+    if not any(item["kind"] == "disparity" for item in told):
+        told.append(_notice("no-difference-found", _nothing(found)))
+    told += [_notice("too-little-evidence", text) for text in _thin(found)]
+    if found.repeated is not None:
+        n, m = found.repeated.persons, found.repeated.applications
+        text = f"{plural(n, 'person', 'people')} applied more than once ({count(m)} applications): intervals and tests"
+        told.append(_notice("repeated-applicants", f"{text} count them as one person each."))
+    return told
+
+
+def _difference(table: DisparityTable, row: GroupResult, page: Disparities) -> str:
+    assert table.reference is not None
+    other = table[table.reference]
+    of = "of all applicants" if table.kind == "cumulative" else "of those who reached the step before"
+    text = (
+        f"{_who(table, row.group)} reached “{table.step}” less often than {other.group}: {percent(_float(row.rate))} "
+        f"against {percent(_float(other.rate))} {of}, a ratio of {ratio(_float(row.impact_ratio), float(page.line))} "
+        f"({_interval(row.interval)}; {_p(row.p)}, {_p(row.p_adjusted)} corrected for the whole report)."
+    )
+    within = row.within
+    if within is not None and within.odds_ratio is not None:
+        text += f" Within requisitions: odds ratio {ratio(within.odds_ratio)}, {_p(within.p)}; {_reconciled(row)}."
+    if row.shortfall is not None and row.shortfall > 0:
+        text += f" At the common rate about {expected(row.shortfall)} more of them would have reached it."
+    if Caution.NOT_ROBUST in row.flags:
+        text += " One moved selection would change this."
+    return text
+
+
+def _who(table: DisparityTable, group: str) -> str:
+    return f"{table.attribute.replace('+', ' and ')}: {group}"
+
+
+def _reconciled(row: GroupResult) -> str:
+    return (row.reconciled or Reconciled.NO_STRATA).text
+
+
+def _later(found: Disparities, table: DisparityTable, row: GroupResult) -> str | None:
+    """Whether the difference arises at this step: nothing is found at the conditional steps behind it."""
+    steps = list(found.steps)
+    behind = steps[steps.index(table.step) + 1 :]
+    here = [t for t in found.tables if t.attribute == table.attribute and t.step == table.step]
+    if not behind or any(r.group == row.group and r.status.found for t in here if t is not table for r in t.groups):
+        return None
+    parts = []
+    for step in behind:
+        after = found.table(table.attribute, step, "conditional")
+        own = next((r for r in after.groups if r.group == row.group), None)
+        if own is None or own.status.found or own.impact_ratio is None:
+            return None
+        parts.append(f"{ratio(_float(own.impact_ratio), float(found.line))} ({_interval(own.interval)}) at “{step}”")
+    return (
+        f"It arises at “{table.step}”: among those who reached it no further difference is found for {row.group}, "
+        f"with a ratio of {listing(parts)}."
+    )
+
+
+def _segment(segment: SegmentTable) -> str | None:
+    parts = [part for part in segment.parts if part.found and part.shortfall > 0]
+    if not parts or segment.shortfall <= 0:
+        return None
+    part = max(parts, key=lambda part: part.shortfall)
+    return (
+        f"{spaced(segment.segment)}: {part.value} contributes most to the shortfall of {segment.group} at "
+        f"“{segment.step}” ({expected(part.shortfall)} of {expected(segment.shortfall)}): {count(part.selected)} of "
+        f"{count(part.applicants)} against {count(part.reference_selected)} of {count(part.reference_applicants)} of "
+        f"{segment.reference}, a ratio of {ratio(_float(part.impact_ratio))} ({_p(part.p_adjusted)} corrected for "
+        f"{plural(segment.values, 'value')})."
+    )
+
+
+def _below_line(found: Disparities) -> Iterator[tuple[str, dict[str, str]]]:
+    """Groups below the line without sufficient evidence, one sentence for each attribute and step."""
+    for table in found.tables:
+        rows = [row for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT]
+        if not rows or table.kind != "cumulative":
             continue
-        if row.status in (Status.BELOW_LINE, Status.DIFFERENCE_FOUND):
-            code = "impact-ratio-below-line" if row.status is Status.BELOW_LINE else "difference-found"
-            found.append(_finding(code, _disparity_text(row, reference, disparity)))
-        elif row.status is Status.TOO_LITTLE_EVIDENCE:
-            thin.append(row)
-    if thin:
-        each = [f"{row.group} ({ratio(_float(row.impact_ratio), float(disparity.line))})" for row in thin]
-        text = f"{disparity.outcome.capitalize()}: too little evidence to place the impact ratio of {listing(each)} "
-        found.append(_notice("too-little-evidence", f"{text}on either side of {fraction(float(disparity.line))}."))
-    for note in disparity.notes:
-        found.append(_notice("disparity-note", f"{disparity.outcome.capitalize()}: {note}."))
-    return found
+        line = float(found.line)
+        each = [f"{row.group} {ratio(_float(row.impact_ratio), line)} ({_interval(row.interval)})" for row in rows]
+        more = [f"{count(row.more_applicants)} for {row.group}" for row in rows if row.more_applicants]
+        text = f"{_who(table, listing(each))} against {table.reference} at “{table.step}”: below {fraction(line)}, but "
+        text += "the evidence of a difference is not sufficient"
+        text += f"; about so many more applicants would show it: {listing(more)}." if more else "."
+        yield text, {"attribute": table.attribute, "step": table.step}
+
+
+def _nothing(found: Disparities) -> str:
+    smallest = [
+        row.detectable_ratio
+        for table in found.tables
+        for row in table.groups
+        if row.detectable_ratio is not None and not table.crossing and table.kind == "cumulative"
+    ]
+    text = "No difference between groups was found at any step, and that is no proof that there is none"
+    if smallest:
+        text += f": ratios above {ratio(min(smallest))} to {ratio(max(smallest))} could have been missed"
+    return f"{text}."
+
+
+def _thin(found: Disparities) -> Iterator[str]:
+    for table in found.tables:
+        if table.kind != "cumulative":
+            continue
+        rows = [row for row in table.groups if row.status is GroupStatus.TOO_LITTLE_EVIDENCE]
+        if rows:
+            each = [
+                row.group if row.detectable_ratio is None else f"{row.group} ({ratio(row.detectable_ratio)} or lower)"
+                for row in rows
+            ]
+            yield (
+                f"{_who(table, listing(each))} at “{table.step}”: too little evidence; in brackets the ratio that "
+                "these numbers could have shown with 80 % power."
+            )
+
+
+def _p(p: float | None) -> str:
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def _interval(found: Interval | None) -> str:
+    return interval(None if found is None else (found.low, found.high))
 
 
 def _float(x: Any) -> float | None:
     return None if x is None else float(x)
 
 
-def _disparity_text(row: Group, reference: Group, disparity: Disparity) -> str:
-    comparison, line = row.comparison, float(disparity.line)
-    assert comparison is not None
-    own, other = (f"{count(g.selected)} of {count(g.applicants)}" for g in (row, reference))
-    text = (
-        f"{disparity.outcome.capitalize()}: {own} applicants of group {row.group} ({percent(_float(row.rate))}) "
-        f"against {other} of group {reference.group} ({percent(_float(reference.rate))}), an impact ratio of "
-        f"{ratio(_float(row.impact_ratio), line)}. "
-    )
-    side = "below" if row.status is Status.BELOW_LINE else "not below"
-    joined = "and" if row.status is Status.BELOW_LINE else "yet"
-    text += f"That is {side} {fraction(line)}, {joined} a difference larger than chance usually makes "
-    p = p_value(comparison.p_holm, disparity.alpha)
-    text += f"({'p ' if p.startswith('<') else 'p = '}{p} after Holm's correction)."
-    if Flag.NOT_ROBUST in row.flags:
-        text += " It is not robust: one moved selection would change it."
-    if Flag.POOLING_REVERSES in row.flags:
-        text += " Within requisitions the difference points the other way."
-    return text
-
-
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def of_comparison(comparison: Comparison, hidden: Hidden) -> list[Finding]:
-    """What the best policy would yield, what each constraint costs, and what was not computed."""
+def of_comparison(comparison: Comparison) -> list[Finding]:
+    """What each constraint costs, what the best policy would yield, and what was not computed."""
+    found = [_price(entry) for entry in comparison.constrained]
     firm, free = comparison.firm.utility, comparison.unconstrained.utility
-    text = (
-        f"The firm's recorded decisions were worth {amount(firm)}; the best policy without constraints is expected to "
-    )
-    text += f"be worth {amount(free)} on the same candidates, knowing only what was known before each inspection."
-    found = [_finding("firm-and-optimum", text)]
-    for entry in comparison.constrained:
-        found.append(_price(entry, comparison.value_scale, hidden))
+    text = f"The firm's recorded decisions were worth {amount(firm)}; the best policy without constraints is expected"
+    text += f" to be worth {amount(free)} on the same candidates, knowing only what was known before each inspection."
+    found.append(finding("firm", "firm-and-optimum", text))
     if comparison.defaults and comparison.constrained:
         text = "No constraint was named, so these were priced: "
         text += listing(entry.label for entry in comparison.constrained if len(entry.constraints) == 1)
-        if comparison.left_out:
-            text += (
-                f". {listing(comparison.left_out)}, under 2 % of the applicants or not shown, are not compared in them"
-            )
+        small = [group for groups in comparison.left_out.values() for group in groups]
+        if small:
+            text += f". {listing(small)}, under 2 % of the applicants, are not compared in them"
         found.append(_notice("default-constraints", f"{text}. --constraint names others."))
     if not comparison.constrained:
         text = "There are no two known groups large enough to compare, so no constraint was priced: --constraint SPEC."
         found.append(_notice("no-constrained", text))
-    return found + _not_computed(comparison.constrained, hidden)
+    return found + _not_computed(comparison.constrained)
 
 
-def _price(entry: Constrained, value_scale: float, hidden: Hidden) -> Finding:
+def _price(entry: Constrained) -> Finding:
     name = "all constraints together" if entry.label == "all together" else entry.label
     if entry.standing is None:
-        return _finding("infeasible", f"No policy meets {name}: {listing(entry.conflict)} cannot hold together.")
+        text = f"No policy meets {name}: {listing(entry.conflict)} cannot hold together."
+        return finding("price", "infeasible", text)
     if entry.ratio is not None:
         price, spread = entry.interval, ""
         if isinstance(price, PriceInterval) and price.ratio is not None:
@@ -123,18 +224,14 @@ def _price(entry: Constrained, value_scale: float, hidden: Hidden) -> Finding:
         text += f" (a loss of {amount(entry.loss)}{spread})"
     else:
         text = f"The best policy under {name} costs {amount(entry.loss)}"
-    moved = {key: x for key, x in (entry.shifts or {}).items() if key[1] not in hidden.groups}
-    largest = max(map(abs, moved.values()), default=0.0)
-    if largest > 0:
-        text += f". It acts {say({key: x for key, x in moved.items() if abs(x) > 1e-6 * largest}, value_scale)}"
-    return _finding("price-of-fairness", f"{text}.")
+    return finding("price", "price-of-fairness", f"{text}.")
 
 
 def _percent(x: float | None) -> str:
     return percent(x, 2)
 
 
-def _not_computed(entries: Sequence[Constrained], hidden: Hidden) -> list[Finding]:
+def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
     found = []
     missing: dict[str, list[str]] = defaultdict(list)
     for entry in entries:
@@ -142,13 +239,13 @@ def _not_computed(entries: Sequence[Constrained], hidden: Hidden) -> list[Findin
             missing[entry.interval.reason].append(entry.label)
     for reason, labels in missing.items():
         found.append(_notice("no-interval", f"No interval for the price of {listing(labels)}: {reason}."))
-    without = [e.label for e in entries if e.standing is not None and not laws_shown(e, hidden)]
+    without = [e.label for e in entries if e.standing is not None and not e.shown_laws]
     if without:
         text = f"No law of the ex-post slack of {listing(without)}: there is one for numbers by group of selections, or"
         found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
-        each = listing(f"{number(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
+        each = listing(f"{amount(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
         found.append(_notice("unfilled-positions", f"Positions that stay open on average: {each}."))
     return found
 
@@ -156,32 +253,29 @@ def _not_computed(entries: Sequence[Constrained], hidden: Hidden) -> list[Findin
 # The data -------------------------------------------------------------------------------------------------------------
 
 
-def of_data(history: History, hidden: Hidden, summary: Summary | None) -> list[Finding]:
+def of_data(history: History, shown: Protected) -> list[Finding]:
     """What was left out, what was assumed, and what the data lacks."""
     found = []
     for code, n in history.counts.left.items():
         found.append(_notice(f"left-out-{code}", f"{plural(n, 'row')} left out: {spaced(code)}."))
-    unknown = history.counts.groups.get("unknown", 0)
-    if unknown:
-        text = f"{plural(unknown, 'application')} of unknown group: part of their searches, but of no comparison."
-        found.append(_notice("unknown-group", text))
-    if hidden.groups:
-        n = len(hidden.groups)
-        text = f"The numbers of {plural(n, 'group')} are not shown, so that no person can be recognised"
-        found.append(_notice("groups-suppressed", f"{text} (suppress_below = {hidden.threshold} in audit.toml)."))
+    if shown.left_out:
+        text = f"{plural(shown.left_out, 'application')} of people in categories of fewer than {shown.threshold} "
+        text += "applicants: in no table and no total, so that nobody can be recognised (suppress_below in audit.toml)."
+        found.append(_notice("categories-too-small", text))
+    for name, joined in shown.merged.items():
+        text = f"{name.replace('+', ' and ')} crossed: {listing(joined)} are joined, because some cells are too small."
+        found.append(_notice("cells-merged", text))
     found += [_notice(notice.code, _sentence(notice.text)) for notice in history.notices]
-    for note in summary.notes if summary is not None else ():
-        found.append(_notice("local-law-144", f"Local Law 144 summary: {note}."))
-    if summary is None:
-        text = "No Local Law 144 summary: no group column is known to be sex or race/ethnicity."
-        found.append(_notice("no-local-law-144", text))
     return found
 
 
-def of_fit(fitted: Fitted, hidden: Hidden, threshold: int) -> list[Finding]:
+def of_fit(fitted: Fitted, threshold: int) -> list[Finding]:
     """What the model had to assume, and where it fits badly."""
     found = [_notice("fit", _sentence(text)) for text in fitted.notices]
-    for text in visible_warnings(fitted.quality.warnings, hidden):
+    used = [name for name in fitted.settings["features"] if name == "group" or name.startswith("group:")]
+    said = "do not use protected attributes (blind)" if not used else "use the protected attributes"
+    found.append(_notice("priors-use", f"The priors of candidates {said}; --blind leaves them out."))
+    for text in fitted.quality.warnings:
         found.append(_notice("fit-quality", _sentence(text)))
     selection = fitted.quality.selection
     low, high = selection.by_tercile[0], selection.by_tercile[-1]
@@ -203,7 +297,7 @@ def without_fit(reasons: Sequence[str]) -> list[Finding]:
     """Why there is no model, and what there is not for that reason."""
     why = " ".join(_sentence(reason) for reason in reasons)
     return [
-        _notice("no-fit", f"No model of the scores: {why[:1].lower()}{why[1:]}"),
+        finding("model", "no-fit", f"No model of the scores: {why[:1].lower()}{why[1:]}"),
         _notice(
             "no-firm", "Without a model the firm's decisions are not valued; the disparity audit does not need it."
         ),
@@ -217,10 +311,9 @@ def of_plugins(lines: Iterable[str]) -> list[Finding]:
     return [_notice("plugin-left-out", _sentence(line)) for line in lines]
 
 
-def visible_warnings(warnings: Iterable[str], hidden: Hidden) -> list[str]:
-    """Warnings of the fit that name no hidden group."""
-    starts = tuple(start for group in hidden.groups for start in (f"group {group}:", f"{group}:"))
-    return [text for text in warnings if not (starts and text.startswith(starts))]
+def in_order(found: Sequence[Finding]) -> list[Finding]:
+    """By importance; findings of one kind keep their order."""
+    return sorted(found, key=lambda item: KINDS.index(item["kind"]))
 
 
 def _sentence(text: str) -> str:

@@ -40,7 +40,7 @@ from auditkit.report import charts, histograms, view
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 
-Sections = Mapping[str, type[Section]]
+Sections = Mapping[str, type[Section] | Section]
 
 MISSING = Markup('<span class="na">not available</span>')
 

@@ -1,6 +1,7 @@
-"""The parts of a report document that describe the data: its problems, who is in it, and how far they got.
+"""The parts of a report document that describe the data: its scope, its problems, who is in it, and how far they got.
 
-Rows of applications that were withdrawn or are undecided count nowhere, as in all rates; nothing here names a cell.
+Applications that were withdrawn or are undecided are in no rate and in no funnel. Nothing here names a cell, and all
+numbers are of the people whom the report may show (`data.privacy`).
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from auditkit.data import KINDS, UNKNOWN
+from auditkit.data import KINDS
+from auditkit.model.groups import UNKNOWN
 
 if TYPE_CHECKING:
     from auditkit.data import History
-    from auditkit.disparity.privacy import Hidden
+    from auditkit.data.privacy import Protected
 
 _WORDS = {
     "more-selected-than-capacity": "more were selected than there are positions: the number selected serves",
@@ -23,6 +25,8 @@ _WORDS = {
     "rest-of-a-record": "a row that is the rest of the one above",
 }
 """Kinds of problems whose own words are about one cell."""
+
+APPLIED = "applied"
 
 
 def in_general(text: str) -> str:
@@ -55,39 +59,87 @@ def problems(history: History) -> dict[str, Any]:
     }
 
 
-def groups(history: History, hidden: Hidden) -> list[dict[str, Any]]:
-    table = history.table[history.decided]
-    counts = table.groupby("group").size()
+def scope(history: History, shown: Protected, organisation: str) -> dict[str, Any]:
+    """What the report covers; the rows of the file add up: read = left out + applications."""
+    table = shown.history.table
+    decided = shown.history.decided
+    left = [{"reason": code, "rows": n} for code, n in history.counts.left.items()]
+    events = history.counts.rows_used - len(history.table)
+    if events:
+        left.append({"reason": "further-events-of-an-application", "rows": events})
+    waiting = {name: int(table[name].sum()) for name in ("withdrawn", "pending")}
+    left += [{"reason": name, "rows": n} for name, n in waiting.items() if n]
+    if shown.left_out:
+        left.append({"reason": "category-too-small-to-show", "rows": shown.left_out})
+    dates = table["date"].dropna() if shown.history.has("date") else None
+    return {
+        "organisation": organisation,
+        "period": None
+        if dates is None or dates.empty
+        else {"first": dates.min().date().isoformat(), "last": dates.max().date().isoformat()},
+        "searches": int(table["search"].nunique()),
+        "rows": history.counts.rows_read,
+        "applications": int(decided.sum()),
+        "left_out": left,
+        "repeated_applicants": shown.history.repeated_applicants,
+        "unknown": {name: int((table[f"group:{name}"] == UNKNOWN)[decided].sum()) for name in history.attributes},
+        "merged": {name: list(joined) for name, joined in shown.merged.items()},
+    }
+
+
+def attributes(shown: Protected) -> list[dict[str, Any]]:
+    """The protected attributes and their crossings, with the groups that the report shows."""
+    history, decided = shown.history, shown.history.decided
+    columns = {name: history.table[f"group:{name}"].astype("str") for name in history.attributes}
     found = []
-    for group in sorted(map(str, counts.index), key=lambda name: (name == UNKNOWN, name)):
-        own = table[table["group"] == group]
-        if group in hidden.groups:
-            numbers: dict[str, Any] = dict.fromkeys(("applicants", "inspected", "selected"))
-            found.append({"name": group, **numbers, "suppressed": True, "shown": hidden.shown[group]})
-            continue
-        selected = int(own["selected"].sum()) if history.has("selected") else None
-        numbers = {"applicants": len(own), "inspected": int(own["inspected"].sum()), "selected": selected}
-        found.append({"name": group, **numbers, "suppressed": False})
+    for name, labels in {**columns, **shown.crossings}.items():
+        sizes = labels[decided].value_counts()
+        found.append(
+            {
+                "name": name,
+                "kind": history.kinds_of_attributes.get(name, "crossing"),
+                "crossing": name in shown.crossings,
+                "groups": sorted(str(group) for group in sizes.index if group != UNKNOWN),
+            }
+        )
     return found
 
 
-def funnel(history: History, hidden: Hidden) -> list[dict[str, Any]]:
-    """How many of each group got how far; those who withdrew or are undecided count nowhere, as in all rates."""
-    table = history.table[history.decided]
-    reached = {"applied": table["row"].notna()}
-    for name in history.stages:
-        reached[name] = table[f"stage:{name}"].astype("boolean").fillna(False).astype("bool")
-    if not history.stages:
-        reached["inspected"] = table["inspected"]
-    if history.has("selected"):
-        reached["selected"] = table["selected"]
-    names = sorted(map(str, table["group"].unique()), key=lambda name: (name == UNKNOWN, name))
+def groups(shown: Protected) -> list[dict[str, Any]]:
+    """Every group of every attribute: how many applied and how many reached each step."""
+    return [
+        {"attribute": attribute, "name": name, "applicants": numbers[APPLIED], "steps": numbers}
+        for attribute, of in _reached(shown).items()
+        for name, numbers in of.items()
+    ]
+
+
+def funnel(shown: Protected) -> list[dict[str, Any]]:
+    """How many of each group reached each step, those who applied first."""
+    reached = _reached(shown)
     return [
         {
-            "stage": stage,
+            "step": step,
             "by_group": {
-                name: None if name in hidden.groups else int((who & (table["group"] == name)).sum()) for name in names
+                attribute: {name: numbers[step] for name, numbers in of.items()} for attribute, of in reached.items()
             },
         }
-        for stage, who in reached.items()
+        for step in (APPLIED, *shown.history.steps)
     ]
+
+
+def _reached(shown: Protected) -> dict[str, dict[str, dict[str, int]]]:
+    """Attribute -> group -> step -> number, of the decided applications of known group."""
+    history, decided = shown.history, shown.history.decided
+    steps = {step: history.table[f"step:{step}"].fillna(False).astype("bool") for step in history.steps}
+    columns = {name: history.table[f"group:{name}"].astype("str") for name in history.attributes}
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for name, labels in {**columns, **shown.crossings}.items():
+        known = decided & (labels != UNKNOWN)
+        counts = {APPLIED: labels[known].value_counts()}
+        counts |= {step: labels[known & reached].value_counts() for step, reached in steps.items()}
+        found[name] = {
+            str(group): {step: int(number.get(group, 0)) for step, number in counts.items()}
+            for group in sorted(counts[APPLIED].index)
+        }
+    return found

@@ -10,8 +10,8 @@ hook `auditkit_sections`:
         def data(self, document):
             return {"rounds": len(document["funnel"]["stages"])} if document["funnel"] else None
 
-The document holds figures of groups and constraints without those of small groups, never a candidate's row; so does
-what a section makes of it. The template is Jinja's: it gets `document` and the keys of `data`, every text is escaped,
+A section that needs more than the document may `prepare` itself from the applications. The document holds figures of
+groups and constraints without those of small groups, never a candidate's row; so does what a section makes of it. The template is Jinja's: it gets `document` and the keys of `data`, every text is escaped,
 and a name that is missing is an error. It writes what stands below the heading.
 """
 
@@ -20,11 +20,33 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from auditkit.config import Config
+    from auditkit.data import History
+    from auditkit.data.privacy import Protected
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """What an audit is about, before it is measured."""
+
+    history: History
+    """All applications, with those whom the report must not show."""
+    shown: Protected
+    config: Config
+    created: str
+
+    @property
+    def day(self) -> date:
+        return datetime.fromisoformat(self.created).date()
 
 
 class Section(ABC):
@@ -40,6 +62,14 @@ class Section(ABC):
 
     after: ClassVar[str] = "whatif"
     """The section of `CORE` behind which it stands."""
+
+    def prepare(self, subject: Subject) -> None:
+        """Take what `data` will need from the applications themselves; called once, before anything is measured.
+
+        Keep figures, never rows. Figures of fewer people than `config.report.suppress_below` belong in no report:
+        those of `subject.shown` are safe.
+        """
+        return
 
     @abstractmethod
     def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,3 +68,28 @@ def check_number(claim: str, claimed: float | None, found: float, size: float = 
 
 def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
     return claimed is not None and abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
+
+
+def same_numbers(name: str, claimed: Any, found: Any) -> Check:
+    """Whether a part of a document is what was derived again, number by number."""
+    wrong = list(_differences(claimed, found, ""))
+    return Check(f"every number of {name}", not wrong, f"differ: {', '.join(wrong[:5])}")
+
+
+def _differences(claimed: Any, found: Any, place: str) -> Iterator[str]:
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        for key in dict.fromkeys([*claimed, *found]):
+            if key in claimed and key in found:
+                yield from _differences(claimed[key], found[key], f"{place}.{key}")
+            else:
+                yield f"{place}.{key}"
+    elif isinstance(claimed, list) and isinstance(found, list | tuple):
+        if len(claimed) != len(found):
+            yield f"{place} (length)"
+        for i, (one, other) in enumerate(zip(claimed, found, strict=False)):
+            yield from _differences(one, other, f"{place}[{i}]")
+    elif isinstance(claimed, int | float) and isinstance(found, int | float) and not isinstance(claimed, bool):
+        if not abs(claimed - found) <= 1e-9 * (1 + abs(found)):
+            yield place
+    elif claimed != found:
+        yield place

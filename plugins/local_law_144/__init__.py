@@ -1,13 +1,28 @@
-"""The section `local-law-144`: the tables of New York City Local Law 144, where the data knows sex or race."""
+"""The section `local-law-144`: the tables of New York City Local Law 144, where the data knows sex or race.
+
+The law asks for every category, however small. The section states the people whom the whole report shows; with
+`small_categories = true` under `[statement]` it states all of them, and warns before the page is published.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import hookimpl
-from auditkit.report.section import Section
+from auditkit.data.privacy import protect
+from auditkit.disparity import CountedOutcome
+from auditkit.plugins.local_law_144.rates import tables
+from auditkit.report.conventions import conventions
+from auditkit.report.section import Section, Subject
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+INTERSECTION = "sex and race/ethnicity"
+SMALL = 5
+"""Categories of fewer applicants are counted in the warning."""
 
 
 class LocalLaw(Section):
@@ -16,10 +31,57 @@ class LocalLaw(Section):
     template: ClassVar[Path] = Path(__file__).with_name("local_law_144.html")
     after: ClassVar[str] = "disparity"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Which of the three tables there are; their numbers are in the document, which needs the rows for them."""
-        law = (document["disparity"] or {}).get("local_law_144") or {}
-        return {"tables": [name for name in ("sex", "race", "intersection") if law.get(name)]}
+    def __init__(self) -> None:
+        self.summary: dict[str, Any] | None = None
+
+    def prepare(self, subject: Subject) -> None:
+        """Work the tables out from the applications."""
+        history, all_shown = subject.shown.history, subject.shown
+        if subject.config.statement.small_categories:
+            all_shown = protect(subject.history, 0)
+            history = all_shown.history
+        sex, race = history.attribute_of("sex"), history.attribute_of("race")
+        if sex is None and race is None:
+            return
+        columns: dict[str, pd.Series[Any]] = {}
+        notes = []
+        for label, name in (("sex", sex), ("race/ethnicity", race)):
+            if name is None:
+                notes.append(f"no column for {label}: its table and the intersection are left out")
+            else:
+                columns[label] = history.table[f"group:{name}"]
+        crossing = all_shown.crossings.get(f"{sex}+{race}")
+        if crossing is not None:
+            columns[INTERSECTION] = crossing
+        elif sex is not None and race is not None:
+            notes.append("the intersection is left out: its categories are too small to be shown")
+        found, missing = tables(CountedOutcome.of_table(history.table, history.decision), columns)
+        for score in history.tool_scores:
+            outcome = CountedOutcome.above_median(history.table[score])
+            more, _ = tables(outcome, columns)
+            name = score.partition(":")[2] or score
+            found += more
+            notes += [f"scoring rates are the shares above the median of {name}"] if more else []
+        statement = subject.config.statement
+        said = {
+            "Source of the data": statement.data_source,
+            "Explanation of the data": statement.explanation,
+            "Date of the audit": (statement.audit_date or subject.day).isoformat(),
+            "Date of the tool’s distribution": statement.distribution_date and statement.distribution_date.isoformat(),
+        }
+        small = sum(row.applicants < SMALL for table in found for row in table.rows)
+        text = conventions()["local_law_144"]
+        self.summary = {
+            "tables": [table.to_json() for table in found],
+            "notes": [*notes, *missing],
+            "statement": [{"item": item, "text": text or None} for item, text in said.items()],
+            "small_categories": small,
+            "left_out": 0 if statement.small_categories else subject.shown.left_out,
+            "convention": {"text": text.text, "read_on": text.read_on.isoformat()},
+        }
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        return self.summary
 
 
 @hookimpl
