@@ -13,16 +13,12 @@ from typing import Any
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import make
-
-MINIMUM_SHARE = 0.02
-UNKNOWN = "unknown"
+from auditkit.model.groups import UNKNOWN, comparable
 
 
 def large_enough(sizes: Mapping[str, int], hidden: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The known groups that the default constraints compare; `hidden` ones would be given away."""
-    known = {group: n for group, n in sizes.items() if group != UNKNOWN and n > 0}
-    least = MINIMUM_SHARE * sum(known.values())
-    return tuple(group for group, n in known.items() if n >= least and group not in hidden)
+    return tuple(group for group in comparable(sizes) if group not in hidden)
 
 
 def default_constraints(

@@ -17,7 +17,7 @@
 """
 
 from auditkit.disparity.applicants import Applicants, periods
-from auditkit.disparity.measured import measured
+from auditkit.disparity.measured import measured, with_measures
 from auditkit.disparity.page import DisparitySettings, disparities
 from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, score_interval, stratify
 from auditkit.disparity.plain import plain
@@ -48,7 +48,8 @@ from auditkit.disparity.single import (
 )
 from auditkit.disparity.stratified import Agreement, agreement, exact_p
 from auditkit.disparity.suppression import hidden, shown, suppress
-from auditkit.disparity.table import UNKNOWN, CountedOutcome, measure, tally
+from auditkit.disparity.table import CountedOutcome, measure, tally
+from auditkit.model.groups import UNKNOWN
 
 __all__ = [
     "Agreement",
@@ -97,4 +98,5 @@ __all__ = [
     "stratify",
     "suppress",
     "tally",
+    "with_measures",
 ]

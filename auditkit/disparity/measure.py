@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 Form = Literal["amount", "expected", "p_value", "percent", "ratio", "signed"]
@@ -47,6 +48,16 @@ class DisparityMeasure(ABC):
     @abstractmethod
     def measure(self, counts: Mapping[str, Numbers], reference: str) -> Mapping[str, float | None]:
         """A number for each group (the reference may have none); None where it is not defined."""
+
+
+@dataclass(frozen=True)
+class MeasureColumn:
+    """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
+
+    name: str
+    title: str
+    form: str
+    legend: str
 
 
 def flaw(measure: type[DisparityMeasure]) -> str | None:

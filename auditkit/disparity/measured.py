@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from auditkit.disparity.measure import DisparityMeasure, Numbers
-from auditkit.disparity.single import Disparity, MeasureColumn
+from auditkit.disparity.measure import DisparityMeasure, MeasureColumn, Numbers
+from auditkit.disparity.results import Disparities, DisparityTable, GroupStatus
+from auditkit.disparity.single import Disparity
 from auditkit.errors import PluginError, blaming
 
 
@@ -34,6 +35,30 @@ def measured(
         rows = [replace(row, measures={**row.measures, kind.name: found.get(row.group)}) for row in disparity.groups]
         disparity = replace(disparity, groups=tuple(rows), measures=(*disparity.measures, column))
     return disparity
+
+
+def with_measures(
+    found: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
+) -> Disparities:
+    """Every table with these measures of the groups that are compared; a measure that fails once is left out."""
+    for kind in measures:
+        try:
+            tables = tuple(_with_measure(table, kind) for table in found.tables)
+        except PluginError as error:
+            on_fault(error)
+            continue
+        column = MeasureColumn(kind.name, kind.title, kind.form, kind.legend)
+        found = replace(found, tables=tables, measures=(*found.measures, column))
+    return found
+
+
+def _with_measure(table: DisparityTable, kind: type[DisparityMeasure]) -> DisparityTable:
+    rows = [row for row in table.groups if row.status is not GroupStatus.EXCLUDED]
+    if table.reference is None or len(rows) < 2:
+        return table
+    numbers = _numbers(kind, {row.group: Numbers(row.applicants, row.selected) for row in rows}, table.reference)
+    groups = [replace(row, measures={**row.measures, kind.name: numbers.get(row.group)}) for row in table.groups]
+    return replace(table, groups=tuple(groups))
 
 
 def _numbers(kind: type[DisparityMeasure], counts: dict[str, Numbers], reference: str) -> dict[str, float | None]:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Literal
 
+from auditkit.disparity.measure import MeasureColumn
 from auditkit.disparity.pair import FlipFlop, Interval
 from auditkit.disparity.plain import plain
 from auditkit.disparity.stratified import Agreement
@@ -277,6 +278,8 @@ class Disparities:
     line: Fraction
     alpha: float
     minimum_share: Fraction
+    measures: tuple[MeasureColumn, ...] = ()
+    """What plugins measure: columns of every table."""
 
     def table(self, attribute: str, step: str, kind: Kind = "cumulative") -> DisparityTable:
         return next(t for t in self.tables if (t.attribute, t.step, t.kind) == (attribute, step, kind))

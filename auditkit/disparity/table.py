@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from auditkit.disparity.single import FOUR_FIFTHS, Disparity, GroupCounts, compare
 from auditkit.errors import InputError, Problem, nearest
-
-UNKNOWN = "unknown"
-"""The group value that marks an applicant of unknown category."""
+from auditkit.model.groups import UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
