@@ -75,7 +75,7 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
     progress("measuring disparities")
     page = measure(shown, config)
     if page is not None:
-        page = disparity.measured(page, plugins.measures.values(), faults.leave_out)
+        page = disparity.with_measures(page, plugins.measures.values(), faults.leave_out)
     progress("fitting priors")
     fitted, missing = try_to_fit(shown.history, config, plugins)
     comparison = compared(fitted, constraints, config, plugins, progress)

@@ -19,7 +19,9 @@ class ImpactRatio(OutcomeConstraint):
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1),)
     default_order: ClassVar[int] = 20
     minimum: float = Field(default=0.8, ge=0, le=1, description="least ratio of the rates, 0 to 1")
-    groups: tuple[str, ...] | None = Field(default=None, min_length=1, description="groups to compare (default: all of some size)")
+    groups: tuple[str, ...] | None = Field(
+        default=None, min_length=1, description="groups to compare (all large enough)"
+    )
     reference: str | None = Field(default=None, description="group to compare with (default: every other group)")
 
     @classmethod

@@ -21,7 +21,9 @@ class Parity(OutcomeConstraint):
     # the frontier of the impact ratio answers the same question, so a report does not ask it twice
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("tolerance", tightens=-1, in_reports=False),)
     default_order: ClassVar[int] = 10
-    groups: tuple[str, ...] | None = Field(default=None, min_length=2, description="groups to compare (default: all of some size)")
+    groups: tuple[str, ...] | None = Field(
+        default=None, min_length=2, description="groups to compare (all large enough)"
+    )
     basis: Literal["rate", "count"] = Field(default="rate", description="per candidate of the group, or in number")
     tolerance: float = Field(default=0.0, ge=0, description="largest difference allowed")
 

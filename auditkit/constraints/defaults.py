@@ -7,16 +7,14 @@ neither are groups under two per cent of the known applicants (`model.groups.com
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from auditkit.constraints.base import AuditContext, Compared, Constraint
 from auditkit.errors import PluginError, blaming
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Floats, Layout, Partition
 
 
-def default_constraints(
-    kinds: Mapping[str, type[Constraint]], layout: Layout, selected: Floats
-) -> list[Constraint]:
+def default_constraints(kinds: Mapping[str, type[Constraint]], layout: Layout, selected: Floats) -> list[Constraint]:
     """The defaults for candidates of whom these were selected; none if there is nothing to compare."""
     known = audit_context(layout, selected)
     return priced(kinds, known) if known.attributes else []
@@ -35,15 +33,8 @@ def audit_context(
     by: str | None = None
     if group is not None:
         by = layout.find(group)[0].by
-    else:
-        ratios = [
-            (ratio, part.by, name)
-            for part in layout.protected.values()
-            for name, ratio in _ratios(part.codes, part.names, part.comparable, selected)
-        ]
-        if ratios:
-            least = min(ratios)
-            by, group = least[1], least[2]
+    elif ratios := [item for part in layout.protected.values() for item in _ratios(part, selected)]:
+        _, by, group = min(ratios)
     if group is None:
         return AuditContext(attributes, inspected=inspected)
     partition, code = layout.find(group, by)
@@ -51,13 +42,13 @@ def audit_context(
     return AuditContext(attributes, group, by if several else None, share, inspected)
 
 
-def _ratios(codes: Ints, names: Sequence[str], groups: Sequence[str], selected: Floats) -> list[tuple[float, str]]:
+def _ratios(part: Partition, selected: Floats) -> list[tuple[float, str, str]]:
     """The rate of each group relative to the highest of its attribute."""
-    if len(groups) < 2:
+    if len(part.comparable) < 2:
         return []
-    rates = {name: float(selected[codes == names.index(name)].mean()) for name in groups}
+    rates = {name: float(selected[part.codes == part.names.index(name)].mean()) for name in part.comparable}
     highest = max(rates.values()) or 1.0
-    return [(rate / highest, name) for name, rate in rates.items()]
+    return [(rate / highest, part.by, name) for name, rate in rates.items()]
 
 
 def priced(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:

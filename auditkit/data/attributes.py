@@ -16,8 +16,9 @@ from auditkit.data.dates import looks_like_dates, to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.role_matching import kind_of
-from auditkit.data.values import UNKNOWN, read_group
+from auditkit.data.values import read_group
 from auditkit.data.vocabulary import BIRTH, is_unknown, plain
+from auditkit.model.groups import UNKNOWN
 
 YOUNG, OLD = "under 40", "40 and over"
 AGE_LIMIT = 40

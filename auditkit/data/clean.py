@@ -25,9 +25,10 @@ from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
 from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
 from auditkit.data.steps import from_last_stage, from_paths, is_last_stage, is_path, label_of, labels_of, reached_steps
-from auditkit.data.values import UNKNOWN, NumberReader, among, read_dates, read_ids
+from auditkit.data.values import NumberReader, among, read_dates, read_ids
 from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, SCORE_WORDS, STATUS, code_of, plain
 from auditkit.errors import InputError, Problem
+from auditkit.model.groups import UNKNOWN
 
 MOST_APPLICATIONS = 20_000_000
 _TOTALS = frozenset({"total", "totals", "sum", "grand total", "summe", "gesamt"})

@@ -13,11 +13,10 @@
 | what comes out | results.py |
 | one table by itself: Local Law 144 | single.py, table.py |
 | what plugins measure | measure.py, measured.py |
-| groups too small to show | suppression.py |
 """
 
 from auditkit.disparity.applicants import Applicants, periods
-from auditkit.disparity.measured import measured
+from auditkit.disparity.measured import with_measures
 from auditkit.disparity.page import DisparitySettings, disparities
 from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, score_interval, stratify
 from auditkit.disparity.plain import plain
@@ -47,7 +46,6 @@ from auditkit.disparity.single import (
     compare,
 )
 from auditkit.disparity.stratified import Agreement, agreement, exact_p
-from auditkit.disparity.suppression import hidden, shown, suppress
 from auditkit.disparity.table import CountedOutcome, measure, tally
 
 __all__ = [
@@ -86,14 +84,11 @@ __all__ = [
     "Stratified",
     "compare",
     "flip_flop",
-    "hidden",
     "holm",
     "measure",
-    "measured",
     "plain",
     "score_interval",
-    "shown",
     "stratify",
-    "suppress",
     "tally",
+    "with_measures",
 ]

@@ -52,7 +52,7 @@ class DisparityMeasure(ABC):
 
 @dataclass(frozen=True)
 class MeasureColumn:
-    """How a measure is called and written in tables."""
+    """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
 
     name: str
     title: str

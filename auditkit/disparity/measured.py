@@ -11,32 +11,28 @@ from auditkit.disparity.results import Disparities, DisparityTable, GroupStatus
 from auditkit.errors import PluginError, blaming
 
 
-def measured(
-    page: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
+def with_measures(
+    found: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
 ) -> Disparities:
-    """The page with these measures of the groups that are compared; one that fails is left out of all tables."""
+    """Every table with these measures of the groups that are compared; a measure that fails once is left out."""
     for kind in measures:
         try:
-            tables = tuple(_with(table, kind) for table in page.tables)
+            tables = tuple(_with_measure(table, kind) for table in found.tables)
         except PluginError as error:
             on_fault(error)
             continue
         column = MeasureColumn(kind.name, kind.title, kind.form, kind.legend)
-        page = replace(page, tables=tables, measures=(*page.measures, column))
-    return page
+        found = replace(found, tables=tables, measures=(*found.measures, column))
+    return found
 
 
-def _with(table: DisparityTable, kind: type[DisparityMeasure]) -> DisparityTable:
-    counts = {
-        row.group: Numbers(row.applicants, row.selected)
-        for row in table.groups
-        if row.status is not GroupStatus.EXCLUDED
-    }
-    if table.reference not in counts or len(counts) < 2:
+def _with_measure(table: DisparityTable, kind: type[DisparityMeasure]) -> DisparityTable:
+    rows = [row for row in table.groups if row.status is not GroupStatus.EXCLUDED]
+    if table.reference is None or len(rows) < 2:
         return table
-    found = _numbers(kind, counts, table.reference)
-    rows = [replace(row, measures={**row.measures, kind.name: found.get(row.group)}) for row in table.groups]
-    return replace(table, groups=tuple(rows))
+    numbers = _numbers(kind, {row.group: Numbers(row.applicants, row.selected) for row in rows}, table.reference)
+    groups = [replace(row, measures={**row.measures, kind.name: numbers.get(row.group)}) for row in table.groups]
+    return replace(table, groups=tuple(groups))
 
 
 def _numbers(kind: type[DisparityMeasure], counts: dict[str, Numbers], reference: str) -> dict[str, float | None]:

@@ -279,7 +279,7 @@ class Disparities:
     alpha: float
     minimum_share: Fraction
     measures: tuple[MeasureColumn, ...] = ()
-    """What plugins measure, as columns."""
+    """What plugins measure: columns of every table."""
 
     def table(self, attribute: str, step: str, kind: Kind = "cumulative") -> DisparityTable:
         return next(t for t in self.tables if (t.attribute, t.step, t.kind) == (attribute, step, kind))

@@ -34,7 +34,13 @@ LISTED = 10
 
 
 def segment_tables(
-    data: Applicants, table: DisparityTable, group: str, codes_of_groups: Ints, pair: tuple[int, int], alpha: float, threshold: int = 0
+    data: Applicants,
+    table: DisparityTable,
+    group: str,
+    codes_of_groups: Ints,
+    pair: tuple[int, int],
+    alpha: float,
+    threshold: int = 0,
 ) -> Iterator[SegmentTable]:
     """One table for each segment, for the periods and for the requisitions; `pair` are the codes of the two groups."""
     rows: NDArray[np.bool_] = np.isin(codes_of_groups, pair)
@@ -57,7 +63,14 @@ def segment_tables(
 
 
 def _segment(
-    table: DisparityTable, group: str, segment: str, values: tuple[str, ...], n: Ints, x: Ints, alpha: float, threshold: int
+    table: DisparityTable,
+    group: str,
+    segment: str,
+    values: tuple[str, ...],
+    n: Ints,
+    x: Ints,
+    alpha: float,
+    threshold: int,
 ) -> SegmentTable:
     there = np.flatnonzero(n.sum(axis=1))
     t = np.maximum(n.sum(axis=1), 1)

@@ -19,6 +19,7 @@ from scipy.stats import false_discovery_control
 from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, stratify
 from auditkit.disparity.plain import plain
 from auditkit.errors import InputError, Problem
+from auditkit.model.groups import comparable
 
 FOUR_FIFTHS = Fraction(4, 5)
 
@@ -178,7 +179,7 @@ def compare(
         raise InputError(Problem(name, "must lie between 0 and 1") for name, good in limits.items() if not good)
     n, x = ([int(value) for value in cells.sum(axis=0)] for cells in (counts.n, counts.x))
     N, S = sum(n), sum(x)
-    taken = [g for g in range(len(n)) if n[g] and Fraction(n[g], N) >= least]
+    taken = [counts.groups.index(group) for group in comparable(dict(zip(counts.groups, n)), least)]
     reference = max(taken, key=lambda g: (Fraction(x[g], n[g]), n[g], -g), default=None)
     others = [g for g in taken if g != reference]
     compared: dict[int, ReferenceComparison] = {}

@@ -1,7 +1,8 @@
 """The report as a document, `auditkit-report/2`: everything that HTML, PDF and other programs show, as plain data.
 
-A part that the data cannot support is null, and a finding says why. No candidate's row, id or cell is in it; outcomes of
-small groups are in none of its numbers (`data.privacy`). The same input, settings and SOURCE_DATE_EPOCH give the same bytes.
+A part that the data cannot support is null, and a finding says why. No candidate's row, id or cell is in it; outcomes
+of small groups are in none of its numbers (`data.privacy`). The same input, settings and
+SOURCE_DATE_EPOCH give the same bytes.
 """
 
 from __future__ import annotations
@@ -83,9 +84,7 @@ def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
         "steps": list(history.steps),
         "groups": people.groups(shown),
         "firm": None if comparison is None else _standing(comparison.firm),
-        "unconstrained": None
-        if comparison is None
-        else {**_standing(comparison.unconstrained), "ex_post_slack": None},
+        "unconstrained": None if comparison is None else {**_standing(comparison.unconstrained), "ex_post_slack": None},
         "constrained": None if comparison is None else [_constrained(entry) for entry in comparison.constrained],
         "disparity": disparity,
         "segments": segments,

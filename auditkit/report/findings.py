@@ -181,7 +181,7 @@ def _p(p: float | None) -> str:
 
 
 def _interval(found: Interval | None) -> str:
-    return interval(None if found is None else (found.low, found.high))
+    return interval(None if found is None else (found.lower, found.upper))
 
 
 def _float(x: Any) -> float | None:

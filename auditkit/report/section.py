@@ -8,11 +8,12 @@ hook `auditkit_sections`:
         template = Path(__file__).with_name("rounds.html")
 
         def data(self, document):
-            return {"rounds": len(document["funnel"]["stages"])} if document["funnel"] else None
+            return {"rounds": len(document["steps"])} if document["steps"] else None
 
 A section that needs more than the document may `prepare` itself from the applications. The document holds figures of
-groups and constraints without those of small groups, never a candidate's row; so does what a section makes of it. The template is Jinja's: it gets `document` and the keys of `data`, every text is escaped,
-and a name that is missing is an error. It writes what stands below the heading.
+groups and constraints without those of small groups, never a candidate's row; so does what a section makes of it. The
+template is Jinja's: it gets `document` and the keys of `data`, every text is escaped, and a name that is missing is an
+error. It writes what stands below the heading.
 """
 
 from __future__ import annotations

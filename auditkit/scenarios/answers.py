@@ -104,9 +104,10 @@ def ask(
     progress: Progress = lambda _: None,
 ) -> Answers:
     """Ask all questions that make sense. `selected` (default: the chances under the unconstrained optimum) says which
-    group is selected least; `inspected` is how many the firm inspected. Constraints of more than `most_rows` rows, such as one
-    for each candidate, are asked nothing: every point would take long. Without `constraints` the default with the
-    fewest rows holds, because it is solved many times: parity of two groups, else a quota.
+    group is selected least; `inspected` is how many the firm inspected.
+
+    Constraints of more than `most_rows` rows, such as one for each candidate, are asked nothing: every point would take
+    long. Without `constraints` the default with the fewest rows holds, because it is solved many times.
     """
     layout = instance.layout
     notices: list[str] = []
