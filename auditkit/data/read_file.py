@@ -47,11 +47,15 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Text cells ("" where empty); the index holds the row numbers of the file."""
+    """Text cells ("" where empty); the index holds the row numbers of the file.
+
+    `count` is the column of counts of a summary table, whose rows were expanded.
+    """
 
     table: pd.DataFrame
     source: Source
     notices: tuple[Notice, ...]
+    count: str | None = None
 
 
 def give_up(error: PluginError) -> None:

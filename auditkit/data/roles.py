@@ -110,6 +110,8 @@ class _Inference:
         self.notices: list[Notice] = []
         for role, value in given.items():
             self._take(role, value, given)
+        if raw.count is not None:
+            self.chosen["count"] = Choice("count", (raw.count,), "each row is a category with its counts")
 
     def mapping(self) -> Mapping:
         matches = self._matches()
@@ -376,7 +378,7 @@ class _Inference:
 
     def _stages(self) -> None:
         """Stages as columns, a path in one cell, or the last stage reached; never where the user says who was seen."""
-        if {"stages", "stage", "inspected"} & (self.chosen.keys() | self.off) or "count" in self.chosen:
+        if {"stages", "stage", "inspected"} & (self.chosen.keys() | self.off):
             return
         table, used = self.raw.table, self._used()
         free = [column for column in self.columns.values() if column.name not in used and column.filled]

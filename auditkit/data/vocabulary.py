@@ -100,7 +100,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "statut de la candidature, resultat, estado, estado de la candidatura, resultado, decision finale, "
         "decision final, candidature statut, overall status, step status, workflow status, application state, state, "
         "application outcome",
-        "offer, offered, offer made, offer extended, offer date, callback, called back, offer status, angebot, oferta",
+        "offer, offered, offer made, offer extended, offer date, callback, called back, offer status, angebot, oferta, "
+        "passed, pass, accepted, hires, offers, selections",
         "current stage, stage, final stage, candidate stage, recruiting stage, application stage, archive reason, "
         "archived reason",
     ),
@@ -251,7 +252,8 @@ EXACT_ONLY = frozenset(
         "origin, country, company, organization, organisation, region, brand, grade, certifications, formation, "
         "gruppe, "
         "nivel, niveau, resultat, resultado, formacion, experiencia, bewertung, kosten, anzahl, herkunft, "
-        "submission date, created date, angebot, oferta, stelle, stellen, gesprach, einstellung, oral, written"
+        "submission date, created date, angebot, oferta, stelle, stellen, gesprach, einstellung, oral, written, "
+        "passed, pass, accepted, hires, offers, selections"
     )
 )
 """Names too general to count when they are only part of a longer name."""
