@@ -135,3 +135,25 @@ def test_people_analytics(tmp_path: Path) -> None:
             assert history.mapping.column("score") is None
             assert {"score-known-before", "no-score", "no-cost"} <= codes(history)
             assert load(path, {"score": "int3"}).has("score")
+
+
+def test_a_summary_table_is_expanded(tmp_path: Path) -> None:
+    rows = ("A,F,100,40,10", "A,M,120,70,30", "B,F,50,10,0", "B,M,1,1,1", "Total,,271,121,41")
+    history = load(table(tmp_path, "Department,Gender,Applicants,Interviewed,Hired", *rows))
+    assert history.steps == ("Interviewed", "Hired")
+    assert history.counts.applications == 271
+    assert selected(history) == {"F": (10, 150), "M": (31, 121)}
+    assert history.table.groupby("group")["step:Interviewed"].sum().to_dict() == {"F": 50, "M": 71}
+    assert history.counts.left == {"total-row": 1}
+    assert "summary-table" in codes(history)
+    assert history.table["candidate"].is_unique
+
+
+def test_a_summary_of_yes_and_no(tmp_path: Path) -> None:
+    history = load(table(tmp_path, "Race,Passed,Failed", "B,9,18", "W,41,27"))
+    assert selected(history) == {"B": (9, 27), "W": (41, 68)}
+
+
+def test_numbers_of_people_are_no_summary(tmp_path: Path) -> None:
+    path = table(tmp_path, "gender,hired,applications,interviews", "F,1,3,2", "M,0,4,1", "M,0,2,2")
+    assert load(path).counts.applications == 3

@@ -15,6 +15,7 @@ import pandas as pd
 from auditkit.data.dates import looks_like_dates, to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector, Notice
+from auditkit.data.profile import is_mark
 from auditkit.data.role_matching import kind_of
 from auditkit.data.values import read_group
 from auditkit.data.vocabulary import BIRTH, is_unknown, plain
@@ -23,6 +24,15 @@ from auditkit.model.groups import UNKNOWN
 YOUNG, OLD = "under 40", "40 and over"
 AGE_LIMIT = 40
 _YEAR = 365.2425
+_SEXES = {
+    **dict.fromkeys(
+        ("f", "female", "woman", "w", "weiblich", "frau", "femme", "feminin", "mujer", "femenino"), "female"
+    ),
+    **dict.fromkeys(("m", "male", "man", "mannlich", "mann", "homme", "masculin", "hombre", "masculino"), "male"),
+}
+_HOMBRE = frozenset({"h", "hombre"})
+"""Beside these, `m` may be `mujer`."""
+_MARKS: dict[bool | None, str] = {True: "yes", False: "no"}
 
 
 def default_crossing(attributes: tuple[str, ...]) -> tuple[str, str] | None:
@@ -42,6 +52,11 @@ def read_attribute(
         if banded is not None:
             collector.add("unknown-group", banded == UNKNOWN, column, cells)
             return banded
+    kind, found = kind_of(column), {plain(word) for word in pd.unique(cells)}
+    if kind == "sex" and not found & _HOMBRE:
+        return read_group(cells, column, collector, lambda word: _SEXES.get(plain(word)))
+    if kind in ("veteran", "disability", "transgender"):
+        return read_group(cells, column, collector, lambda word: _MARKS.get(is_mark(word)))
     return read_group(cells, column, collector)
 
 

@@ -15,12 +15,14 @@ import pandas as pd
 
 from auditkit.data.attributes import crossed, default_crossing, read_attribute
 from auditkit.data.costs import read_capacity, read_costs
+from auditkit.data.dates import to_dates
 from auditkit.data.event_log import pivot
 from auditkit.data.firm_history import ALL, History
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
+from auditkit.data.profile import describe
 from auditkit.data.read_file import RawTable
-from auditkit.data.role_matching import kind_of
+from auditkit.data.role_matching import is_protected, kind_of
 from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
 from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
@@ -31,7 +33,13 @@ from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
 MOST_APPLICATIONS = 20_000_000
-_TOTALS = frozenset({"total", "totals", "sum", "grand total", "summe", "gesamt"})
+_TOTALS = frozenset(
+    {
+        *("total", "totals", "sum", "grand total", "summe", "gesamt", "gesamtsumme", "gesamtergebnis", "somme", "suma"),
+        *("total general", "total generale", "subtotal", "sub total", "zwischensumme", "sous total"),
+    }
+)
+_TOTAL_STARTS = ("total", "grand total", "summe", "gesamt", "subtotal", "suma")
 
 
 @dataclass(frozen=True)
@@ -49,9 +57,13 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     names = [str(name) for name in table.columns]
     same = np.sum([(table[name] == name).to_numpy() for name in names], axis=0)
     header = pd.Series((same >= 2) & (same >= 0.8 * len(names)), index=table.index)
-    first = table.tail(3).apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
-    total = pd.Series(table.index.isin(first.index[first.map(plain).isin(_TOTALS)]), index=table.index)
-    first = first.reindex(table.index, fill_value="")
+    first = table.iloc[:, :3].apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
+    total = first.map(plain).isin(_TOTALS)
+    # at the foot: totals of other words, and notes such as who exported the file
+    filled = (table != "").sum(axis="columns")
+    foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
+    total |= foot & first.map(plain).str.startswith(_TOTAL_STARTS) & (filled < 0.7 * filled.median())
+    total |= foot & (filled == 1) & (filled.median() >= 4)
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
         if flags.any():
             collector.add(code, flags, column, first if column else None)
@@ -93,10 +105,11 @@ class _Cleaning:
         self.weight: Any = 1
         self.final: pd.Series[Any] | None = None
         self.crossings: tuple[tuple[str, ...], ...] = ()
+        self.later: pd.Series[Any] | None = None
         self.selected_name: str | None = None
 
     def history(self) -> History:
-        rows_used = len(self.cells)
+        rows_used = self.cells.index.nunique()
         stage_columns: tuple[str, ...] = self.mapping.columns("stages")
         names = labels_of(stage_columns)
         if self.mapping.column("stage") is not None:
@@ -179,18 +192,45 @@ class _Cleaning:
         search, _ = self._cells("search")
         key = pd.DataFrame({"c": clean_ids(cells), "s": "" if search is None else clean_ids(search)})
         again = key.duplicated() & (key["c"] != "")
+        if not again.any():
+            return 0
         telling = [name for name in self.cells.columns if plain(str(name)) not in ROW_NUMBERS]
         repeated = again & self.cells.duplicated(telling)
-        self.collector.add("duplicate-candidate", again & ~repeated, column, cells)
+        days, day = self._cells("date")
+        if days is not None and day is not None:
+            key["d"] = to_dates(days).values
+            later = again & ~repeated & key["d"].notna() & ~key.duplicated()
+            if later.any() and not (again & ~repeated & ~later).any():
+                self.later, again = later, again & ~later
+                text = f"{int(later.sum()):,} candidates applied again to the same search, on another day: each counts"
+                self._say("applied-again", text)
+        instead = self._unique_column(column) if (again & ~repeated).any() else ""
+        self.collector.add("duplicate-candidate", again & ~repeated, column, cells, instead=instead)
         self.collector.add("repeated-row", repeated, column, cells)
         if repeated.any():
             self.left["repeated-row"] = int(repeated.sum())
             self.cells = self.cells[~repeated]
         return int(repeated.sum())
 
+    def _unique_column(self, column: str) -> str:
+        """The column that would do as the key, never a protected one."""
+        for name in map(str, self.cells.columns):
+            cells = self.cells[name]
+            if name == column or plain(name) in ROW_NUMBERS or is_protected(name) or not cells.is_unique:
+                continue
+            profile = describe(name, cells)
+            if profile.filled == profile.rows and profile.dates < 0.5 and (profile.whole or profile.numbers < 1):
+                return f'; {name!r} differs in every row: --map "candidate={name}"'
+        return ""
+
     def _who(self) -> None:
         cells, column = self._cells("candidate")
-        self.clean["candidate"] = read_ids(cells, self.cells.index, column, self.collector)
+        ids = read_ids(cells, self.cells.index, column, self.collector)
+        if self.later is not None:
+            self.clean["person"] = ids
+            times = ids.groupby([ids, self.later.reindex(ids.index)]).cumcount() + 2
+            ids = ids.where(~self.later.reindex(ids.index), ids + " (" + times.astype("str") + ")")
+        self.clean["candidate"] = ids
         search, column = self._cells("search")
         if search is None or column is None:
             self.clean["search"] = pd.Series(ALL, index=self.cells.index, dtype="str")
@@ -199,7 +239,7 @@ class _Cleaning:
             self.collector.add("missing-search", missing, column, search)
             self.clean["search"] = clean_ids(search).where(~missing, UNKNOWN)
         cells, column = self._cells("person")
-        if cells is not None:
+        if cells is not None and self.later is None:
             self.clean["person"] = clean_ids(cells).where(cells != "", self.clean["candidate"])
         self._groups()
         for name in self.roles.columns("segment"):

@@ -172,7 +172,9 @@ def _order_notice(stages: abc.Sequence[str], why: str) -> Notice:
 
 def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector: Collector) -> pd.DataFrame:
     """One row per application: what is known last of the score, the status and the outcome, and first of the rest."""
-    late = {column for role in ("score", "selected", "outcome", "inspected") for column in mapping.columns(role)}
+    late = {
+        column for role in ("score", "selected", "outcome", "inspected", "reason") for column in mapping.columns(role)
+    }
     used = dict.fromkeys(c for choice in mapping.choices if choice.role not in _STAGE_ROLES for c in choice.columns)
     merged = {}
     for column in used:

@@ -15,6 +15,7 @@ from auditkit.data.problems import KINDS, Problems
 from auditkit.data.read_file import give_up, read
 from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
+from auditkit.data.summary_table import expand
 from auditkit.errors import InputError, PluginError, Problem
 
 
@@ -99,4 +100,6 @@ def _build(
     if options.capacity is not None and options.capacity < 0:
         raise InputError(Problem("--capacity", f"{options.capacity} is not a number of positions", "give 0 or more"))
     raw, collector, left = set_aside(read(path, sheet=sheet, readers=readers, on_fault=on_fault))
+    if not {"count", "candidate", "selected", "stage"} & (mapping or {}).keys():
+        raw = expand(raw)
     return clean(raw, infer(raw, mapping), options, collector, left)

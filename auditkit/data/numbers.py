@@ -20,6 +20,8 @@ _STRICT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SIMPLE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _MARKED = re.compile(r"\d[.,]|[.,]\d")
 _DIGIT = re.compile(r"\d")
+_RATING = re.compile(r"(?P<number>\d{1,3}(?:\.\d+)?)\s*[-–—:=]\s*[^\W\d][^\d]*", re.ASCII)
+"""`3 - Yes`: a rating with its meaning."""
 _CURRENCY = re.compile(r"[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b")
 _SPACED = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?:\D|$))")
 UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
@@ -79,6 +81,10 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     words = [str(word) for word in found]
     mark, doubtful, bare = ".", False, words
     missing = [_SIMPLE.fullmatch(w) is None and not _DIGIT.search(w) and plain(w) in MISSING for w in words]
+    if any(_RATING.fullmatch(word) for word in words):
+        rated = [_RATING.fullmatch(word) for word in words]
+        if all(m or no or _SIMPLE.fullmatch(w) for m, no, w in zip(rated, missing, words, strict=True)):
+            bare = words = [m["number"] if m else word for m, word in zip(rated, words, strict=True)]
     # what needs no thought, which is nearly every column, is spared it
     simple = all(no or _SIMPLE.fullmatch(word) for word, no in zip(words, missing, strict=True))
     if not simple or file_mark == "," or separator == ";":

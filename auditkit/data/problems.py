@@ -18,8 +18,8 @@ from auditkit.errors import InputError, Problem
 SHOWN = 60
 """Longest piece of a cell that a message repeats."""
 
-MOST_REFUSED = 1000
-"""Most refusals that one error carries; `check` has them all."""
+_FIRST = 3
+"""Rows and values that one line names."""
 
 
 class ProblemKind(NamedTuple):
@@ -40,7 +40,8 @@ KINDS: dict[str, ProblemKind] = {
     "duplicate-candidate": ProblemKind(
         "refuse",
         "candidate {value} occurs again in the same search, with other cells",
-        "keep one row, map the requisition with --map search=COLUMN, or, if each row is an event, --map stage=COLUMN",
+        "keep one row, map the requisition with --map search=COLUMN, or, if each row is an event, --map stage=COLUMN"
+        "{instead}",
     ),
     "ambiguous-date": ProblemKind(
         "refuse",
@@ -61,7 +62,7 @@ KINDS: dict[str, ProblemKind] = {
         "warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"
     ),
     "repeated-header": ProblemKind("warn", "the header stands here again; the row is left out", "remove the row"),
-    "total-row": ProblemKind("warn", "{value}: a row of totals is left out", "remove the row"),
+    "total-row": ProblemKind("warn", "{value}: a row of totals or notes is left out", "remove the row"),
     "ambiguous-number": ProblemKind(
         "warn",
         "{value} was read with {value_mark} as the decimal mark, but the file does not settle which it is",
@@ -179,6 +180,21 @@ class Finding:
             )
 
 
+def _line(findings: list[Finding]) -> Problem:
+    first = next(iter(findings[0]))
+    number = sum(map(len, findings))
+    if number == 1:
+        return first.as_problem()
+    rows = [row for finding in findings for row in finding.rows[: _FIRST + 1] if row is not None]
+    values = dict.fromkeys(value for finding in findings for value in finding.values[:1000])
+    others = [shown(value) for value in list(values)[1:_FIRST] if "{value}" in KINDS[first.code].what and value != ""]
+    listed = ", ".join(str(row) for row in rows[:_FIRST]) + (", ..." if number > _FIRST else "")
+    place = f"{number:,} rows ({listed})" if rows else f"{number:,} values"
+    column = f", column {first.column!r}" if first.column else ""
+    also = f"; also {', '.join(others)}" if others else ""
+    return Problem(place + column, first.what + also, first.fix)
+
+
 @dataclass(frozen=True)
 class Problems:
     """Everything that was found in one pass: refusals first, then warnings, then what counts as unknown."""
@@ -200,19 +216,22 @@ class Problems:
             totals[finding.code] = totals.get(finding.code, 0) + len(finding)
         return totals
 
+    def lines(self) -> tuple[Problem, ...]:
+        """One line for each kind of problem and column: how many rows, the first of them, the first values."""
+        order = ("refuse", "warn", "unknown")
+        groups: dict[tuple[str, str], list[Finding]] = {}
+        for finding in sorted(self.findings, key=lambda f: order.index(KINDS[f.code].treatment)):
+            groups.setdefault((finding.code, finding.column), []).append(finding)
+        return tuple(_line(findings) for findings in groups.values())
+
     def of(self, treatment: str) -> Problems:
         """Only those with this treatment."""
         return Problems(tuple(f for f in self.findings if KINDS[f.code].treatment == treatment))
 
     def raise_refused(self) -> None:
         """One InputError with every refusal, if there is one."""
-        refused = self.of("refuse")
-        if not len(refused):
-            return
-        listed = [problem.as_problem() for problem, _ in zip(refused, range(MOST_REFUSED), strict=False)]
-        if len(refused) > MOST_REFUSED:
-            listed.append(Problem("", f"and {len(refused) - MOST_REFUSED} more", "auditkit check lists them all"))
-        raise InputError(listed)
+        if refused := self.of("refuse").lines():
+            raise InputError(refused)
 
 
 class Collector:

@@ -47,11 +47,15 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class RawTable:
-    """Text cells ("" where empty); the index holds the row numbers of the file."""
+    """Text cells ("" where empty); the index holds the row numbers of the file.
+
+    `count` is the column of counts of a summary table, whose rows were expanded.
+    """
 
     table: pd.DataFrame
     source: Source
     notices: tuple[Notice, ...]
+    count: str | None = None
 
 
 def give_up(error: PluginError) -> None:
@@ -136,15 +140,21 @@ def _with_readers(
 
 
 def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, notices: list[Notice]) -> pd.DataFrame:
-    """The table that the user names, or the first that is not empty."""
+    """The table that the user names, or the first that is not empty; not a title sheet before a far larger one."""
     full = [name for name, table in tables.items() if not table.empty]
     if sheet is not None and sheet not in tables:
         raise _error(place, f"there is no sheet {sheet!r}", f"sheets: {', '.join(tables)}")
     if not full:
         raise _error(place, "has no cells in any sheet, or no rows", "export it again with its data")
-    chosen = sheet or full[0]
+    largest = max(full, key=lambda name: tables[name].size)
+    chosen = sheet or (largest if tables[largest].size > 5 * tables[full[0]].size else full[0])
     if sheet is None and len(full) > 1:
-        notices.append(Notice("sheets", f"the sheet {chosen!r} was read; also there: {', '.join(map(repr, full[1:]))}"))
+        notices.append(
+            Notice(
+                "sheets",
+                f"the sheet {chosen!r} was read; also there: {', '.join(repr(name) for name in full if name != chosen)}",
+            )
+        )
     return tables[chosen]
 
 

@@ -47,6 +47,8 @@ def best_of(found: list[Match]) -> list[Match]:
 def by_name(name: str) -> list[Match]:
     """The roles that a name suggests, whatever the values are."""
     words = plain(name)
+    # `Person : Gender`: what stands before the colon says of whom
+    short = plain(name.rpartition(" : ")[2]) or words
     tables = [(role, "", tiers) for role, tiers in NAMES.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in GROUP_NAMES.items()]
     found = []
@@ -54,7 +56,7 @@ def by_name(name: str) -> list[Match]:
         matches = []
         for tier, names in enumerate(tiers):
             for known in names:
-                whole = words.replace(" ", "") == known.replace(" ", "")
+                whole = known.replace(" ", "") in (words.replace(" ", ""), short.replace(" ", ""))
                 if whole or _holds(words, known, role):
                     matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
         if matches:

@@ -27,7 +27,7 @@ from auditkit.data.role_matching import (
     matches_of,
     suits,
 )
-from auditkit.data.statuses import Test, says_who_left, selected_cells, to_stage, took_place
+from auditkit.data.statuses import Test, says_who_left, selected_cells, status_cells, to_stage, took_place
 from auditkit.data.steps import is_last_stage, is_path, stage_columns
 from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, STATUS, WIDE_SEARCHES, code_of, plain
 from auditkit.errors import InputError, Problem, nearest
@@ -110,6 +110,8 @@ class _Inference:
         self.notices: list[Notice] = []
         for role, value in given.items():
             self._take(role, value, given)
+        if raw.count is not None:
+            self.chosen["count"] = Choice("count", (raw.count,), "each row is a category with its counts")
 
     def mapping(self) -> Mapping:
         matches = self._matches()
@@ -337,10 +339,13 @@ class _Inference:
         best = best_of(telling) or best_of(found)
         if not best:
             return
-        codes = [selected_cells(self.raw.table[match.column]) for match in best]
-        if all(codes[0].equals(other) for other in codes[1:]):
-            # the one with the most different words says most: withdrawn, in process
-            self._choose("selected", max(best, key=lambda match: self.columns[match.column].statuses))
+        codes = {match.column: status_cells(self.raw.table[match.column]) for match in [*best, *telling]}
+        hired = {column: code == "selected" for column, code in codes.items()}
+        first = best[0].column
+        if all(hired[first].equals(hired[match.column]) for match in best):
+            same = [match for match in telling if hired[first].equals(hired[match.column])] or best
+            # the column with the most different meanings also says who withdrew and who is still in process
+            self._choose("selected", max(same, key=lambda match: codes[match.column].nunique()))
         elif self._needs_selected():
             names = [match.column for match in best]
             self._ask("selected", f"several columns could say who was selected: {_list(names)}", names)
@@ -373,7 +378,7 @@ class _Inference:
 
     def _stages(self) -> None:
         """Stages as columns, a path in one cell, or the last stage reached; never where the user says who was seen."""
-        if {"stages", "stage", "inspected", "count"} & (self.chosen.keys() | self.off):
+        if {"stages", "stage", "inspected"} & (self.chosen.keys() | self.off):
             return
         table, used = self.raw.table, self._used()
         free = [column for column in self.columns.values() if column.name not in used and column.filled]

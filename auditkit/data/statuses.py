@@ -158,8 +158,12 @@ def to_stage(
 
 def selected_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[bool]:
     """Which cells say that somebody was selected, as `to_status` reads them."""
-    status = to_status(cells, "", Collector(), words={}, test=test)
-    return status.isin(["selected", "declined"])
+    return status_cells(cells, test).isin(["selected", "declined"])
+
+
+def status_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[Any]:
+    """What cells say of a decision, without a word about problems."""
+    return to_status(cells, "", Collector(), words={}, test=test)
 
 
 def says_who_left(cells: pd.Series[Any]) -> bool:

@@ -34,7 +34,7 @@ _MOST_STAGES = 30
 def label_of(column: str) -> str:
     """The step that a column is about: `Phone Screen Date` is `Phone Screen`."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).replace("_", " ") if " " not in column else column
-    short = _DATE_WORDS.sub("", spaced).strip(" -_:?")
+    short = _DATE_WORDS.sub("", spaced).strip(" -_:")
     return short if short and short != spaced else column
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any
 
 import pandas as pd
@@ -72,14 +72,19 @@ def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: s
     return dates.values
 
 
-def read_group(cells: pd.Series[Any], column: str, collector: Collector) -> pd.Series[Any]:
-    """Group values: unknown ones become `unknown`, and spellings that differ in case or spaces become one."""
+def read_group(
+    cells: pd.Series[Any], column: str, collector: Collector, same: Callable[[str], str | None] = lambda word: None
+) -> pd.Series[Any]:
+    """Group values: unknown ones become `unknown`, and spellings that differ in case or spaces become one.
+
+    `same` gives words that mean the same one name: `f` and `female`.
+    """
     index, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
     often = pd.Series(index).value_counts().reindex(range(len(words)), fill_value=0)
     unknown = words.map(is_unknown).astype(bool)
     # not `plain`, for which '<30' and '>30' are the same
-    key = words.map(lambda word: " ".join(word.casefold().split()))
+    key = words.map(lambda word: same(word) or " ".join(word.casefold().split()))
     usual = words.loc[often.sort_values(ascending=False, kind="stable").index].groupby(key, sort=False).first()
     named = key.map(usual).where(~unknown, UNKNOWN)
     for word, name in zip(words[(named != words) & ~unknown], named[(named != words) & ~unknown], strict=True):

@@ -65,7 +65,7 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "application id, submission id, opportunity id, application number, application, application no, "
         "submittal id, job application id, application key, bewerbungs id, bewerbung id, bewerbungsnummer, "
         "bewerbungs nr, id candidature, numero de candidature, id solicitud, id de solicitud, numero de solicitud, "
-        "application reference, job submission id, response id, profile id",
+        "application reference, job submission id, response id, profile id, system id",
         "id, uuid, kennung, identifiant",
     ),
     "person": _tiers("person, person key"),
@@ -78,7 +78,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "id de la vacante, reference du poste, job ref, job reference, vacancy reference",
         "position, job, job title, position title, search, search id, posting title, job posting, job name, posting, "
         "requisition title, job opening, role applied for, position applied for, job applied for, stellenbezeichnung, "
-        "stellentitel, stellenanzeige, poste, intitule du poste, puesto, cargo, role",
+        "stellentitel, stellenanzeige, poste, intitule du poste, puesto, cargo, role, position did you apply for, "
+        "job did you apply for, which position, which job",
     ),
     "inspected": _tiers(
         "interviewed, was interviewed, inspected, interview taken on, interview attended, attended interview",
@@ -99,7 +100,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "statut de la candidature, resultat, estado, estado de la candidatura, resultado, decision finale, "
         "decision final, candidature statut, overall status, step status, workflow status, application state, state, "
         "application outcome",
-        "offer, offered, offer made, offer extended, offer date, callback, called back, offer status, angebot, oferta",
+        "offer, offered, offer made, offer extended, offer date, callback, called back, offer status, angebot, oferta, "
+        "passed, pass, accepted, hires, offers, selections",
         "current stage, stage, final stage, candidate stage, recruiting stage, application stage, archive reason, "
         "archived reason",
     ),
@@ -154,7 +156,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "submission date, applied, applied date, date of application, bewerbungsdatum, eingangsdatum, bewerbung vom, "
         "beworben am, eingang am, date de candidature, date candidature, date de depot, fecha de solicitud, "
         "fecha solicitud, fecha de aplicacion, fecha de candidatura, application submitted, application created, "
-        "application submitted date, date received, application received, applied on date, candidate applied date",
+        "application submitted date, date received, application received, applied on date, candidate applied date, "
+        "submission completed date",
         "created at, created on, created date, event date, event time, timestamp, stage date, creation date, "
         "date created, added at, date added, erstellt am, start date submission, recorded date, event timestamp",
         "date, entered at, entered on, occurred at, occurred on, datum, fecha, entered stage at, stage entered at, "
@@ -164,6 +167,10 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "stage, stage name, new stage, to stage, event, event name, event type, step, activity, phase, etape, etapa, "
         "stufe, workflow step, stage entered, moved to stage",
         "status, new status, to status, milestone, schritt",
+        "current step, current phase, last stage, furthest stage, stage reached, last step, last stage reached, "
+        "highest stage, current interview stage, interview stage, hiring stage, pipeline stage, recruitment stage, "
+        "letzte phase, aktuelle phase, derniere etape, etape actuelle, ultima etapa, etapa actual, csw step, "
+        "stage at rejection, process step, workflow stage, hiring step, recruiting step, last recruiting stage",
     ),
     "count": _tiers("n, freq, frequency, count, counts, number, number of applicants, n applicants, anzahl, effectif"),
     "segment": _tiers(
@@ -171,7 +178,7 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "job level, job function, function, job location, office location, candidate source, application source, "
         "region, country, site, subsidiary, seniority, job category, category, department name, job department, "
         "posting department, posting team, posting location, primary location, organization, organisation, brand, "
-        "abteilung, standort, bereich, quelle, bewerbungsquelle, kanal, unternehmen, gesellschaft, ort, "
+        "origin, abteilung, standort, bereich, quelle, bewerbungsquelle, kanal, unternehmen, gesellschaft, ort, "
         "recruiting channel, channel, recruitment channel, source type, source name, "
         "departement, service, lieu, site de travail, origine, canal, entreprise, departamento, ubicacion, sede, "
         "fuente, empresa, area, nivel, niveau, job city, job industry, employment type, job type, work location, "
@@ -242,9 +249,11 @@ EXACT_ONLY = frozenset(
         "activity, offer, department, profession, performance, id, uuid, role, offre, poste, cargo, person, motivo, "
         "motif, grund, function, level, category, service, area, ort, site, sede, age, alter, edad, trans, latino, "
         "genre, state, estado, statut, datum, fecha, phase, applied, channel, canal, posting, reason, relocation, "
-        "country, company, organization, organisation, region, brand, grade, certifications, formation, gruppe, "
+        "origin, country, company, organization, organisation, region, brand, grade, certifications, formation, "
+        "gruppe, "
         "nivel, niveau, resultat, resultado, formacion, experiencia, bewertung, kosten, anzahl, herkunft, "
-        "submission date, created date, angebot, oferta, stelle, stellen, gesprach, einstellung, oral, written"
+        "submission date, created date, angebot, oferta, stelle, stellen, gesprach, einstellung, oral, written, "
+        "passed, pass, accepted, hires, offers, selections"
     )
 )
 """Names too general to count when they are only part of a longer name."""
@@ -417,7 +426,7 @@ def stage_rank(word: str) -> float | None:
             found = pattern.fullmatch(text) if whole else re.search(rf"\b(?:{pattern.pattern})\b", text)
             if found:
                 number = _ORDINAL.search(text)
-                return rank + (int(number.group(1)) / 100 if number and rank in (1.5, 2, 3, 4) else 0)
+                return float(rank) + (int(number.group(1)) / 100 if number and rank in (1.5, 2, 3, 4) else 0)
     return None
 
 
