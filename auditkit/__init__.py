@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from auditkit.data import Checked, History
     from auditkit.data.reader import Reader
-    from auditkit.disparity.measure import DisparityMeasure
+    from auditkit.disparity.measure import DisparityMeasure, Numbers
     from auditkit.errors import InputError
     from auditkit.fitting.fitted import Fitted
     from auditkit.fitting.fitter import Fitter, Laws, ScoreModel, quantise
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from auditkit.report.audit import Audit
     from auditkit.report.section import Section
     from auditkit.scenarios import Answers
-    from auditkit.scheduled.alert import AlertError, Channel
+    from auditkit.scheduled.alert import Alert, AlertError, Channel
     from auditkit.solver import Solution
     from auditkit.verification import Verified
 
@@ -66,9 +66,9 @@ _HOMES = {
     ),
     "auditkit.fitting.fitter": ("Fitter", "ScoreModel", "Laws", "quantise"),
     "auditkit.data.reader": ("Reader",),
-    "auditkit.disparity.measure": ("DisparityMeasure",),
+    "auditkit.disparity.measure": ("DisparityMeasure", "Numbers"),
     "auditkit.report.section": ("Section",),
-    "auditkit.scheduled.alert": ("Channel", "AlertError"),
+    "auditkit.scheduled.alert": ("Channel", "Alert", "AlertError"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -113,8 +113,10 @@ __all__ = [
     "quantise",
     "Reader",
     "DisparityMeasure",
+    "Numbers",
     "Section",
     "Channel",
+    "Alert",
     "AlertError",
     "__version__",
 ]

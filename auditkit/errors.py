@@ -8,6 +8,7 @@ there, an exception is a defect of auditkit. Exit codes are decided in `auditkit
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -66,6 +67,10 @@ FILE = "auditkit_plugin_"
 
 DIRECTORY = "--plugins-dir"
 """What stands for the distribution of such a module."""
+
+
+OFFER_NAME = re.compile(r"\w[\w.-]*")
+"""A name under which users can call what a plugin provides: in a SPEC, as an option, as a command."""
 
 
 @dataclass(frozen=True)

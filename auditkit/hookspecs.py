@@ -1,7 +1,8 @@
 """Every place where a plugin can add to auditkit, on one page.
 
 A plugin is a module (or object) named by an entry point of the group `auditkit`; it implements any of these hooks
-with `@auditkit.hookimpl`. What ships in `plugins/` is registered in just this way.
+with `@auditkit.hookimpl` and returns a list. What ships in `plugins/` is registered in just this way; each hook below
+shows the least that a plugin needs (`from auditkit import hookimpl` goes before it).
 """
 
 from __future__ import annotations
@@ -29,34 +30,139 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-body]
-    """Constraint classes; each is called by its `type` in SPECs, configuration and instance files."""
+    """Constraint classes; each is called by its `type` in SPECs, configuration and instance files.
+
+    For example::
+
+        from auditkit import OutcomeConstraint, Row
+
+        class FewOffers(OutcomeConstraint):
+            type = "few-offers"
+
+            def rows(self, layout):
+                return [Row.of("at most half an offer", self.outcome(layout), "<=", 0.5)]
+
+        @hookimpl
+        def auditkit_constraints():
+            return [FewOffers]
+    """
 
 
 @hookspec
 def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
-    """Fitter classes: from what was known of candidates to the law of their score; called by their `name`."""
+    """Fitter classes: from what was known of candidates to the law of their score; called by their `name`.
+
+    For example::
+
+        from auditkit.plugins.normal import Normal
+
+        class Unweighted(Normal):
+            name = "unweighted"
+
+            def train(self, features, scores, weights):
+                return super().train(features, scores, weights**0)
+
+        @hookimpl
+        def auditkit_fitters():
+            return [Unweighted]
+    """
 
 
 @hookspec
 def auditkit_alerts() -> Iterable[type[Channel]]:  # type: ignore[empty-body]
-    """Alert channels: told of a scheduled audit that crossed a threshold, they tell people; called by their `type`."""
+    """Alert channels: told of a scheduled audit that crossed a threshold, they tell people; called by their `type`.
+
+    For example::
+
+        from auditkit import Channel
+
+        class Printed(Channel):
+            type = "printed"
+
+            def send(self, alert, secrets):
+                print(alert.title)
+
+        @hookimpl
+        def auditkit_alerts():
+            return [Printed]
+    """
 
 
 @hookspec
 def auditkit_readers() -> Iterable[type[Reader]]:  # type: ignore[empty-body]
-    """Reader classes: from the bytes of one kind of file to tables of cells; asked by first bytes and ending."""
+    """Reader classes: from the bytes of one kind of file to tables of cells; asked by first bytes and ending.
+
+    For example::
+
+        import io, pandas
+        from auditkit import Reader
+
+        class Stata(Reader):
+            name, suffixes = "stata", (".dta",)
+
+            def read(self, data, place):
+                return {"": pandas.read_stata(io.BytesIO(data))}
+
+        @hookimpl
+        def auditkit_readers():
+            return [Stata]
+    """
 
 
 @hookspec
 def auditkit_measures() -> Iterable[type[DisparityMeasure]]:  # type: ignore[empty-body]
-    """Disparity measures: from the numbers of the groups to one number for each; a column of the report's tests."""
+    """Disparity measures: from the numbers of the groups to one number for each; a column of the report's tests.
+
+    For example::
+
+        from auditkit import DisparityMeasure
+
+        class Rejected(DisparityMeasure):
+            name, title, form = "rejected", "Not selected", "amount"
+
+            def measure(self, counts, reference):
+                return {group: n.applicants - n.selected for group, n in counts.items()}
+
+        @hookimpl
+        def auditkit_measures():
+            return [Rejected]
+    """
 
 
 @hookspec
 def auditkit_sections() -> Iterable[type[Section]]:  # type: ignore[empty-body]
-    """Sections of the report: data from the finished document, and a template that shows them."""
+    """Sections of the report: data from the finished document, and a template that shows them.
+
+    For example::
+
+        from pathlib import Path
+        from auditkit import Section
+
+        class Rows(Section):
+            name, title, template = "rows", "Rows", Path(__file__).with_name("rows.html")
+
+            def data(self, document):
+                return {"rows": document["input"]["rows"]}
+
+        @hookimpl
+        def auditkit_sections():
+            return [Rows]
+    """
 
 
 @hookspec
 def auditkit_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
-    """Commands of `auditkit`; only of installed packages, and never under the name of one that ships."""
+    """Commands of `auditkit`; only of installed packages, and never under the name of one that ships.
+
+    For example::
+
+        import click
+
+        @click.command()
+        def greet():
+            click.echo("hello")
+
+        @hookimpl
+        def auditkit_commands():
+            return [greet]
+    """

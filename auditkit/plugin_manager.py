@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import importlib.util
-import re
 import sys
 import warnings as python_warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ from zlib import crc32
 import pluggy
 
 from auditkit import hookspecs
-from auditkit.errors import DIRECTORY, FILE, InputError, Origin, PluginError, Problem, nearest
+from auditkit.errors import DIRECTORY, FILE, OFFER_NAME, InputError, Origin, PluginError, Problem, nearest
 
 if TYPE_CHECKING:
     import click
@@ -42,8 +41,6 @@ SHIPPED = "auditkit.plugins."
 Found = tuple[Origin, Callable[[], Any]]
 """A plugin that is known to be there, and how to load it."""
 
-
-_CALLED = re.compile(r"\w[\w.-]*")
 
 HOOKS = tuple(name for name in vars(hookspecs) if name.startswith("auditkit_"))
 
@@ -70,7 +67,7 @@ class Kind:
         called = getattr(offer, self.called, None)
         if not isinstance(called, str) or not called:
             return f"{offer!r} has no {self.called}"
-        if not _CALLED.fullmatch(called):
+        if not OFFER_NAME.fullmatch(called):
             return f"the {self.called} {called!r} must consist of letters, digits, hyphens and underscores"
         if not instance and getattr(offer, "__abstractmethods__", None):
             return f"{called!r} lacks {', '.join(sorted(offer.__abstractmethods__))}"
@@ -246,7 +243,9 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
         try:
             with python_warnings.catch_warnings():
                 # refused below, with the plugin that it is in
-                python_warnings.filterwarnings("ignore", r'Field name .* shadows an attribute in parent "Constraint"')
+                python_warnings.filterwarnings(
+                    "ignore", r'Field name .* shadows an attribute in parent "\w*Constraint"'
+                )
                 plugin = load_one()
             _check_hooks(plugin)
             manager.register(plugin)

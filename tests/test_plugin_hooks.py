@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from auditkit import plugin_manager
+from auditkit import hookspecs, plugin_manager
 from auditkit.cli import group
 from support import ROOT
 from support.audit_helpers import rows, save
@@ -108,7 +110,60 @@ def test_a_hook_is_used_by_what_ships_tested_and_documented(hook: str) -> None:
     assert getattr(plugin_manager.shipped(), f"{kind.name}s"), f"no shipped plugin provides a {kind.name}"
     tests = "".join(path.read_text() for path in (ROOT / "tests").glob("test_*.py"))
     assert f"def {hook}(" in tests, f"no test implements {hook} as somebody else would"
-    assert f"`{hook}`" in (ROOT / "docs" / "plugins.md").read_text(), f"docs/plugins.md does not document {hook}"
+    page = (ROOT / "docs" / "plugins.md").read_text()
+    assert f"`{hook}`" in page and f"@hookimpl\ndef {hook}()" in page, f"docs/plugins.md has no example of {hook}"
+
+
+def example(hook: str) -> str:
+    """The plugin that the docstring of a hook shows."""
+    text = inspect.getdoc(getattr(hookspecs, hook)) or ""
+    return textwrap.dedent("".join(re.findall(r"^(?: {4}.*)?\n?", text, re.MULTILINE)))
+
+
+@pytest.fixture
+def shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> plugin_manager.Plugins:
+    """The examples of all hooks as one installed package."""
+    source = "\n\n".join(example(hook) for hook in HOOKS)
+    install(tmp_path, monkeypatch, source, rows__html="<p>{{ rows | count }} rows</p>")
+    return plugin_manager.load()
+
+
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_shows_a_short_example(hook: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = example(hook)
+    assert f"@hookimpl\ndef {hook}():\n    return [" in source, f"the docstring of {hook} has no example"
+    lines = [line for line in source.partition("@hookimpl")[0].splitlines() if line.strip()]
+    assert len([line for line in lines if not line.startswith(("import ", "from "))]) <= 4
+    install(tmp_path, monkeypatch, source, rows__html="{{ rows }}")
+    loaded = plugin_manager.load()
+    kind = next(kind.name for kind in plugin_manager.KINDS if kind.hook == hook)
+    assert loaded.warnings == ()
+    assert [found for (found, _), o in loaded.origins.items() if o.distribution == NAME] == [kind]
+
+
+def test_the_examples_of_the_hooks_work(
+    shown: plugin_manager.Plugins, auditkit: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    import numpy as np
+    import pandas as pd
+
+    from auditkit import Alert, Numbers
+    from auditkit.testing import check_constraint
+
+    assert check_constraint(shown.constraints["few-offers"]()) == 8
+    features, scores = pd.DataFrame({"group": ["F", "M"] * 10}), np.arange(20.0)
+    trained = shown.fitters["unweighted"]().train(features, scores, np.linspace(0.5, 1.5, 20))
+    plain = shown.fitters["normal"]().train(features, scores, np.ones(20))
+    np.testing.assert_allclose(trained.laws(features).means, plain.laws(features).means)
+    shown.alerts["printed"]().send(Alert("1", "crossed", "people", "", "A title", "text"), {})
+    assert capfd.readouterr().out == "A title\n"
+    table = pd.DataFrame(rows()).astype(str).rename(columns=lambda name: name.replace(" ", "_"))
+    table.drop(columns="Interview_Score").to_stata(tmp_path / "people.dta", write_index=False)
+    assert shown.measures["rejected"]().measure({"F": Numbers(5, 2)}, "F") == {"F": 3}
+    assert auditkit("greet").out == "hello\n"
+    assert auditkit("report", "people.dta").code == 0
+    page = (tmp_path / "people.audit.html").read_text()
+    assert f"<p>{len(table)} rows</p>" in page and "Not selected" in page
 
 
 def test_there_is_a_kind_for_every_hook() -> None:

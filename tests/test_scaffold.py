@@ -12,6 +12,7 @@ import pytest
 
 from auditkit import cli, plugin_manager
 from auditkit.cli import scaffold
+from auditkit.cli.plugins import KINDS
 from support import ROOT
 from support.instances import FOUR_BOXES
 from support.throwaway import environment, run
@@ -21,7 +22,14 @@ NAMES = {
     "auditkit-squares": "convex",
     "a-rule-with-the-longest-name-possible-is": "affine",
     "q": "convex",
+    "auditkit-json-lines": "reader",
+    "gap-of-rates": "measure",
+    "left-open": "section",
+    "one-law": "fitter",
+    "log-file": "alert",
+    "list-groups": "command",
 }
+"""Names of packages, and the kind of each."""
 
 
 @pytest.fixture(scope="module")
@@ -55,14 +63,17 @@ def test_a_package_is_written_whole(auditkit: Any, tmp_path: Path) -> None:
 
 
 def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_path: Path) -> None:
-    folders = [packages / name for name in ("rooney-rule", "auditkit-squares")]
+    folders = [packages / name for name in NAMES if len(name) in range(2, 40)]
     python = environment(packages / "env", *folders)
     tests = [folder / "tests" for folder in folders]
-    assert "9 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
+    assert "21 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
     listed = json.loads(run(python, "-m", "auditkit", "plugins", "--json", cwd=tmp_path))
     assert listed["warnings"] == []
-    theirs = {entry["name"]: entry["distribution"] for entry in listed["plugins"]}
-    assert theirs["rooney-rule"] == "rooney-rule" and theirs["squares"] == "auditkit-squares"
+    theirs = {entry["distribution"]: (entry["kind"], entry["name"]) for entry in listed["plugins"]}
+    for folder in folders:
+        kind = scaffold.SORTS[NAMES[folder.name]].registered
+        assert theirs[folder.name] == (kind, folder.name.removeprefix("auditkit-"))
+    assert "List the groups of an instance file" in run(python, "-m", "auditkit", "--help", cwd=tmp_path)
     (tmp_path / "four.json").write_text(json.dumps(FOUR_BOXES))
     spec = ("-c", "rooney-rule:group=Y,minimum=0.25")
     solution = json.loads(run(python, "-m", "auditkit", "solve", "four.json", *spec, "--json", cwd=tmp_path))
@@ -75,8 +86,17 @@ def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_pa
     assert "rooney-rule" in again and "already" in again
 
 
-def test_it_is_clean_whatever_its_name(packages: Path) -> None:
+def test_every_kind_is_tried() -> None:
+    assert set(NAMES.values()) == set(scaffold.SORTS) == set(KINDS)
+    assert {sort.registered for sort in scaffold.SORTS.values()} == {kind.name for kind in plugin_manager.KINDS}
+
+
+def test_it_is_clean_whatever_its_name(packages: Path, tmp_path: Path) -> None:
     folders = [packages / name for name in NAMES]
+    for kind in KINDS:
+        for name in ("q", "a-plugin-with-the-longest-name-that-fits"):
+            (tmp_path / kind).mkdir(exist_ok=True)
+            folders.append(scaffold.write_package(scaffold.names(name), tmp_path / kind, kind)[0])
     run(sys.executable, "-m", "ruff", "check", "--no-cache", *folders, cwd=packages)
     run(sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *folders, cwd=packages)
 
@@ -94,7 +114,7 @@ def test_it_is_typed(packages: Path) -> None:
 # A single file --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["affine", "convex"])
+@pytest.mark.parametrize("kind", [kind for kind, sort in scaffold.SORTS.items() if sort.single_file])
 def test_a_single_file_is_for_plugins_dir(auditkit: Any, tmp_path: Path, kind: str) -> None:
     (tmp_path / "mine").mkdir()
     done = auditkit("plugins", "new", "house-rule", "--single-file", "--kind", kind, "-o", "mine")
@@ -102,9 +122,22 @@ def test_a_single_file_is_for_plugins_dir(auditkit: Any, tmp_path: Path, kind: s
     assert "auditkit plugins --plugins-dir mine" in done.out
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["house_rule.py"]
     loaded = plugin_manager.load([tmp_path / "mine"])
-    assert loaded.warnings == () and "house-rule" in loaded.constraints
+    assert loaded.warnings == () and (scaffold.SORTS[kind].registered, "house-rule") in loaded.origins
     again = auditkit("plugins", "new", "house-rule", "--single-file", "-o", "mine")
     assert again.code == 2 and "mine/house_rule.py: is there already" in again.err
+
+
+@pytest.mark.parametrize("kind", ["section", "command"])
+def test_what_one_file_cannot_hold(auditkit: Any, tmp_path: Path, kind: str) -> None:
+    done = auditkit("plugins", "new", "house-rule", "--single-file", "--kind", kind)
+    assert done.code == 2 and "needs a package (one file will do for affine, convex, reader," in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_does_not_take_the_name_of_ours(auditkit: Any, tmp_path: Path) -> None:
+    done = auditkit("plugins", "new", "auditkit-report", "--kind", "command")
+    assert done.code == 2 and "is a command of auditkit itself" in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 # What is refused ------------------------------------------------------------------------------------------------------
@@ -157,3 +190,4 @@ def test_names_of_classes_do_not_clash_with_what_is_imported() -> None:
     assert scaffold.names("row").class_name == "TheRow"
     assert scaffold.names("welfare-constraint").class_name == "TheWelfareConstraint"
     assert scaffold.names("auditkit-9").class_name == "The9"
+    assert scaffold.names("auditkit-click").function == "click_command"

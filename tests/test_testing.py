@@ -80,6 +80,17 @@ def test_mistakes_in_the_class_are_found() -> None:
 
     with pytest.raises(AssertionError, match="the constraint 'empty' has neither rows nor measures: define"):
         check_constraint(Empty())
+
+    class Spaced(Narrower):
+        type: ClassVar[str] = "their own"
+
+    class Key(Constraint):
+        type: str = "key"  # type: ignore[misc]
+
+    with pytest.raises(AssertionError, match="Spaced has the type 'their own': write type: ClassVar"):
+        check_constraint(Spaced())
+    with pytest.raises(AssertionError, match="Key has no type: write type: ClassVar"):
+        check_constraint(Key())
     with pytest.raises(PluginError, match="has neither rows nor measures"):
         bind([Empty()], next(random_instances()).layout)
     assert check_constraint(Narrower()) == 8

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from auditkit.cli.options import DONE, json_option, load_plugins, plugin_options
-
-if TYPE_CHECKING:
-    from auditkit.cli.scaffold import Kind
+from auditkit.errors import InputError, Problem
 
 
 @click.group(invoke_without_command=True)
@@ -37,6 +34,9 @@ def plugins(context: click.Context, as_json: bool) -> None:
     print_table(columns, [[entry[column] for column in columns] for entry in listed])
 
 
+KINDS = ("affine", "convex", "reader", "measure", "section", "fitter", "alert", "command")
+
+
 @plugins.command()
 @click.argument("name")
 @click.option(
@@ -49,27 +49,31 @@ def plugins(context: click.Context, as_json: bool) -> None:
 )
 @click.option(
     "--kind",
-    type=click.Choice(["affine", "convex"]),
+    type=click.Choice(KINDS),
     default="affine",
     show_default=True,
-    help="rows of expected outcomes, or a convex function of them",
+    help="a constraint (affine: rows of expected outcomes, convex: a function of them), or another kind of plugin",
 )
 @click.option("--single-file", is_flag=True, help="one file for --plugins-dir instead of a package")
-def new(name: str, output: Path, kind: Kind, single_file: bool) -> int:
-    """Write a plugin to start from: a package with one constraint, its test and a README.
+@click.pass_context
+def new(context: click.Context, name: str, output: Path, kind: str, single_file: bool) -> int:
+    """Write a plugin to start from: a package that works, its test and a README.
 
-    NAME is the package's; the constraint is called the same (without a leading auditkit-).
+    NAME is the package's; what it provides is called the same (without a leading auditkit-).
     """
     from auditkit.cli import scaffold
 
     names = scaffold.names(name)
-    scaffold.refuse_taken(names, load_plugins())
-    spec = scaffold.example(names, kind)
+    scaffold.refuse_taken(names, kind, load_plugins())
+    group = context.find_root().command
+    if kind == "command" and isinstance(group, click.Group) and names.type in group.commands:
+        raise InputError(Problem(f"NAME {name!r}", "is a command of auditkit itself", "choose another"))
+    uses = scaffold.uses(names, kind)
     if single_file:
         path = scaffold.write_file(names, output, kind)
         click.echo(f"written: {path}\n\nTo use it, name its folder:")
         where = f"--plugins-dir {shlex.quote(str(output))}"
-        steps = [f"auditkit plugins {where}", f"auditkit report people.csv {where} -c '{spec}'"]
+        steps = [f"auditkit plugins {where}", f"{uses[0]} {where}"]
     else:
         folder, files = scaffold.write_package(names, output, kind)
         for file in files:
@@ -79,7 +83,7 @@ def new(name: str, output: Path, kind: Kind, single_file: bool) -> int:
             f"cd {shlex.quote(str(folder))}",
             "pip install -e '.[test]'",
             "pytest",
-            f"auditkit report people.csv -c '{spec}'",
+            uses[0],
         ]
     for step in steps:
         click.echo(f"  {step}")

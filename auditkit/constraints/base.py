@@ -21,6 +21,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
+from auditkit.errors import OFFER_NAME
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
 
 Sense = Literal["<=", "==", ">="]
@@ -235,7 +236,13 @@ class Constraint(BaseModel):
 @cache
 def flaw(kind: type[Constraint]) -> str | None:
     """What is wrong with the class of a constraint, if anything is."""
-    name = f"the constraint {kind.type!r}"
+    called = None if "type" in kind.model_fields else getattr(kind, "type", None)
+    if not isinstance(called, str) or not OFFER_NAME.fullmatch(called):
+        wrong = "has no type" if called is None else f"has the type {called!r}"
+        return (
+            f"{kind.__name__} {wrong}: write type: ClassVar[str] = ..., with letters, digits, hyphens and underscores"
+        )
+    name = f"the constraint {called!r}"
     if kind.rows is Constraint.rows and kind.measures is Constraint.measures:
         return f"{name} has neither rows nor measures: define rows(layout) or measures(layout)"
     for key in kind.model_fields:

@@ -154,7 +154,7 @@ class Fitter(BaseModel, ABC):
 
     name: ClassVar[str]
 
-    points: int = Field(40, ge=2, le=1000, description="most support points of a law")
+    points: int = Field(default=40, ge=2, le=1000, description="most support points of a law")
 
     @abstractmethod
     def train(self, features: pd.DataFrame, scores: Floats, weights: Floats) -> ScoreModel:

@@ -90,7 +90,8 @@ class Channel(BaseModel, ABC):
     """The name under which users call it."""
 
     on: tuple[Literal["crossed", "failed", "always"], ...] = Field(
-        ("crossed", "failed"), description="when to speak: a threshold crossed, a run that failed, after every run"
+        default=("crossed", "failed"),
+        description="when to speak: a threshold crossed, a run that failed, after every run",
     )
 
     @abstractmethod

@@ -1,7 +1,7 @@
 """A plugin to start from: what `auditkit plugins new NAME` writes.
 
-The templates beside this file become an installable package with one constraint and its test, or a single file for
-`--plugins-dir`. Either is written whole or not at all: under a temporary name, then renamed.
+The templates beside this file become an installable package with one thing of a kind and its test, or a single file
+for `--plugins-dir`. Either is written whole or not at all: under a temporary name, then renamed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -26,13 +26,42 @@ from auditkit.files import write_text
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
 
-Kind = Literal["affine", "convex"]
+
+@dataclass(frozen=True)
+class Sort:
+    """One kind of plugin that can be written: what it is called, and how it is used."""
+
+    noun: str
+    registered: str
+    """The kind under which `auditkit plugins` lists it."""
+    uses: tuple[str, ...]
+    """Commands that use it; {type} stands for its name."""
+    single_file: bool = True
+
+
+REPORT = "auditkit report people.csv"
+CONSTRAINT_USES = (f"{REPORT} -c '{{type}}:%s'", "auditkit solve instance.json -c '{type}:%s'")
+SORTS = {
+    "affine": Sort("a constraint", "constraint", tuple(use % "group=F,minimum=0.1" for use in CONSTRAINT_USES)),
+    "convex": Sort("a constraint", "constraint", tuple(use % "maximum=500" for use in CONSTRAINT_USES)),
+    "reader": Sort("a reader of files", "reader", ("auditkit check people.jsonl",)),
+    "measure": Sort("a disparity measure", "measure", (REPORT,)),
+    "section": Sort("a section of the report", "section", (REPORT,), single_file=False),
+    "fitter": Sort("a fitter", "fitter", (f"{REPORT} --fitter {{type}}",)),
+    "alert": Sort("an alert channel", "alert", ("auditkit run audit.toml",)),
+    "command": Sort("a command", "command", ("auditkit {type} instance.json",), single_file=False),
+}
+"""What `--kind` can be. A section has a template beside it, and commands come from installed packages only."""
+
 LONGEST = 40
 """Longer names would break the lines of the generated code."""
 
 _NAME = re.compile(r"[a-z]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # a distribution's, and a module's first letter
 _IMPORTED = {"Field", "Floats", "Layout", "Measure", "Row", "Box", "Instance", "Search", "ClassVar"}
-_IMPORTED |= {"OutcomeConstraint", "WelfareConstraint"}
+_IMPORTED |= {"OutcomeConstraint", "WelfareConstraint", "Parameter", "Reader", "InputError", "Numbers", "Form"}
+_IMPORTED |= {"DisparityMeasure", "Section", "Path", "Any", "Mapping", "Fitter", "Laws", "ScoreModel", "OneLaw"}
+_IMPORTED |= {"Alert", "AlertError", "Channel"}
+_FUNCTIONS = {"click", "json", "hookimpl"}
 
 
 @dataclass(frozen=True)
@@ -43,6 +72,16 @@ class Names:
     module: str
     type: str
     class_name: str
+
+    @property
+    def function(self) -> str:
+        """The name of a command's function."""
+        name = self.type.replace("-", "_")
+        return (
+            name
+            if name.isidentifier() and not keyword.iskeyword(name) and name not in _FUNCTIONS
+            else f"{name}_command"
+        )
 
 
 def names(name: str) -> Names:
@@ -64,15 +103,16 @@ def names(name: str) -> Names:
     return Names(distribution, module, spec, f"The{camel}" if clash else camel)
 
 
-def refuse_taken(chosen: Names, plugins: Plugins) -> None:
+def refuse_taken(chosen: Names, kind: str, plugins: Plugins) -> None:
     """Raise InputError if a plugin that is registered has one of the names."""
+    wanted = SORTS[kind].registered, chosen.type
     for (kind, name), origin in plugins.origins.items():
-        if (kind, name) == ("constraint", chosen.type) or chosen.distribution in (origin.name, origin.distribution):
+        if (kind, name) == wanted or chosen.distribution in (origin.name, origin.distribution):
             what = f"is taken: {origin} provides the {kind} {name!r}"
             raise InputError(Problem(f"NAME {chosen.distribution!r}", what, "choose another"))
 
 
-def write_package(chosen: Names, parent: Path, kind: Kind) -> tuple[Path, list[str]]:
+def write_package(chosen: Names, parent: Path, kind: str) -> tuple[Path, list[str]]:
     """An installable package in a new folder of `parent`: the folder, and the files in it."""
     target = _free(parent, chosen.distribution)
     files = {
@@ -83,6 +123,8 @@ def write_package(chosen: Names, parent: Path, kind: Kind) -> tuple[Path, list[s
         f"src/{chosen.module}/py.typed": None,
         f"tests/test_{chosen.module}.py": f"test_{kind}.py",
     }
+    if kind == "section":
+        files[f"src/{chosen.module}/{chosen.module}.html"] = "section.html"
     texts = {path: "" if source is None else _render(source, chosen, kind) for path, source in files.items()}
     temporary = None
     try:
@@ -103,16 +145,21 @@ def write_package(chosen: Names, parent: Path, kind: Kind) -> tuple[Path, list[s
     return target, list(texts)
 
 
-def write_file(chosen: Names, parent: Path, kind: Kind) -> Path:
+def write_file(chosen: Names, parent: Path, kind: str) -> Path:
     """One file in `parent`, for --plugins-dir."""
+    if not SORTS[kind].single_file:
+        alone = ", ".join(name for name, sort in SORTS.items() if sort.single_file)
+        raise InputError(
+            Problem("--single-file", f"{SORTS[kind].noun} needs a package", f"one file will do for {alone}")
+        )
     target = _free(parent, f"{chosen.module}.py")
     write_text(target, _render(f"{kind}.py", chosen, kind))
     return target
 
 
-def example(chosen: Names, kind: Kind) -> str:
-    """A SPEC of the constraint as it is generated."""
-    return f"{chosen.type}:" + ("group=F,minimum=0.1" if kind == "affine" else "maximum=500")
+def uses(chosen: Names, kind: str) -> list[str]:
+    """Commands that use the plugin as it is generated."""
+    return [use.format(type=chosen.type) for use in SORTS[kind].uses]
 
 
 def _free(parent: Path, name: str) -> Path:
@@ -124,7 +171,7 @@ def _free(parent: Path, name: str) -> Path:
     return target
 
 
-def _render(source: str, chosen: Names, kind: Kind) -> str:
+def _render(source: str, chosen: Names, kind: str) -> str:
     made = Environment(
         loader=PackageLoader("auditkit.cli.scaffold", ""),
         autoescape=False,  # Python, TOML and Markdown, from names that `names` has checked
@@ -132,5 +179,6 @@ def _render(source: str, chosen: Names, kind: Kind) -> str:
         keep_trailing_newline=True,
         trim_blocks=True,
     )
-    values = {**asdict(chosen), "kind": kind, "spec": example(chosen, kind), "version": __version__}
+    values = {**asdict(chosen), "function": chosen.function, "kind": kind, "noun": SORTS[kind].noun}
+    values |= {"uses": uses(chosen, kind), "version": __version__}
     return made.get_template(f"{source}.jinja").render(values)

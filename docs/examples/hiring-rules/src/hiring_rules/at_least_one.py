@@ -3,12 +3,13 @@
 from typing import ClassVar
 
 import numpy as np
-from auditkit import Layout, OutcomeConstraint, Row, group_code, hookimpl
+from auditkit import Layout, OutcomeConstraint, Parameter, Row, group_code, hookimpl
 from pydantic import Field
 
 
 class AtLeastOne(OutcomeConstraint):
     type: ClassVar[str] = "at-least-one"
+    parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("number", tightens=1),)
     on: str = "inspection"
     group: str = Field(description="of whom")
     number: float = Field(default=1.0, ge=0, description="how many in each search; all where there are fewer")
