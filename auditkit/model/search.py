@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem
+from auditkit.text import exact
 
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
@@ -160,7 +161,7 @@ def _distribution_problems(place: str, probs: NDArray[np.float64]) -> list[Probl
         return [Problem(place, "contains a probability outside 0 to 1")]
     total = float(probs.sum())
     if abs(total - 1) > SUM_TOLERANCE:
-        return [Problem(place, f"the probabilities sum to {total:.12g}, not to 1")]
+        return [Problem(place, f"the probabilities sum to {exact(total)}, not to 1")]
     return []
 
 

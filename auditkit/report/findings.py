@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
-from auditkit.compare.shadow_prices import number, say
+from auditkit.compare.shadow_prices import say
 from auditkit.disparity import Disparity, Flag, Group, Status
 from auditkit.disparity.privacy import laws_shown
-from auditkit.text import amount, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
+from auditkit.text import amount, brief, count, fraction, interval, listing, p_value, percent, plural, ratio, spaced
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
@@ -148,7 +148,7 @@ def _not_computed(entries: Sequence[Constrained], hidden: Hidden) -> list[Findin
         found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
-        each = listing(f"{number(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
+        each = listing(f"{brief(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
         found.append(_notice("unfilled-positions", f"Positions that stay open on average: {each}."))
     return found
 

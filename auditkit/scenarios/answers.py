@@ -18,17 +18,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit import display
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
 from auditkit.constraints.defaults import large_enough, of_known_groups
 from auditkit.constraints.outcome import group_code
+from auditkit.display import Shown
 from auditkit.files import write_json
 from auditkit.model.instance import Instance
 from auditkit.scenarios.frontier import STEPS, TIGHTENS, Frontier, frontier
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
 from auditkit.solver import solve
+from auditkit.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +44,9 @@ FEW_STEPS = 5
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Shown):
+    """The answers to all questions."""
+
     group: str | None
     """The group that was asked about; None if there are no two groups to compare."""
     constraints: tuple[str, ...]
@@ -92,8 +95,11 @@ class Answers:
         """Write what `auditkit whatif --json` prints."""
         write_json(path, self.to_json())
 
-    def _repr_html_(self) -> str:
-        return display.card("What if", [*self.sentences, *self.notices])
+    def __repr__(self) -> str:
+        return f"<Answers: {plural(len(self.sentences), 'what-if question')}>"
+
+    def _facts(self) -> list[str]:
+        return [*self.sentences, *self.notices]
 
 
 def ask(

@@ -26,6 +26,7 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.scenarios.sensitivity import open_positions
 from auditkit.solver import Solution, evaluate, solve
 from auditkit.solver.policy import Level, Outcome, Policy
+from auditkit.text import amount, brief, count, percent, plain
 
 FREE = 1e-9
 """Of the utility: a loss below this is none."""
@@ -78,18 +79,17 @@ class Frontier:
             return f"No value of {self.parameter} that was tried can be met."
         strict = max(solved, key=lambda p: self.tightens * p.value)
         if self.starts is None:
-            return f"{self.label}: no {self.parameter} from {solved[0].value:g} to {solved[-1].value:g} costs anything."
+            first, last = plain(solved[0].value), plain(solved[-1].value)
+            return f"{self.label}: no {self.parameter} from {first} to {last} costs anything."
         side = "up to" if self.tightens > 0 else "down to"
-        told = f"{self.label}: a {self.parameter} {side} {self.starts:.3g} is free; {strict.value:g} costs "
-        told += f"{strict.loss:.3g}" if strict.ratio is None else f"{_percent(1 - strict.ratio)} of the utility"
+        told = f"{self.label}: a {self.parameter} {side} {brief(self.starts, strict.value)} is free; "
+        price = amount(strict.loss) if strict.ratio is None else f"{percent(1 - strict.ratio, 2)} of the utility"
+        told += f"{plain(strict.value)} costs {price}"
         if strict.unfilled_capacity is not None and strict.unfilled_capacity > 0.005 * self.positions:
-            told += f" and leaves {strict.unfilled_capacity:.3g} of {self.positions:,} positions unfilled"
+            unfilled = brief(strict.unfilled_capacity, self.positions)
+            told += f" and leaves {unfilled} of {count(self.positions)} positions unfilled"
         lost = [p for p in self.points if p.loss is None]
         return told + (f"; {len(lost)} of the values tried cannot be met." if lost else ".")
-
-
-def _percent(x: float) -> str:
-    return f"{x:.1%}" if x >= 0.001 else f"{x:.2%}" if x >= 0.0001 else "less than 0.01%"
 
 
 def frontier(

@@ -30,6 +30,7 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Optimum, solve
 from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Outcome, Policy
+from auditkit.text import brief, count, percent, plain
 
 LAYERS = 12
 """Positions beyond this many in one search are not ranked but given out evenly."""
@@ -71,8 +72,8 @@ def _told(extra: Extra, positions: int, when: str) -> str:
     if extra.positions == 0:
         return f"no further position is needed to make up for the constraints {when}"
     makes = "position makes" if extra.positions == 1 else "positions make"
-    share = f" ({extra.positions / positions:.1%})" if positions else ""
-    return f"{extra.positions:,} more {makes} up for the constraints{share} {when}"
+    share = f" ({percent(extra.positions / positions)})" if positions else ""
+    return f"{count(extra.positions)} more {makes} up for the constraints{share} {when}"
 
 
 def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> MorePositions:
@@ -182,14 +183,13 @@ class BudgetOrPosition:
 
     @property
     def sentence(self) -> str:
-        told = f"{'One' if self.unit == 1 else f'{self.unit:g}'} more of the budget ({self.label}) "
+        told = f"{'One' if self.unit == 1 else plain(self.unit)} more of the budget ({self.label}) "
         nothing = self.budget <= 1e-9 * max(1.0, abs(self.utility))
-        told += (
-            "is worth nothing, because the best policy does not use it up" if nothing else f"is worth {self.budget:.3g}"
-        )
+        told += "is worth nothing, because the best policy does not use it up" if nothing else ""
+        told += "" if nothing else f"is worth {brief(self.budget)}"
         if self.position is None:
             return f"{told}; there is nobody left for one more position."
-        told += f"; one more position is worth {self.position:.3g}"
+        told += f"; one more position is worth {brief(self.position)}"
         if nothing or self.budget == self.position:
             return told + "."
         return f"{told}, {'less' if self.budget > self.position else 'more'} than that."

@@ -21,6 +21,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.variants import with_scores
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver.policy import Outcome
+from auditkit.text import listing, percent
 
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
@@ -76,19 +77,20 @@ class Sensitivity:
 
     @property
     def sentence(self) -> str:
-        least = min(p.factor for p in self.points)
+        least = percent(min(p.factor for p in self.points), 0)
         if self.wins_at is None:
-            told = f"However low the scores of {self.group} are seen (down to {least:.0%} of what they are worth), the "
+            told = f"However low the scores of {self.group} are seen (down to {least} of what they are worth), the "
             told += "constraints do not pay in the long term"
         else:
-            told = f"If the scores of {self.group} are seen at {self.wins_at:.0%} of what they are worth or less, the "
+            seen = percent(self.wins_at, 0)
+            told = f"If the scores of {self.group} are seen at {seen} of what they are worth or less, the "
             if self.wins_at >= max(p.factor for p in self.points):
                 told = f"With the scores of {self.group} as they are, and with lower ones, the "
             told += "constrained policy is worth more in the long term"
             stays = [p.factor for p in self.points if p.factor < self.wins_at and (p.long_term_ratio or 0.0) < 1]
-            told += f" (but not at {', '.join(f'{f:.0%}' for f in stays)})" if stays else ""
+            told += f" (but not at {listing(percent(f, 0) for f in stays)})" if stays else ""
         if self.unfilled_at is not None:
-            told += f"; below {self.unfilled_at:.0%} it leaves positions unfilled"
+            told += f"; below {percent(self.unfilled_at, 0)} it leaves positions unfilled"
         return told + "."
 
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit import display
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
+from auditkit.display import Shown
 from auditkit.files import write_json
 from auditkit.model.documents import SOLUTION
 from auditkit.model.layout import Floats
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+from auditkit.text import number, percent, scientific
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +131,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Shown):
     """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
 
     method: str
@@ -197,26 +198,25 @@ class Solution:
         return frame
 
     def __repr__(self) -> str:
-        best = "" if self.constrained is None else f", constrained {display.number(self.constrained.utility)}"
-        return f"<Solution: {self.status}, unconstrained {display.number(self.unconstrained.utility)}{best}>"
+        best = "" if self.constrained is None else f", constrained {number(self.constrained.utility)}"
+        return f"<Solution: {self.status}, unconstrained {number(self.unconstrained.utility)}{best}>"
 
-    def _repr_html_(self) -> str:
-        best = self.constrained
-        facts = [f"unconstrained: {display.number(self.unconstrained.utility)}"]
-        rows: list[list[object]] = []
-        if best is None:
-            facts += ["these constraints cannot hold together:", *self.conflict]
-        else:
-            facts.append(f"constrained: {display.number(best.utility)} (gap {best.gap:.1e})")
-            facts.append(f"price: {display.number(self.loss)}; {display.percent(self.ratio)} of the utility is kept")
-            rows = [[c.label, c.sense, c.bound, c.value, c.slack, c.dual] for c in best.conditions]
+    def _facts(self) -> list[str]:
+        if self.constrained is None:
+            return ["these constraints cannot hold together:", *self.conflict]
+        kept = "" if self.ratio is None else f"; {percent(self.ratio, 2)} of the utility is kept"
+        return [f"price: {number(self.loss)}{kept}", f"gap: {scientific(self.constrained.gap)}"]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """The constraints, and expected inspections and selections of each group."""
+        import pandas as pd
+
+        conditions = () if self.constrained is None else self.constrained.conditions
         groups = self.to_frame().drop(columns=["search", "candidate"]).groupby("group").sum().reset_index()
-        return display.card(
-            f"Solution: {self.status}",
-            facts,
-            display.Table(["constraint", "", "bound", "value", "slack", "dual"], rows, right=2),
-            display.Table([name.replace("_", " ") for name in groups.columns], groups.to_numpy().tolist(), right=1),
-        )
+        return [
+            pd.DataFrame([asdict(condition) for condition in conditions]).drop(columns="type", errors="ignore"),
+            groups,
+        ]
 
 
 def mix(weights: Floats, visits: list[Floats]) -> Floats:
