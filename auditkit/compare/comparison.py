@@ -176,8 +176,7 @@ def _standing(outcome: Outcome) -> Standing:
         name: GroupNumbers(int(n), float(i), float(s))
         for name, n, i, s in zip(layout.groups, layout.group_sizes, inspected, selected, strict=True)
     }
-    unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
-    return Standing(outcome.utility, outcome.long_term_utility, by_group, unfilled)
+    return Standing(outcome.utility, outcome.long_term_utility, by_group, outcome.unfilled_capacity)
 
 
 def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
@@ -294,6 +293,6 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
         own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
         moved = shadow_prices.total_shifts(parts, duals * own)
         said = shadow_prices.NOT_BINDING if value == 0 else shadow_prices.say(moved, scale) if moved else None
-        slack = measure.slack(optimum.outcome.visits)
+        slack = optimum.measure_slacks[k]
         found.append(Dual(measure.label, measure.sense, float(value), slack, said, frozenset(layout.groups), False))
     return tuple(found)

@@ -17,6 +17,7 @@ import numpy as np
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Layout
+from auditkit.solver.rounding import without_noise
 from auditkit.text import brief, listing
 
 NOT_BINDING = "not binding"
@@ -25,13 +26,9 @@ ORDER_TOLERANCE = 1e-9
 
 def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | None:
     """(what is counted, group) -> what dual j adds to the worth of one such outcome; None if it is no plain count."""
-    found: dict[tuple[str, str], float] = defaultdict(float)
-    for f in np.flatnonzero(parts.matrix[j]):
-        part = parts.parts[f]
-        if part.counts is None:
-            return None
-        found[part.counts, part.group] += -dual * float(parts.matrix[j, f])
-    return dict(found)
+    duals = np.zeros(len(parts.matrix))
+    duals[j] = dual
+    return total_shifts(parts, duals)
 
 
 def dual_in_words(parts: Parts | None, j: int, dual: float, value_scale: float) -> str | None:
@@ -71,14 +68,14 @@ def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], fl
     """The shifts of all rows together; None if some binding row is no plain count."""
     if parts is None:
         return None
-    total: dict[tuple[str, str], float] = defaultdict(float)
-    for j, dual in enumerate(duals):
-        moved = shifts(parts, j, float(dual)) if dual else {}
-        if moved is None:
-            return None
-        for key, gain in moved.items():
-            total[key] += gain
-    return dict(total)
+    terms: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for j in np.flatnonzero(duals):
+        for f in np.flatnonzero(parts.matrix[j]):
+            part = parts.parts[f]
+            if part.counts is None:
+                return None
+            terms[part.counts, part.group].append(-float(duals[j]) * float(parts.matrix[j, f]))
+    return {key: without_noise(sum(gains), sum(map(abs, gains))) for key, gains in terms.items()}
 
 
 def order_kept(layout: Layout, rows: Rows, parts: Parts | None, duals: Floats) -> bool:

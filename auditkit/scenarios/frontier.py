@@ -23,7 +23,6 @@ from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.scenarios.sensitivity import open_positions
 from auditkit.solver import Solution, evaluate, solve
 from auditkit.solver.policy import Level, Outcome, Policy
 from auditkit.text import amount, brief, count, percent, plain
@@ -118,7 +117,7 @@ def frontier(
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
-    found = {value: _point(value, at(value), free.utility) for value in order}
+    found = {value: _point(value, at(value), free) for value in order}
     starts = _Start(constraint, parameter, base, free, not others, at).find([found[value] for value in order])
     present = getattr(constraint, parameter, None)
     return Frontier(
@@ -182,20 +181,21 @@ def _label(constraint: Constraint, parameter: str) -> str:
     return constraint.type + (f" ({', '.join(told)})" if told else "")
 
 
-def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
+def _point(value: float, solution: Solution, free: Outcome) -> FrontierPoint:
     optimum = solution.constrained
     if optimum is None:
         return FrontierPoint(value, *[None] * 7)
     outcome = optimum.outcome
     selected = outcome.by_group(outcome.selected)
+    loss = max(0.0, free.gain_over(outcome))
     return FrontierPoint(
         value=value,
         utility=optimum.utility,
-        loss=max(0.0, free - optimum.utility),
-        ratio=optimum.utility / free if free > 0 else None,
+        loss=loss,
+        ratio=1.0 - loss / free.utility if free.utility > 0 else None,
         gap=optimum.gap,
         long_term_utility=outcome.long_term_utility,
-        unfilled_capacity=open_positions(outcome),
+        unfilled_capacity=outcome.unfilled_capacity,
         selected={name: float(x) for name, x in zip(outcome.layout.groups, selected, strict=True)},
     )
 

@@ -184,7 +184,7 @@ class BudgetOrPosition:
     @property
     def sentence(self) -> str:
         told = f"{'One' if self.unit == 1 else plain(self.unit)} more of the budget ({self.label}) "
-        nothing = self.budget <= 1e-9 * max(1.0, abs(self.utility))
+        nothing = self.budget == 0
         told += "is worth nothing, because the best policy does not use it up" if nothing else ""
         told += "" if nothing else f"is worth {brief(self.budget)}"
         if self.position is None:
@@ -212,14 +212,20 @@ def budget_or_position(
 
     now, more = best(instance, limit), best(instance, limit + unit)
     order = _ranked(instance.layout, now)
-    position = best(with_capacities(instance, order.capacities(1)), limit).utility if order.room else None
+    filled = best(with_capacities(instance, order.capacities(1)), limit) if order.room else None
     return BudgetOrPosition(
         label=bind([budget], instance.layout).rows[0].label,
         limit=float(limit),
         unit=unit,
         utility=now.utility,
         dual=float(now.duals[0]),
-        budget=more.utility - now.utility,
-        position=None if position is None else position - now.utility,
+        budget=_gain(more, now),
+        position=None if filled is None else _gain(filled, now),
         search=instance.layout.search_ids[int(order.searches[0])] if order.room else None,
     )
+
+
+def _gain(more: Optimum, now: Optimum) -> float:
+    """What one optimum is worth beyond another; 0 where their gaps leave that open."""
+    gain = more.outcome.gain_over(now.outcome)
+    return gain if abs(gain) > more.gap + now.gap else 0.0

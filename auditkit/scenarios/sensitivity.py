@@ -21,6 +21,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.variants import with_scores
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver.policy import Outcome
+from auditkit.solver.rounding import without_noise
 from auditkit.text import listing, percent
 
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
@@ -40,13 +41,7 @@ class Yield:
     @staticmethod
     def of(outcome: Outcome) -> Yield:
         long = outcome.long_term_utility
-        return Yield(outcome.utility, outcome.utility if long is None else long, open_positions(outcome))
-
-
-def open_positions(outcome: Outcome) -> float:
-    """Expected positions left empty; what is rounding is none."""
-    empty = outcome.unfilled_capacity
-    return empty if empty > 1e-9 else 0.0
+        return Yield(outcome.utility, outcome.utility if long is None else long, outcome.unfilled_capacity)
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ def sensitivity(
         )
     positions = int(instance.layout.capacity.sum())
     solved = [(p.factor, p.unconstrained, p.constrained) for p in points if p.constrained is not None]
-    gains = [(f, best.long_term_utility - free.long_term_utility) for f, free, best in solved]
+    gains = [(f, _long_term_gain(best, free)) for f, free, best in solved]
     now = solved[0][2].unfilled_capacity if solved else 0.0
     empty = [(f, best.unfilled_capacity - now - NOTICED * positions) for f, _, best in solved]
     wins_at, wins_between = _first(gains, strict=True)
@@ -138,7 +133,12 @@ def sensitivity(
 def _ratio(best: Yield | None, free: Yield) -> float | None:
     if best is None or not free.long_term_utility > 0:
         return None
-    return best.long_term_utility / free.long_term_utility
+    return 1.0 + _long_term_gain(best, free) / free.long_term_utility
+
+
+def _long_term_gain(best: Yield, free: Yield) -> float:
+    new, old = best.long_term_utility, free.long_term_utility
+    return without_noise(new - old, abs(new) + abs(old))
 
 
 def _first(
@@ -147,7 +147,7 @@ def _first(
     """Going down the factors: where the line first is above 0 (`strict`) or reaches it, and the factors around."""
     before: tuple[float, float] | None = None
     for factor, y in line:
-        if y > 1e-9 if strict else y >= 0:
+        if y > 0 if strict else y >= 0:
             if before is None:
                 return factor, (factor, factor)
             x0, y0 = before
