@@ -15,11 +15,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, nearest, validated
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
@@ -145,10 +144,8 @@ def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
     if parameter not in type(constraint).model_fields:
         fix = nearest(parameter, type(constraint).model_fields)
         raise InputError(Problem("parameter", f"{constraint.type!r} has no key {parameter!r}", fix))
-    try:
-        return type(constraint).model_validate({**constraint.model_dump(exclude_unset=True), parameter: value})
-    except ValidationError as error:
-        raise InputError(Problem(parameter, f"{value:g}: {error.errors()[0]['msg']}")) from None
+    keys = {**constraint.model_dump(exclude_unset=True), parameter: value}
+    return validated(type(constraint), keys, constraint.type)
 
 
 def default_values(constraint: Constraint, parameter: str, free: Outcome, steps: int = STEPS) -> list[float]:
