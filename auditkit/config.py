@@ -8,23 +8,23 @@ knows what may stand in them.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, validated
 
 Format = Literal["html", "json", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
 _TABLES = {
-    "thresholds": "is no table: write [thresholds] above its keys",
-    "history": "is no table: write [history] above its keys",
-    "alerts": "is no list of tables: write [[alerts]], with two brackets",
+    "thresholds": "is not a table: write [thresholds] above its keys",
+    "history": "is not a table: write [history] above its keys",
+    "alerts": "is not a list of tables: write [[alerts]], with two brackets",
 }
 
 
@@ -154,28 +154,11 @@ def place(document: Mapping[str, Any], path: Path) -> Config:
 def check(document: Mapping[str, Any], place: str = "") -> Config:
     """Settings from plain data; raises InputError that names every key that is wrong."""
     try:
-        return Config.model_validate(document)
-    except ValidationError as error:
-        problems = [_explain(item) for item in error.errors()]
-        raise InputError(
-            [Problem(f"{place}: {p.where}" if place else p.where, p.what, p.fix) for p in problems]
-        ) from None
+        return validated(Config, document, wording=_without_secrets)
+    except InputError as error:
+        raise InputError([p.of_file(place) if place else p for p in error.problems]) from None
 
 
-def _explain(item: Any) -> Problem:
-    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
-    if item["type"] == "extra_forbidden":
-        *parents, last = (str(part) for part in item["loc"])
-        return Problem(where, f"there is no setting {last!r}", nearest(last, _keys(parents)))
-    if item["loc"][0] in RUN_ONLY:  # without the value: it may be a secret in the wrong place
-        return Problem(where, _TABLES[item["loc"][0]])
-    return Problem(where, f"{item['msg']}, not {item['input']!r}")
-
-
-def _keys(parents: Iterable[str]) -> list[str]:
-    kind: type[BaseModel] = Config
-    for name in parents:
-        annotation = kind.model_fields[name].annotation if name in kind.model_fields else None
-        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-            kind = annotation
-    return list(kind.model_fields)
+def _without_secrets(where: str, item: Any) -> Problem | None:
+    """Do not repeat what stands in the tables of scheduled audits: it may be a secret in the wrong place."""
+    return Problem(where, _TABLES[item["loc"][0]]) if item["loc"][0] in RUN_ONLY else None

@@ -1,64 +1,62 @@
-"""How results look in a notebook: a line, a few facts and small tables, as self-contained HTML.
+"""How notebooks show results: the repr, a few facts and small tables, as self-contained HTML.
 
-Every text is escaped here, so that a class only says what it shows. Nothing of auditkit is imported: every layer may
-show itself.
+A result class inherits `Shown` and says what it shows; all text is escaped here. Notebooks are passed on:
+`_tables` holds counts and groups, and only `to_frame` has rows of persons.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from html import escape
+from typing import TYPE_CHECKING
+
+from auditkit.text import cell_percent, count, number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_ROWS = 20
+SHARES = ("kept", "rate")
+"""Columns that are written as percentages."""
 
 _CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 _NUMBER = "padding:2px 12px 2px 0;text-align:right;font-variant-numeric:tabular-nums"
 
 
-@dataclass(frozen=True)
-class Table:
-    """Columns from number `right` on are numbers and stand to the right."""
+class Shown:
+    """A result with a representation for notebooks."""
 
-    columns: Sequence[str]
-    rows: Sequence[Sequence[object]]
-    right: int = 99
+    def _facts(self) -> Iterable[str]:
+        """Lines below the title."""
+        return ()
 
+    def _tables(self) -> Iterable[pd.DataFrame]:
+        """Small tables that name no person."""
+        return ()
 
-def card(title: str, facts: Iterable[str] = (), *tables: Table) -> str:
-    """One result as HTML."""
-    lines = "".join(f"<div>{escape(fact)}</div>" for fact in facts)
-    return f"<div><strong>{escape(title)}</strong>{lines}{''.join(map(_table, tables))}</div>"
-
-
-def number(x: object) -> str:
-    """A number as people read it, "-" where there is none."""
-    if x is None or x != x:
-        return "-"
-    if isinstance(x, float) and not x.is_integer():
-        return f"{x:,.6g}" if abs(x) > 1e-12 else "0"  # what rounding leaves of a zero
-    return f"{x:,.0f}" if isinstance(x, int | float) else str(x)
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<div>{escape(fact)}</div>" for fact in self._facts())
+        tables = "".join(map(_table, self._tables()))
+        return f"<div><strong>{escape(repr(self).strip('<>'))}</strong>{facts}{tables}</div>"
 
 
-def percent(x: float | None) -> str:
-    return "-" if x is None else f"{x:.2%}"
-
-
-def _table(table: Table) -> str:
-    if not table.rows:
+def _table(frame: pd.DataFrame) -> str:
+    if frame.empty:
         return ""
-    head = "".join(f'<th style="{_style(i, table)}">{escape(name)}</th>' for i, name in enumerate(table.columns))
-    body = "".join(
-        "<tr>"
-        + "".join(f'<td style="{_style(i, table)}">{escape(number(cell))}</td>' for i, cell in enumerate(row))
-        + "</tr>"
-        for row in table.rows[:MOST_ROWS]
-    )
-    more = len(table.rows) - MOST_ROWS
-    rest = f"<div>... and {more:,} more</div>" if more > 0 else ""
+    styles = [_NUMBER if kind.kind in "iuf" else _CELL for kind in frame.dtypes]
+    forms = [cell_percent if name in SHARES else number for name in frame]
+    names = [str(name).replace("_", " ") for name in frame]
+    rows = [
+        [form(cell) for form, cell in zip(forms, row, strict=True)]
+        for row in frame.head(MOST_ROWS).to_numpy(dtype=object).tolist()
+    ]
+    body = "".join(_row("td", row, styles) for row in rows)
+    more = len(frame) - MOST_ROWS
+    rest = f"<div>... and {count(more)} more</div>" if more > 0 else ""
     style = "border-collapse:collapse;margin:6px 0"
-    return f'<table style="{style}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}'
+    return f'<table style="{style}"><thead>{_row("th", names, styles)}</thead><tbody>{body}</tbody></table>{rest}'
 
 
-def _style(column: int, table: Table) -> str:
-    return _NUMBER if column >= table.right else _CELL
+def _row(tag: str, cells: Iterable[str], styles: Iterable[str]) -> str:
+    inside = (f'<{tag} style="{style}">{escape(cell)}</{tag}>' for cell, style in zip(cells, styles, strict=True))
+    return f"<tr>{''.join(inside)}</tr>"

@@ -10,10 +10,16 @@ from __future__ import annotations
 import difflib
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+Model = TypeVar("Model", bound="BaseModel")
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,10 @@ class Problem:
         glue = "" if not self.where or self.where.startswith("[") else "."
         return Problem(f"{place}{glue}{self.where}", self.what, self.fix)
 
+    def of_file(self, path: object) -> Problem:
+        """The same problem with the file in which it is."""
+        return Problem(f"{path}: {self.where}" if self.where else str(path), self.what, self.fix)
+
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         return f"{place}{self.what}" + (f" ({self.fix})" if self.fix else "")
@@ -37,7 +47,7 @@ class Problem:
 class InputError(Exception):
     """The user's data, file, configuration or plugin is wrong (exit code 2).
 
-    Carries every problem found, because a user would rather mend ten at once than one ten times.
+    Carries every problem found, because a user would rather fix ten at once than one ten times.
     """
 
     def __init__(self, problems: Problem | str | Iterable[Problem]) -> None:
@@ -57,6 +67,59 @@ def nearest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {next(n for n in names if n.lower() == close[0])!r}?"
     return f"known: {', '.join(names)}" if names else "there are none"
+
+
+def validated(
+    model: type[Model],
+    raw: object,
+    subject: str = "",
+    *,
+    fix: str = "",
+    quote: bool = True,
+    wording: Callable[[str, Any], Problem | None] = lambda where, item: None,
+) -> Model:
+    """`raw` as a pydantic model, or an InputError with a problem for each key that is wrong.
+
+    `subject` is what the keys belong to, `fix` a remedy for all of them. Without `quote` no message repeats a value: it
+    may be a secret in the wrong place. `wording` may say it better, given the place and pydantic's error.
+    """
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(raw)
+    except ValidationError as error:
+        problems = []
+        for item in error.errors():
+            *parents, key = item["loc"] or ("",)
+            where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in item["loc"]).lstrip(".")
+            fields = _fields(model, parents)
+            if (problem := wording(where, item)) is not None:
+                problems.append(problem)
+            elif item["type"] == "extra_forbidden":
+                what = f"{subject!r} has no key {key!r}" if subject else f"unknown key {key!r}"
+                problems.append(Problem(where, what, fix or nearest(str(key), fields)))
+            elif item["type"] == "missing":
+                what = f"{subject!r} needs the key {key!r}" if subject else "is missing"
+                problems.append(Problem(where, what, fix or fields.get(str(key), "")))
+            else:
+                given = f", not {item['input']!r}" if quote else ""
+                problems.append(Problem(where, item["msg"].removeprefix("Value error, ") + given, fix))
+        raise InputError(problems) from None
+
+
+def _fields(model: type[BaseModel], parents: Iterable[int | str]) -> dict[str, str]:
+    """The keys that a nested part of a model knows, each with its description."""
+    from pydantic import BaseModel
+
+    for name in parents:
+        field = model.model_fields.get(str(name))
+        inside = [] if field is None else [field.annotation]
+        while inside:
+            kind = inside.pop()
+            if isinstance(kind, type) and issubclass(kind, BaseModel):
+                model = kind
+            inside += get_args(kind)
+    return {field.alias or key: field.description or "" for key, field in model.model_fields.items()}
 
 
 GROUP = "auditkit"

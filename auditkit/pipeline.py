@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from auditkit import disparity
 from auditkit.compare import Comparison, IntervalOptions, compare
@@ -36,7 +35,7 @@ from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.files import read_json, sha256_of
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
-from auditkit.model.documents import mismatches, read_instance, read_solution
+from auditkit.model.documents import check_format, read_instance, read_solution
 from auditkit.report import added, findings
 from auditkit.report import document as documents
 from auditkit.report.audit import Audit, Written, text_of, write
@@ -250,11 +249,7 @@ def verify_files(claimed: Path, subject: Path, plugins: Plugins, progress: Progr
 
 def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
     """Every claim of a report about its data, derived again; and what could not be checked."""
-    try:
-        ReportModel.model_validate(report)
-    except ValidationError as error:
-        fix = "write it again with auditkit report --format json"
-        raise InputError(mismatches(error, "the report", fix)) from None
+    check_format(ReportModel, report, "the report", "write it again with auditkit report --format json")
     config = check({**report["config"], "source": None})
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")

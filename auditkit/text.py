@@ -1,12 +1,15 @@
-"""How the report writes numbers: a figure is never rounded across a line that matters.
+"""Write numbers, percentages, dates and lists as text: in reports, notebooks, terminal tables and sentences.
 
-    percent      12.3 %; what is not nothing is never "0 %" (< 0.1 %), what is not everything never "100 %" (> 99.9 %)
+    percent      12.3 %; only exactly 0 is "0 %" (else < 0.1 %), only exactly 1 is "100 %" (else > 99.9 %)
     ratio        0.668; as many decimals as keep it on its side of a line (0.79996 against 4/5 is not 0.800)
     p_value      the same against the significance level
     expected     an expected number of persons, one decimal
     amount       utilities in the user's unit, about three significant digits
+    brief        three significant digits, for sentences
+    number       six significant digits, for the cells of a table
 
-None is "not available" everywhere. Numbers and their units are joined by no-break spaces; minus is the minus sign.
+Rounding never moves a number across a line that matters, and no number but 0 is written as 0. None is "not available"
+("-" in a table). No-break spaces join numbers and units; minus is the minus sign.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from itertools import chain
 from typing import Any
 
 NOT_AVAILABLE = "not available"
+NO_CELL = "-"
 NBSP = "\u00a0"
 MINUS = "\u2212"
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -76,7 +80,8 @@ def signed(x: float | None, decimals: int = 2) -> str:
     """A number of standard deviations or the like, with its sign."""
     if x is None:
         return NOT_AVAILABLE
-    return ("+" if x > 0 else "") + _careful(x, decimals)
+    text = _careful(x, decimals)
+    return f"+{text}" if x > 0 and text[0].isdigit() else text
 
 
 def amount(x: float | None) -> str:
@@ -104,6 +109,35 @@ def scientific(x: float | None) -> str:
         return "0"
     mantissa, power = f"{abs(x):.1e}".split("e")
     return f"{MINUS if x < 0 else ''}{mantissa}{NBSP}×{NBSP}10{str(int(power)).translate(SUPERSCRIPT)}"
+
+
+def number(x: object) -> str:
+    """A cell of a table: six significant digits, apart from 1; "-" where there is no number, and a text as it is."""
+    if x is None or x != x:
+        return NO_CELL
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        return str(x)
+    return _decimal(x, 0) if float(x).is_integer() else _significant(x, 6, (1.0,))
+
+
+def cell_percent(x: float | None, decimals: int = 2) -> str:
+    """A share in a cell of a table."""
+    return NO_CELL if x is None or x != x else percent(x, decimals)
+
+
+def brief(x: float, *lines: float) -> str:
+    """Three significant digits as a person would write them, or more where that keeps x apart from `lines`."""
+    return _significant(x, 3, lines)
+
+
+def tick_number(x: float) -> str:
+    """A number at an axis, where ticks are round."""
+    return plain(round(x, 9) + 0.0)
+
+
+def tick_percent(x: float) -> str:
+    """A share at an axis."""
+    return f"{plain(round(100 * x, 6) + 0.0)}{NBSP}%"
 
 
 def plain(x: float | None) -> str:
@@ -229,7 +263,7 @@ def _decimal(x: float, decimals: int) -> str:
 
 
 def _careful(x: float, decimals: int) -> str:
-    """Rounded, but what is not zero is not written as zero."""
+    """Rounded, but only zero is written as zero."""
     unit = 10**-decimals
     if 0 < abs(x) < unit / 2:
         return f"<{NBSP}{_decimal(unit, decimals)}" if x > 0 else f">{NBSP}{_decimal(-unit, decimals)}"
@@ -239,8 +273,31 @@ def _careful(x: float, decimals: int) -> str:
 def _apart(x: float, decimals: int, lines: Sequence[float]) -> str:
     """With the fewest decimals, from those given, that keep x on its side of every line."""
     for places in range(decimals, 9):
-        rounded = round(x, places)
-        if all((rounded < line) == (x < line) and (rounded > line) == (x > line) for line in lines):
+        if _same_side(round(x, places), x, lines):
             return _careful(x, places)
+    return _beyond(x, lines, lambda line: _decimal(line, decimals))
+
+
+def _significant(x: float, digits: int, lines: Sequence[float]) -> str:
+    """With the fewest significant digits, from those given, that keep x on its side of every line."""
+    for n in range(digits, 13):
+        rounded = float(f"{x:.{n}g}")
+        if not _same_side(rounded, x, lines):
+            continue
+        size = abs(rounded)
+        if not 1e-4 <= size < 1e15:
+            return f"{MINUS if x < 0 else ''}{abs(x):.{n}g}"
+        decimals = max(0, n - 1 - math.floor(math.log10(size)))
+        text = _decimal(x, decimals)
+        return text.rstrip("0").rstrip(".") if decimals else text
+    return _beyond(x, lines, plain)
+
+
+def _same_side(rounded: float, x: float, lines: Iterable[float]) -> bool:
+    return all((rounded < line) == (x < line) and (rounded > line) == (x > line) for line in lines)
+
+
+def _beyond(x: float, lines: Iterable[float], form: Callable[[float], str]) -> str:
+    """On which side of the nearest line x is, where digits cannot tell."""
     line = min(lines, key=lambda line: abs(line - x))
-    return f"{'<' if x < line else '>'}{NBSP}{_decimal(line, decimals)}"
+    return f"{'<' if x < line else '>'}{NBSP}{form(line)}"

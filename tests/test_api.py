@@ -120,7 +120,7 @@ def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
     checked = auditkit.check(few_people)
     assert checked.ok and set(checked.to_frame()["code"]) == {"unknown-group"}
     bad = auditkit.check(pd.read_csv(few_people).assign(Openings="many"), map={"capacity": "Openings"})
-    assert not bad.ok and "to be mended" in shown(bad)
+    assert not bad.ok and "fix them before an audit" in shown(bad)
 
 
 # What is shown and saved --------------------------------------------------------------------------------------------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -187,3 +189,74 @@ def test_words_can_be_read(scheme: str) -> None:
     for ink in ("--ink", "--muted", "--accent", "--mark"):
         for paper in ("--paper", "--soft"):
             assert contrast(names[ink], names[paper]) >= 4.5, (ink, paper)
+
+
+# One module writes numbers, so none can round a violation away --------------------------------------------------------
+
+
+NOT_ZERO = st.floats(-1e9, 1e9).filter(bool)
+
+
+@given(NOT_ZERO, st.sampled_from([words.number, words.brief, words.amount, words.expected, words.ratio, words.signed]))
+def test_only_zero_is_written_as_zero(x: float, form: Callable[[float], str]) -> None:
+    written = plain(form(x))
+    assert written.startswith(("<", ">")) or float(written.replace(",", "").split()[0]) != 0
+
+
+@given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.integers(0, 4))
+def test_no_share_of_a_table_or_sentence_is_rounded_to_nothing_or_all(x: float, decimals: int) -> None:
+    for written in (words.cell_percent(x, decimals), words.percent(x, decimals)):
+        shown = plain(written).removesuffix(" %")
+        assert shown.startswith(("<", ">")) or 0 < float(shown) < 100
+    assert plain(words.number(x)) not in ("0", "1")
+
+
+@given(st.floats(1e-3, 1e6), st.floats(1e-3, 1e6))
+def test_a_number_of_a_sentence_keeps_its_side_of_a_line(x: float, line: float) -> None:
+    written = plain(words.brief(x, line)).replace(",", "")
+    if written[0] in "<>":
+        assert (written[0] == "<") == (x < line)
+    else:
+        assert (float(written) < line) == (x < line) and (float(written) > line) == (x > line)
+        assert float(written) == pytest.approx(x, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("x", "text"),
+    [
+        (None, "-"),
+        (float("nan"), "-"),
+        (3, "3"),
+        (-0.0, "0"),
+        (-2.5, "-2.5"),
+        (999999.6, "1,000,000"),
+        (1234567.8, "1,234,568"),
+        (0.123456789, "0.123457"),
+        (0.99999999, "0.99999999"),
+        (1 - 1e-15, "< 1"),
+        (2e-7, "2e-07"),
+        ("<=", "<="),
+    ],
+)
+def test_number(x: object, text: str) -> None:
+    assert plain(words.number(x)) == text
+
+
+@pytest.mark.parametrize(("x", "text"), [(999.96, "1,000"), (1234.5, "1,234"), (-0.0123456, "-0.0123"), (0, "0")])
+def test_short(x: float, text: str) -> None:
+    assert plain(words.brief(x)) == text
+
+
+def test_no_other_module_rounds_a_number() -> None:
+    """A format such as .2f or % belongs into text.py; svg.py shortens coordinates, the study prints its own tables."""
+    root = Path(__file__).resolve().parents[1]
+    found = []
+    for path in [*(root / "auditkit").rglob("*.py"), *(root / "plugins").rglob("*.py")]:
+        if path.name in ("text.py", "svg.py") or "study" in path.parts:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+                spec = "".join(str(part.value) for part in node.format_spec.values if isinstance(part, ast.Constant))
+                if re.search(r"\.\d*[efgEFG]$|^[,.\d]*%$", spec):
+                    found.append(f"{path.relative_to(root)}:{node.lineno}: {spec}")
+    assert not found, found

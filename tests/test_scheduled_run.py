@@ -110,7 +110,7 @@ def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None
     [
         ("[threshold]\nx = 1", "did you mean 'thresholds'?"),
         ("[thresholds]\nimpact_ratio.mim = 0.8", "did you mean 'impact_ratio.min'?"),
-        ("thresholds = 3", "thresholds: is no table"),
+        ("thresholds = 3", "thresholds: is not a table"),
         ('[history]\nkep = "4 years"', "did you mean 'keep'?"),
         ('[history]\nkeep = "four years"', 'is not a period; write for example "4 years"'),
         ('[history]\nkeep = "0 days"', "is not a period"),

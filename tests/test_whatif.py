@@ -175,7 +175,7 @@ def test_other_constraints_stay_and_conflicts_are_points_without_numbers() -> No
 def test_wrong_questions_are_refused() -> None:
     with pytest.raises(InputError, match="has no key 'shar'"):
         scenarios.frontier(FOUR, build("quota:group=Y,share=0.4"), parameter="shar", values=[0.1])
-    with pytest.raises(InputError, match="share: 2"):
+    with pytest.raises(InputError, match="share: Input should be less than or equal to 1, not 2"):
         scenarios.frontier(FOUR, build("quota:group=Y,share=0.4"), values=[2])
     with pytest.raises(InputError, match="at least one"):
         scenarios.sensitivity(FOUR, [], "Y")

@@ -20,7 +20,7 @@ from auditkit.cli.options import (
     working,
 )
 from auditkit.cli.output import print_table
-from auditkit.display import number
+from auditkit.text import number, percent, scientific
 
 if TYPE_CHECKING:
     from auditkit.solver import Solution
@@ -97,8 +97,8 @@ def _print(solution: Solution) -> None:
         for spec in solution.conflict:
             print(f"  {spec}")
         return
-    print(f"constrained    {number(best.utility)}  (bound {number(best.bound)}, gap {best.gap:.1e})")
-    kept = "" if solution.ratio is None else f", {solution.ratio:.2%} of the utility is kept"
+    print(f"constrained    {number(best.utility)}  (bound {number(best.bound)}, gap {scientific(best.gap)})")
+    kept = "" if solution.ratio is None else f", {percent(solution.ratio, 2)} of the utility is kept"
     print(f"price          {number(solution.loss or 0.0)}{kept}")
     if solution.approximate is not None:
         certified = solution.approximate.certified

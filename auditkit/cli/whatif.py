@@ -21,6 +21,7 @@ from auditkit.cli.options import (
     working,
 )
 from auditkit.errors import InputError, Problem
+from auditkit.text import cell_percent, number, percent, sentence
 
 if TYPE_CHECKING:
     from auditkit.scenarios import Answers
@@ -97,26 +98,23 @@ def whatif(
 def _print(answers: Answers) -> None:
     from auditkit.cli.output import print_table
 
-    def number(x: float | None, form: str = ".6g") -> str:
-        return "-" if x is None else format(x, form)
-
     for curve in answers.frontiers:
         click.echo(curve.sentence)
         rows = [
-            [number(p.value, ".3g"), number(p.utility), number(p.ratio, ".2%"), number(p.unfilled_capacity, ".2f")]
+            [*map(number, (p.value, p.utility)), cell_percent(p.ratio), number(p.unfilled_capacity)]
             for p in curve.points
         ]
         print_table([curve.parameter, "utility", "kept", "positions open"], rows, right=0)
     if answers.sensitivity is not None:
         click.echo(answers.sensitivity.sentence)
         rows = [
-            [number(p.factor, ".0%"), number(p.ratio, ".2%"), number(p.long_term_ratio, ".2%")]
+            [percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)]
             for p in answers.sensitivity.points
         ]
         print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
     for part in (answers.positions, *answers.budgets):
         if part is not None:
-            click.echo(part.sentence[:1].upper() + part.sentence[1:])
+            click.echo(sentence(part.sentence))
     if answers.constraints:
         click.echo(f"(biased scores and more positions: under {', '.join(answers.constraints)})")
     for notice in answers.notices:

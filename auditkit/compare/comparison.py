@@ -169,8 +169,7 @@ def _firm(fitted: Fitted) -> Standing:
 
 def _standing(outcome: Outcome) -> Standing:
     by_group = _by_group(outcome.layout, outcome.inspected, outcome.selected)
-    unfilled = max(0.0, outcome.unfilled_capacity)  # rounding can leave it a hair below zero
-    return Standing(outcome.utility, outcome.long_term_utility, by_group, unfilled)
+    return Standing(outcome.utility, outcome.long_term_utility, by_group, outcome.unfilled_capacity)
 
 
 def _by_group(layout: Layout, inspected: Any, selected: Any) -> dict[str, dict[str, GroupNumbers]]:
@@ -296,6 +295,6 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
         own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
         moved = shadow_prices.total_shifts(parts, duals * own)
         said = shadow_prices.NOT_BINDING if value == 0 else shadow_prices.say(moved, scale) if moved else None
-        slack = measure.slack(optimum.outcome.visits)
+        slack = optimum.measure_slacks[k]
         found.append(Dual(measure.label, measure.sense, float(value), slack, said, False))
     return tuple(found)

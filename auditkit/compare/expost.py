@@ -27,6 +27,7 @@ from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
 from auditkit.solver.policy import Mixture
+from auditkit.solver.rounding import without_noise
 
 BINS = 40
 TAIL = 5e-5
@@ -231,10 +232,10 @@ def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b:
         chances.append(weight * grid.chance.ravel())
     slack, chance = np.concatenate(slacks), np.concatenate(chances)
     size = max(float(np.abs(slack).max()), abs(row.bound), abs(a), abs(b))
-    slack = np.where(np.abs(slack) <= 1e-12 * size, 0.0, slack)
+    slack = without_noise(slack, size)
     kept = chance > 0
     slack, chance = slack[kept], chance[kept] / chance.sum()
-    mean = float(slack @ chance)
+    mean = without_noise(float(slack @ chance), float(np.abs(slack) @ chance))
     missed = slack != 0 if row.sense == "==" else slack < 0
     edges, probabilities = histogram(slack, chance)
     return SlackLaw(

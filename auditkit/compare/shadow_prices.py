@@ -17,25 +17,18 @@ import numpy as np
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Layout
+from auditkit.solver.rounding import without_noise
+from auditkit.text import brief, listing
 
 NOT_BINDING = "not binding"
 ORDER_TOLERANCE = 1e-9
 
 
-def number(x: float) -> str:
-    """Three digits, as a person would write them."""
-    return f"{x:,.0f}" if abs(x) >= 1000 else f"{x:.3g}"
-
-
 def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | None:
     """(what is counted, group) -> what dual j adds to the worth of one such outcome; None if it is no plain count."""
-    found: dict[tuple[str, str], float] = defaultdict(float)
-    for f in np.flatnonzero(parts.matrix[j]):
-        part = parts.parts[f]
-        if part.counts is None:
-            return None
-        found[part.counts, parts.names[part.group]] += -dual * float(parts.matrix[j, f])
-    return dict(found)
+    duals = np.zeros(len(parts.matrix))
+    duals[j] = dual
+    return total_shifts(parts, duals)
 
 
 def dual_in_words(parts: Parts | None, j: int, dual: float, value_scale: float) -> str | None:
@@ -52,7 +45,7 @@ def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
     for (what, group), gain in moved.items():
         if gain == 0.0:
             continue
-        size = number(abs(gain) / value_scale if what == SELECTION else abs(gain))
+        size = brief(abs(gain) / value_scale if what == SELECTION else abs(gain))
         acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
         thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
         alike.setdefault((thing, acts[gain < 0], size), []).append(group)
@@ -64,31 +57,25 @@ def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
     many: dict[tuple[str, str], list[str]] = {}
     for (thing, act, size), names in alike.items():
         many.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
-    return "as if " + "; ".join(f"each {thing} {act.format(_and(each))}" for (thing, act), each in many.items())
-
-
-def _and(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
+    return "as if " + "; ".join(f"each {thing} {act.format(listing(each))}" for (thing, act), each in many.items())
 
 
 def _groups(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return f"group {names[0]}"
-    return f"groups {_and(names)}"
+    return f"{'group' if len(names) == 1 else 'groups'} {listing(names)}"
 
 
 def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], float] | None:
     """The shifts of all rows together; None if some binding row is no plain count."""
     if parts is None:
         return None
-    total: dict[tuple[str, str], float] = defaultdict(float)
-    for j, dual in enumerate(duals):
-        moved = shifts(parts, j, float(dual)) if dual else {}
-        if moved is None:
-            return None
-        for key, gain in moved.items():
-            total[key] += gain
-    return dict(total)
+    terms: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for j in np.flatnonzero(duals):
+        for f in np.flatnonzero(parts.matrix[j]):
+            part = parts.parts[f]
+            if part.counts is None:
+                return None
+            terms[part.counts, parts.names[part.group]].append(-float(duals[j]) * float(parts.matrix[j, f]))
+    return {key: without_noise(sum(gains), sum(map(abs, gains))) for key, gains in terms.items()}
 
 
 def order_kept(layout: Layout, rows: Rows, parts: Parts | None, duals: Floats) -> bool:

@@ -81,6 +81,10 @@ class Measure:
         value = self.value(visits[self.states])
         return value - self.bound if self.sense == ">=" else self.bound - value
 
+    def size(self, visits: Floats) -> float:
+        """The terms of the slack added up: what rounding is relative to."""
+        return abs(self.value(visits[self.states])) + abs(self.bound)
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:
@@ -97,6 +101,10 @@ class Rows:
 
     def values(self, visits: Floats) -> Floats:
         return np.asarray(self._matrix(len(visits)) @ visits)
+
+    def sizes(self, visits: Floats) -> Floats:
+        """The sum of the absolute terms of each row, bound included: what rounding is relative to."""
+        return np.asarray(abs(self._matrix(len(visits))) @ np.abs(visits)) + np.abs(self.bounds)
 
     def _matrix(self, states: int) -> Any:
         """Theta, sparse: one product is many times faster than one dot product for each row."""

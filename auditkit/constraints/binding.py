@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from pydantic import ValidationError
-
 from auditkit.constraints import checks, spec
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw, unzip
-from auditkit.errors import InputError, PluginError, Problem, blaming, nearest
+from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, validated
 from auditkit.model.layout import Layout
 
 
@@ -50,10 +48,7 @@ def make(kinds: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Cons
         raise InputError(Problem("type", f"there is no constraint {name!r}", nearest(name, kinds)))
     kind = kinds[name]
     with blaming(kind, f"making the constraint {name!r}"):
-        try:
-            made = kind.model_validate(keys)
-        except ValidationError as error:
-            raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
+        made = validated(kind, keys, name)
         made.describe()  # keys that cannot be written as a SPEC would be found out only in the report
         return made
 
@@ -72,13 +67,3 @@ def make_constraints(
     if problems:
         raise InputError(problems)
     return made
-
-
-def _explain(name: str, kind: type[Constraint], item: Any) -> Problem:
-    place = ".".join(str(part) for part in item["loc"])
-    if item["type"] == "extra_forbidden":
-        return Problem(place, f"{name!r} has no key {place!r}", nearest(place, kind.model_fields))
-    if item["type"] == "missing":
-        field = kind.model_fields.get(place)
-        return Problem(place, f"{name!r} needs the key {place!r}", (field.description or "") if field else "")
-    return Problem(place, f"{item['msg']}, not {item['input']!r}")

@@ -19,6 +19,7 @@ import numpy as np
 from auditkit.constraints.base import Constraint, Measure, Row
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, dot
+from auditkit.text import number
 
 LARGEST = 1e100
 """Sums of what is larger can no longer be told from infinity."""
@@ -144,9 +145,10 @@ def slope_flaw(measure: Measure, at: Floats) -> str | None:
             return "its value or gradient is not finite at a point of its domain"
         size = TOLERANCE * (abs(said) + abs(ahead) + abs(behind) + max(abs(measure.bound), 1e-3))
         if not min(ahead, behind) - size <= said <= max(ahead, behind) + size:
+            seen = number((ahead + behind) / 2)
             return (
-                f"its gradient is not that of its value: along the visits it says {said:.6g}, and the value changes by "
-                f"{(ahead + behind) / 2:.6g}"
+                "its gradient is not that of its value: along the visits it says "
+                f"{number(said)}, and the value changes by {seen}"
             )
     return None
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit import display
 from auditkit.data.problems import Notice, Problems, RowCounts
 from auditkit.data.read_file import Source
 from auditkit.data.roles import Mapping as RoleMapping
+from auditkit.display import Shown
 from auditkit.model.groups import UNKNOWN
 
 ALL = "all"
@@ -19,7 +19,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True, eq=False)
-class History:
+class History(Shown):
     """One row per application. Treat `table` as read-only.
 
     | column | type | meaning |
@@ -73,15 +73,16 @@ class History:
         counts = self.counts
         return f"<History of {self.source.path}: {counts.rows_used:,} of {counts.rows_read:,} rows used>"
 
-    def _repr_html_(self) -> str:
-        """Counts and the mapping; no row of the table."""
-        facts = [
+    def _facts(self) -> list[str]:
+        return [
             f"{self.table['search'].nunique():,} searches, groups: {', '.join(self.groups) or 'none'}",
             *([f"stages: {', '.join(self.stages)}"] if self.stages else ()),
             f"{len(self.problems):,} problems with cells",
         ]
-        mapping = [list(row) for row in render_mapping(self)]
-        return display.card(repr(self).strip("<>"), facts, display.Table(["role", "column", "reason"], mapping))
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """The mapping, and no row of the data."""
+        return [pd.DataFrame(render_mapping(self), columns=["role", "column", "reason"])]
 
     def has(self, column: str) -> bool:
         """Whether the table has this canonical column."""

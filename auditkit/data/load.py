@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pandas as pd
 
-from auditkit import display
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
-from auditkit.data.problems import KINDS, Problems
+from auditkit.data.problems import Problems
 from auditkit.data.read_file import give_up, read
 from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
 from auditkit.data.summary_table import expand
+from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
 
 
 @dataclass(frozen=True, eq=False)
-class Checked:
+class Checked(Shown):
     """What `check` found. `errors` are what stops before the cells are read: the file, or a role that must be given."""
 
     errors: tuple[Problem, ...]
@@ -39,13 +39,14 @@ class Checked:
 
     def __repr__(self) -> str:
         found = f"{len(self.errors)} errors, {len(self.problems):,} problems with cells"
-        return f"<Checked: {found}; {'an audit can go on' if self.ok else 'to be mended before an audit'}>"
+        return f"<Checked: {found}; {'an audit can go on' if self.ok else 'fix them before an audit'}>"
 
-    def _repr_html_(self) -> str:
-        counts = self.problems.counts()
-        rows = [[code, KINDS[code].treatment, counts[code]] for code in sorted(counts)]
-        table = display.Table(["problem", "treatment", "cells"], rows, right=2)
-        return display.card(repr(self).strip("<>"), map(str, self.errors), table)
+    def _facts(self) -> list[str]:
+        return [str(error) for error in self.errors]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """How often each problem occurs."""
+        return [self.to_frame().groupby(["code", "treatment"]).size().rename("cells").reset_index()]
 
 
 def load(

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit import display
+from auditkit.display import Shown
 from auditkit.errors import InputError
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.quality import FitQuality
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.text import amount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +93,7 @@ class Realised:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class Fitted(Shown):
     """A history as an instance. Candidates are named c0, c1, ... in the order of the layout."""
 
     instance: Instance
@@ -121,17 +122,11 @@ class Fitted:
     def __repr__(self) -> str:
         return repr(self.instance).replace("Instance", "Fitted", 1)
 
-    def _repr_html_(self) -> str:
-        layout, realised = self.instance.layout, self.realised
-        counts = [
-            np.bincount(layout.candidate_group, who, minlength=len(layout.groups)).astype(int).tolist()
-            for who in (np.ones(len(self.rows)), realised.inspected, realised.selected)
-        ]
-        rows = list(zip(layout.groups, *counts, strict=True))
-        facts = [
-            f"fitter: {self.settings['fitter']}; the firm's decisions were worth {display.number(realised.utility)}",
-            *self.notices,
-            *self.quality.warnings,
-        ]
-        table = display.Table(["group", "candidates", "inspected by the firm", "selected"], rows, right=1)
-        return display.card(repr(self).strip("<>"), facts, table)
+    def _facts(self) -> list[str]:
+        worth = f"the firm's decisions were worth {amount(self.realised.utility)}"
+        return [f"fitter: {self.settings['fitter']}; {worth}", *self.notices, *self.quality.warnings]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """Candidates of each group, and how many the firm inspected and selected."""
+        groups = self.to_frame().groupby("group")
+        return [groups[["inspected", "selected"]].sum().assign(candidates=groups.size()).reset_index()]

@@ -23,6 +23,7 @@ import numpy as np
 from auditkit.fitting.fitter import Laws, quantise
 from auditkit.fitting.propensity import TERCILES, Selection, terciles
 from auditkit.model.layout import Bools, Floats
+from auditkit.text import brief, p_value
 
 BINS = 10
 LEVELS = (0.5, 0.8, 0.9)
@@ -169,7 +170,9 @@ def _warnings(by_group: tuple[Error, ...], by_stratum: tuple[Error, ...], p: flo
             continue
         if abs(error.mean_error) > 3 * error.standard_error:
             side = "higher" if error.mean_error > 0 else "lower"
-            found.append(f"{kind} {error.name}: scores are {abs(error.mean_error):.3g} {side} than expected on average")
+            found.append(
+                f"{kind} {error.name}: scores are {brief(abs(error.mean_error))} {side} than expected on average"
+            )
     if p < DOUBTFUL:
-        found.append(f"the priors' spread or shape is off: the PIT histogram is not even (p = {p:.2g})")
+        found.append(f"the priors' spread or shape is off: the PIT histogram is not even (p = {p_value(p)})")
     return tuple(found)

@@ -11,10 +11,10 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
 from pydantic_core import CoreSchema
 
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_json
 from auditkit.model.instance import INSTANCE, Instance
 from auditkit.model.search import Box, Candidate, Chain, Search, State
@@ -217,7 +217,7 @@ def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
     try:
         instance = instance_from_document(document)
     except InputError as error:
-        raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in error.problems]) from None
+        raise InputError([problem.of_file(path) for problem in error.problems]) from None
     return instance, document.get("constraints", []), hashlib.sha256(content).hexdigest()
 
 
@@ -226,23 +226,16 @@ def read_solution(path: Path) -> dict[str, Any]:
     document, _ = read_json(path)
     if not isinstance(document, dict) or document.get("format") != SOLUTION:
         raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION}"))
-    try:
-        SolutionModel.model_validate(document)
-    except ValidationError as error:
-        raise InputError(mismatches(error, str(path), "write it again with auditkit solve --json")) from None
+    check_format(SolutionModel, document, path, "write it again with auditkit solve --json")
     return document
 
 
-def mismatches(error: ValidationError, place: str, fix: str) -> list[Problem]:
-    """Where a document that a program wrote is not of its format, and what to do."""
-    return [
-        Problem(f"{place}: {_where(item['loc'])}", "is missing" if item["type"] == "missing" else item["msg"], fix)
-        for item in error.errors()
-    ]
-
-
-def _where(loc: tuple[int | str, ...]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in loc).lstrip(".")
+def check_format(model: type[BaseModel], document: Any, place: object, fix: str) -> None:
+    """Raise an InputError where a document that a program wrote is not of its format."""
+    try:
+        validated(model, document, fix=fix, quote=False)
+    except InputError as error:
+        raise InputError([problem.of_file(place) for problem in error.problems]) from None
 
 
 def instance_from_document(document: Any) -> Instance:
@@ -311,25 +304,7 @@ def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | Non
 
 def _validate(kind: type[M], raw: Any, place: str, problems: list[Problem]) -> M | None:
     try:
-        return kind.model_validate(raw)
-    except ValidationError as error:
-        for item in error.errors():
-            where = _where(item["loc"])
-            last = str(item["loc"][-1])
-            if item["type"] == "extra_forbidden":
-                problem = Problem(where, f"unknown key {last!r}", nearest(last, _keys(kind, item["loc"])))
-            elif item["type"] == "missing":
-                problem = Problem(where, "is missing")
-            else:
-                problem = Problem(where, f"{item['msg']}, not {item['input']!r}")
-            problems.append(problem.at(place) if place else problem)
+        return validated(kind, raw)
+    except InputError as error:
+        problems += [problem.at(place) if place else problem for problem in error.problems]
         return None
-
-
-def _keys(kind: type[BaseModel], place: tuple[int | str, ...]) -> list[str]:
-    """The keys that are known where an unknown one was found."""
-    if kind is InstanceModel and len(place) > 1:
-        return list(SearchModel.model_fields)
-    if kind is ChainModel and len(place) > 1:
-        return list(StateModel.model_fields)
-    return list(kind.model_fields)

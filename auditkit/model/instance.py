@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from auditkit.display import Shown
 from auditkit.errors import InputError, Problem
 from auditkit.files import write_json
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Layout, lay_out
 from auditkit.model.search import Box, Chain, Groups, Search, State, groups_of
+from auditkit.text import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +27,7 @@ INSTANCE = "auditkit-instance/1"
 
 
 @dataclass(frozen=True, eq=False)
-class Instance:
+class Instance(Shown):
     """Independent searches, solved together because constraints may span them all."""
 
     searches: tuple[Search, ...]
@@ -77,13 +79,11 @@ class Instance:
         n = sum(len(search.candidates) for search in self.searches)
         return f"<Instance: {n:,} candidates in {len(self.searches):,} searches>"
 
-    def _repr_html_(self) -> str:
-        from auditkit import display
+    def _facts(self) -> list[str]:
+        return [f"positions: {count(int(self.layout.capacity.sum()))}"]
 
-        layout = self.layout
-        sizes = list(zip(layout.groups, layout.group_sizes.tolist(), strict=True))
-        facts = [f"positions: {display.number(int(layout.capacity.sum()))}"]
-        return display.card(repr(self).strip("<>"), facts, display.Table(["group", "candidates"], sizes, right=1))
+    def _tables(self) -> list[pd.DataFrame]:
+        return [self.to_frame().groupby("group").size().rename("candidates").reset_index()]
 
 
 def _document(instance: Instance) -> dict[str, Any]:

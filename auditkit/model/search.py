@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
+from auditkit.text import exact
 
 Groups = str | Mapping[str, str | None]
 """The group of a candidate, or one for each protected attribute; None where it is unknown."""
@@ -183,7 +184,7 @@ def _distribution_problems(place: str, probs: NDArray[np.float64]) -> list[Probl
         return [Problem(place, "contains a probability outside 0 to 1")]
     total = float(probs.sum())
     if abs(total - 1) > SUM_TOLERANCE:
-        return [Problem(place, f"the probabilities sum to {total:.12g}, not to 1")]
+        return [Problem(place, f"the probabilities sum to {exact(total)}, not to 1")]
     return []
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from auditkit import display
 from auditkit.compare import Comparison
 from auditkit.config import Config, Format
 from auditkit.data import History
+from auditkit.display import Shown
 from auditkit.files import write_bytes
 from auditkit.fitting.fitted import Fitted
 from auditkit.report import document as documents
@@ -26,7 +26,7 @@ MOST_FINDINGS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Audit:
+class Audit(Shown):
     """A finished audit: the document, and what it was made from.
 
     What it shows of itself is what the document holds: numbers of groups, never a person's row.
@@ -83,16 +83,13 @@ class Audit:
         counts = self.history.counts
         return f"<Audit of {self.document['input']['path']}: {counts.rows_used:,} of {counts.rows_read:,} rows used>"
 
-    def _repr_html_(self) -> str:
+    def _facts(self) -> list[str]:
         findings = [note["text"] for note in self.document["findings"] if note["kind"] == "finding"]
-        policies = [[policy.name, *_price(policy.part)] for policy in view.policies(self.document)]
-        disparity = self.to_frame("disparity").drop(columns="status")
-        return display.card(
-            repr(self).strip("<>"),
-            [*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")],
-            display.Table(["policy", "utility", "loss", "kept"], policies, right=1),
-            display.Table([str(name).replace("_", " ") for name in disparity], disparity.to_numpy().tolist(), right=2),
-        )
+        return [*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        policies = self.to_frame()[["policy", "utility", "loss", "kept"]].drop_duplicates()
+        return [policies, self.to_frame("disparity").drop(columns="status")]
 
 
 def _price(policy: view.Document) -> tuple[float | None, float | None, float | None]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.report.svg import GRID, GROUPS, MARKERS, SIZE, WIDTH, label
+from auditkit.text import tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,14 +30,6 @@ def ticks(ax: Axes, form: Callable[[float], str], most: int = 5) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(most, steps=[1, 2, 2.5, 5, 10]))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: form(x)))
     ax.tick_params(axis="x", length=3)
-
-
-def whole_percent(x: float) -> str:
-    return f"{round(100 * x, 6):g}\u00a0%".replace("-", "\u2212")
-
-
-def plain_number(x: float) -> str:
-    return f"{round(x, 9):,.10g}".replace("-", "\u2212")
 
 
 def legend_rows(names: Sequence[str]) -> list[list[tuple[int, float]]]:
@@ -78,6 +71,6 @@ def shares_upwards(ax: Axes, most: int, prune: Literal["lower"] | None = None) -
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator(most, prune=prune))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: whole_percent(y)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: tick_percent(y)))
     ax.set_axisbelow(True)
     ax.grid(axis="y", color=GRID, linewidth=0.7)

@@ -10,17 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from auditkit.report import scenario_charts
-from auditkit.report.chart_parts import (
-    bare,
-    legend,
-    legend_rows,
-    plain_number,
-    stretch,
-    ticks,
-    upright,
-    whole_percent,
-    write,
-)
+from auditkit.report.chart_parts import bare, legend, legend_rows, stretch, ticks, upright, write
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
 from auditkit.report.svg import (
     FILL,
@@ -38,7 +28,7 @@ from auditkit.report.svg import (
     label,
 )
 from auditkit.report.view import Document, PolicyView, at, constrained, disparities, group_names, policies, total
-from auditkit.text import amount, count, interval, listing, percent, ratio
+from auditkit.text import amount, count, interval, listing, percent, ratio, tick_number, tick_percent
 
 MOST_GROUPS = len(GROUPS)
 MOST_POLICIES = 10
@@ -135,7 +125,7 @@ def impact_ratio(key: str, disparity: Mapping[str, Any]) -> Chart | None:
     ax = axes(fig, 0, height, left=4, right=4)
     bare(ax, height)
     ax.set_xlim(0, right)
-    ticks(ax, plain_number, 6)
+    ticks(ax, tick_number, 6)
     ax.set_xlabel(f"impact ratio; 1 is the rate of {label(disparity['reference'] or 'the reference', 24)}", labelpad=3)
     for i, (row, (x, low, high)) in enumerate(zip(rows, ends)):
         y = 32 * i
@@ -183,7 +173,7 @@ def side_by_side(document: Document, outcome: str) -> Chart | None:
     low, high = min(known), max(known)
     room = max(0.08 * (high - low), 0.02 * high, 0.005)
     ax.set_xlim(max(0.0, low - room) if low > 0.4 * high else -0.02 * high, high + room)
-    ticks(ax, whole_percent)
+    ticks(ax, tick_percent)
     ax.set_xlabel(f"share of the group's candidates {outcome} (expected)", labelpad=3)
     legend(ax, names, lines)
     for i, (view, row) in enumerate(zip(views, rates)):
@@ -212,11 +202,11 @@ def _rates_in_words(
 
 
 def utility_kept(document: Document) -> Chart | None:
-    return _price(document, "ratio", "chart-price-kept", "Utility kept under each constraint", percent, whole_percent)
+    return _price(document, "ratio", "chart-price-kept", "Utility kept under each constraint", percent, tick_percent)
 
 
 def utility_lost(document: Document) -> Chart | None:
-    return _price(document, "loss", "chart-price-lost", "Utility lost to each constraint", amount, plain_number)
+    return _price(document, "loss", "chart-price-lost", "Utility lost to each constraint", amount, tick_number)
 
 
 def _price(

@@ -22,7 +22,20 @@ from auditkit.disparity import (
     Reconciled,
     SegmentTable,
 )
-from auditkit.text import amount, count, expected, fraction, interval, listing, p_value, percent, plural, ratio, spaced
+from auditkit.text import (
+    amount,
+    brief,
+    count,
+    expected,
+    fraction,
+    interval,
+    listing,
+    p_value,
+    percent,
+    plural,
+    ratio,
+    spaced,
+)
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
@@ -245,7 +258,7 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
         found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
-        each = listing(f"{amount(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
+        each = listing(f"{brief(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
         found.append(_notice("unfilled-positions", f"Positions that stay open on average: {each}."))
     return found
 

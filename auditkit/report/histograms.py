@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.report.chart_parts import plain_number, shares_upwards, ticks, whole_percent
+from auditkit.report.chart_parts import shares_upwards, ticks
 from auditkit.report.svg import FILL, GROUPS, INK, MUTED, Chart, axes, chart, figure, label
 from auditkit.report.view import Document, at, constrained, coverage_rows, pit_bins
-from auditkit.text import count, listing, percent, plural, ratio
+from auditkit.text import count, listing, percent, plural, ratio, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,7 +33,7 @@ def slack(i: int, title: str, law: Mapping[str, Any]) -> Chart:
     fig = figure(150)
     ax = axes(fig, 6, 108, left=34, right=8)
     _histogram(ax, edges, probabilities)
-    ticks(ax, plain_number, 6)
+    ticks(ax, tick_number, 6)
     ax.axvline(0, color=INK, linewidth=1)
     if law["mean"] is not None:
         ax.axvline(law["mean"], color=GROUPS[1], linewidth=1.5, dashes=(4, 2))
@@ -75,7 +75,7 @@ def unfilled(document: Document) -> Chart | None:
         ax = axes(fig, each * i + 20, each - 26, left=34, right=8)
         _histogram(ax, edges, shares, GROUPS[0])
         ax.set_xlim(left - 0.5, right + 0.5)
-        ticks(ax, plain_number, min(8, max(1, math.ceil(right - left))))
+        ticks(ax, tick_number, min(8, max(1, math.ceil(right - left))))
         if i < len(panels) - 1:
             ax.set_xticklabels([])
         else:
@@ -102,7 +102,7 @@ def pit(document: Document) -> Chart | None:
     _histogram(ax, edges, shares)
     ax.plot([edges[0], edges[-1]], [even, even], color=INK, linewidth=1, dashes=(4, 2))
     ax.set_xlim(edges[0], edges[-1])
-    ticks(ax, plain_number)
+    ticks(ax, tick_number)
     ax.set_xlabel("place of the score in its predicted distribution", labelpad=3)
     description = (
         f"{plural(len(shares), 'bin')} with between {percent(min(shares))} and {percent(max(shares))} of the scores; "
@@ -124,7 +124,7 @@ def coverage(document: Document) -> Chart | None:
     levels, shares = zip(*rows)
     ax.plot(levels, shares, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
     shares_upwards(ax, 4, prune="lower")
-    ticks(ax, whole_percent)
+    ticks(ax, tick_percent)
     ax.set_xlabel("nominal level; height: share of scores inside", labelpad=3)
     said = listing(f"{percent(level)} intervals held {percent(share)}" for level, share in rows)
     return chart(fig, "chart-fit-coverage", "Coverage of the predicted intervals", f"{said} of the scores.")

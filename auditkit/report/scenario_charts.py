@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.report.chart_parts import bare, plain_number, stretch, ticks, upright, whole_percent, write
+from auditkit.report.chart_parts import bare, stretch, ticks, upright, write
 from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, WIDTH, Chart, axes, chart, figure, label, lit
-from auditkit.text import amount, listing, percent
+from auditkit.text import amount, brief, listing, percent, plural, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ def frontier(part: Part, number: int = 1) -> Chart | None:
     for height, x, text in ((0.03, part["starts"], free), (0.13, part["present"], "as it is")):
         if x is not None and kept[0][0] <= x <= kept[-1][0]:
             _mark(ax, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
-    said = listing(f"{percent(y)} at {x:.3g}" for x, y in kept)
+    said = listing(f"{percent(y)} at {brief(x)}" for x, y in kept)
     return chart(
         fig, f"chart-frontier-{number}", f"Utility kept by {label(part['label'], 80)}", f"Utility kept: {said}."
     )
@@ -76,7 +76,7 @@ def sensitivity(part: Part, number: int = 1) -> Chart | None:
     if part["wins_at"] is not None:
         _mark(ax, part["wins_at"], "wins to the left", part["wins_at"] > 0.55, 0.03)
     said = listing(
-        f"{percent(short)} and {percent(long)} at {x:.3g}"
+        f"{percent(short)} and {percent(long)} at {brief(x)}"
         for (x, short), (_, long) in zip(lines["short term"], lines["long term"])
     )
     title = f"Biased scores of {label(part['group'], 60)}"
@@ -93,7 +93,7 @@ def positions(part: Part) -> Chart | None:
     ax = axes(fig, 0, height, left=6, right=6)
     bare(ax, height)
     ax.set_xlim(low - room, high + room)
-    ticks(ax, plain_number, 4)
+    ticks(ax, tick_number, 4)
     ax.set_xlabel("utility; line: the unconstrained optimum now", labelpad=3)
     said = []
     for i, (name, extra) in enumerate(rows):
@@ -117,12 +117,12 @@ def positions(part: Part) -> Chart | None:
 def _positions_in_words(number: int | None) -> str:
     if number is None:
         return "no number is enough"
-    return "none needed" if number == 0 else f"{number:,} more position{'' if number == 1 else 's'}"
+    return "none needed" if number == 0 else plural(number, "more position")
 
 
 def budget(part: Part, number: int = 1) -> Chart | None:
     rows = [
-        (f"{plain_number(part['unit'])} more of the budget", part["budget"]),
+        (f"{tick_number(part['unit'])} more of the budget", part["budget"]),
         ("one more position", part["position"]),
     ]
     worth = [(name, x) for name, x in rows if x is not None]
@@ -131,7 +131,7 @@ def budget(part: Part, number: int = 1) -> Chart | None:
     ax = axes(fig, 0, height, left=6, right=6)
     bare(ax, height)
     ax.set_xlim(min(0.0, *(x for _, x in worth)), 1.02 * max(x for _, x in worth) or 1.0)
-    ticks(ax, plain_number, 4)
+    ticks(ax, tick_number, 4)
     ax.set_xlabel("units of utility gained", labelpad=3)
     for i, (name, x) in enumerate(worth):
         write(ax, 30 * i + 12, name)
@@ -152,9 +152,9 @@ def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: whole_percent(y)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: tick_percent(y)))
     ax.grid(axis="y", color=GRID, linewidth=0.7)
-    ticks(ax, plain_number, 6)
+    ticks(ax, tick_number, 6)
     ax.set_xlabel(x_label, labelpad=3)
     _name(ax, list(lines))
     for i, dots in enumerate(lines.values()):

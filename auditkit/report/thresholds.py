@@ -27,7 +27,7 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
-from auditkit.text import amount, percent, ratio, scientific
+from auditkit.text import amount, exact, percent, ratio, scientific
 
 BOUNDS = ("min", "max", "max_drop", "max_rise")
 ROUNDING = Fraction(1, 10**12)
@@ -330,4 +330,4 @@ def _form(measure: str, value: float, line: float | None = None) -> str:
 
 
 def _plain(x: Fraction | float) -> str:
-    return f"{float(x):.12g}"
+    return exact(float(x))

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit import display
 from auditkit.constraints.base import AuditContext, Constraint
 from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import audit_context, explored, priced
+from auditkit.display import Shown
 from auditkit.files import write_json
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
@@ -29,6 +29,7 @@ from auditkit.scenarios.frontier import STEPS, Frontier, frontier
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
 from auditkit.solver import solve
+from auditkit.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,9 @@ FEW_STEPS = 5
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Shown):
+    """The answers to all questions."""
+
     group: str | None
     """The group that was asked about; None if there are no two groups to compare."""
     constraints: tuple[str, ...]
@@ -88,8 +91,11 @@ class Answers:
         """Write what `auditkit whatif --json` prints."""
         write_json(path, self.to_json())
 
-    def _repr_html_(self) -> str:
-        return display.card("What if", [*self.sentences, *self.notices])
+    def __repr__(self) -> str:
+        return f"<Answers: {plural(len(self.sentences), 'what-if question')}>"
+
+    def _facts(self) -> list[str]:
+        return [*self.sentences, *self.notices]
 
 
 def ask(

@@ -16,17 +16,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
-from auditkit.errors import InputError, Problem, blaming, nearest
+from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.scenarios.sensitivity import open_positions
 from auditkit.solver import Solution, evaluate, solve
 from auditkit.solver.policy import Level, Outcome, Policy
+from auditkit.text import amount, brief, count, percent, plain
 
 FREE = 1e-9
 """Of the utility: a loss below this is none."""
@@ -77,18 +76,17 @@ class Frontier:
             return f"No value of {self.parameter} that was tried can be met."
         strict = max(solved, key=lambda p: self.tightens * p.value)
         if self.starts is None:
-            return f"{self.label}: no {self.parameter} from {solved[0].value:g} to {solved[-1].value:g} costs anything."
+            first, last = plain(solved[0].value), plain(solved[-1].value)
+            return f"{self.label}: no {self.parameter} from {first} to {last} costs anything."
         side = "up to" if self.tightens > 0 else "down to"
-        told = f"{self.label}: a {self.parameter} {side} {self.starts:.3g} is free; {strict.value:g} costs "
-        told += f"{strict.loss:.3g}" if strict.ratio is None else f"{_percent(1 - strict.ratio)} of the utility"
+        told = f"{self.label}: a {self.parameter} {side} {brief(self.starts, strict.value)} is free; "
+        price = amount(strict.loss) if strict.ratio is None else f"{percent(1 - strict.ratio, 2)} of the utility"
+        told += f"{plain(strict.value)} costs {price}"
         if strict.unfilled_capacity is not None and strict.unfilled_capacity > 0.005 * self.positions:
-            told += f" and leaves {strict.unfilled_capacity:.3g} of {self.positions:,} positions unfilled"
+            unfilled = brief(strict.unfilled_capacity, self.positions)
+            told += f" and leaves {unfilled} of {count(self.positions)} positions unfilled"
         lost = [p for p in self.points if p.loss is None]
         return told + (f"; {len(lost)} of the values tried cannot be met." if lost else ".")
-
-
-def _percent(x: float) -> str:
-    return f"{x:.1%}" if x >= 0.001 else f"{x:.2%}" if x >= 0.0001 else "less than 0.01%"
 
 
 def frontier(
@@ -117,7 +115,7 @@ def frontier(
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
-    found = {value: _point(value, at(value), free.utility) for value in order}
+    found = {value: _point(value, at(value), free) for value in order}
     starts = _Start(constraint, parameter, base, free, not others, at).find([found[value] for value in order])
     present = getattr(constraint, parameter, None)
     return Frontier(
@@ -144,10 +142,8 @@ def changed(constraint: Constraint, parameter: str, value: float) -> Constraint:
     if parameter not in type(constraint).model_fields:
         fix = nearest(parameter, type(constraint).model_fields)
         raise InputError(Problem("parameter", f"{constraint.type!r} has no key {parameter!r}", fix))
-    try:
-        return type(constraint).model_validate({**constraint.model_dump(exclude_unset=True), parameter: value})
-    except ValidationError as error:
-        raise InputError(Problem(parameter, f"{value:g}: {error.errors()[0]['msg']}")) from None
+    keys = {**constraint.model_dump(exclude_unset=True), parameter: value}
+    return validated(type(constraint), keys, constraint.type)
 
 
 def default_values(constraint: Constraint, parameter: str, free: Outcome, steps: int = STEPS) -> list[float]:
@@ -177,19 +173,20 @@ def _label(constraint: Constraint, parameter: str) -> str:
     return constraint.type + (f" ({', '.join(told)})" if told else "")
 
 
-def _point(value: float, solution: Solution, free: float) -> FrontierPoint:
+def _point(value: float, solution: Solution, free: Outcome) -> FrontierPoint:
     optimum = solution.constrained
     if optimum is None:
         return FrontierPoint(value, *[None] * 7)
     outcome = optimum.outcome
+    loss = max(0.0, free.gain_over(outcome))
     return FrontierPoint(
         value=value,
         utility=optimum.utility,
-        loss=max(0.0, free - optimum.utility),
-        ratio=optimum.utility / free if free > 0 else None,
+        loss=loss,
+        ratio=1.0 - loss / free.utility if free.utility > 0 else None,
         gap=optimum.gap,
         long_term_utility=outcome.long_term_utility,
-        unfilled_capacity=open_positions(outcome),
+        unfilled_capacity=outcome.unfilled_capacity,
         selected=outcome.by_attribute(outcome.selected),
     )
 

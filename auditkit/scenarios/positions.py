@@ -30,6 +30,7 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Optimum, solve
 from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Outcome, Policy
+from auditkit.text import brief, count, percent, plain
 
 LAYERS = 12
 """Positions beyond this many in one search are not ranked but given out evenly."""
@@ -71,8 +72,8 @@ def _told(extra: Extra, positions: int, when: str) -> str:
     if extra.positions == 0:
         return f"no further position is needed to make up for the constraints {when}"
     makes = "position makes" if extra.positions == 1 else "positions make"
-    share = f" ({extra.positions / positions:.1%})" if positions else ""
-    return f"{extra.positions:,} more {makes} up for the constraints{share} {when}"
+    share = f" ({percent(extra.positions / positions)})" if positions else ""
+    return f"{count(extra.positions)} more {makes} up for the constraints{share} {when}"
 
 
 def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> MorePositions:
@@ -182,14 +183,13 @@ class BudgetOrPosition:
 
     @property
     def sentence(self) -> str:
-        told = f"{'One' if self.unit == 1 else f'{self.unit:g}'} more of the budget ({self.label}) "
-        nothing = self.budget <= 1e-9 * max(1.0, abs(self.utility))
-        told += (
-            "is worth nothing, because the best policy does not use it up" if nothing else f"is worth {self.budget:.3g}"
-        )
+        told = f"{'One' if self.unit == 1 else plain(self.unit)} more of the budget ({self.label}) "
+        nothing = self.budget == 0
+        told += "is worth nothing, because the best policy does not use it up" if nothing else ""
+        told += "" if nothing else f"is worth {brief(self.budget)}"
         if self.position is None:
             return f"{told}; there is nobody left for one more position."
-        told += f"; one more position is worth {self.position:.3g}"
+        told += f"; one more position is worth {brief(self.position)}"
         if nothing or self.budget == self.position:
             return told + "."
         return f"{told}, {'less' if self.budget > self.position else 'more'} than that."
@@ -213,14 +213,20 @@ def budget_or_position(
 
     now, more = best(instance, limit), best(instance, limit + unit)
     order = _ranked(instance.layout, now)
-    position = best(with_capacities(instance, order.capacities(1)), limit).utility if order.room else None
+    filled = best(with_capacities(instance, order.capacities(1)), limit) if order.room else None
     return BudgetOrPosition(
         label=bind([budget], instance.layout).rows[0].label,
         limit=limit,
         unit=unit,
         utility=now.utility,
         dual=float(now.duals[0]),
-        budget=more.utility - now.utility,
-        position=None if position is None else position - now.utility,
+        budget=_gain(more, now),
+        position=None if filled is None else _gain(filled, now),
         search=instance.layout.search_ids[int(order.searches[0])] if order.room else None,
     )
+
+
+def _gain(more: Optimum, now: Optimum) -> float:
+    """What one optimum is worth beyond another; 0 where their gaps leave that open."""
+    gain = more.outcome.gain_over(now.outcome)
+    return gain if abs(gain) > more.gap + now.gap else 0.0

@@ -21,6 +21,8 @@ from auditkit.model.instance import Instance
 from auditkit.model.variants import with_scores
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver.policy import Outcome
+from auditkit.solver.rounding import without_noise
+from auditkit.text import listing, percent
 
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
@@ -39,13 +41,7 @@ class Yield:
     @staticmethod
     def of(outcome: Outcome) -> Yield:
         long = outcome.long_term_utility
-        return Yield(outcome.utility, outcome.utility if long is None else long, open_positions(outcome))
-
-
-def open_positions(outcome: Outcome) -> float:
-    """Expected positions left empty; what is rounding is none."""
-    empty = outcome.unfilled_capacity
-    return empty if empty > 1e-9 else 0.0
+        return Yield(outcome.utility, outcome.utility if long is None else long, outcome.unfilled_capacity)
 
 
 @dataclass(frozen=True)
@@ -76,19 +72,20 @@ class Sensitivity:
 
     @property
     def sentence(self) -> str:
-        least = min(p.factor for p in self.points)
+        least = percent(min(p.factor for p in self.points), 0)
         if self.wins_at is None:
-            told = f"However low the scores of {self.group} are seen (down to {least:.0%} of what they are worth), the "
+            told = f"However low the scores of {self.group} are seen (down to {least} of what they are worth), the "
             told += "constraints do not pay in the long term"
         else:
-            told = f"If the scores of {self.group} are seen at {self.wins_at:.0%} of what they are worth or less, the "
+            seen = percent(self.wins_at, 0)
+            told = f"If the scores of {self.group} are seen at {seen} of what they are worth or less, the "
             if self.wins_at >= max(p.factor for p in self.points):
                 told = f"With the scores of {self.group} as they are, and with lower ones, the "
             told += "constrained policy is worth more in the long term"
             stays = [p.factor for p in self.points if p.factor < self.wins_at and (p.long_term_ratio or 0.0) < 1]
-            told += f" (but not at {', '.join(f'{f:.0%}' for f in stays)})" if stays else ""
+            told += f" (but not at {listing(percent(f, 0) for f in stays)})" if stays else ""
         if self.unfilled_at is not None:
-            told += f"; below {self.unfilled_at:.0%} it leaves positions unfilled"
+            told += f"; below {percent(self.unfilled_at, 0)} it leaves positions unfilled"
         return told + "."
 
 
@@ -120,7 +117,7 @@ def sensitivity(
         )
     positions = int(instance.layout.capacity.sum())
     solved = [(p.factor, p.unconstrained, p.constrained) for p in points if p.constrained is not None]
-    gains = [(f, best.long_term_utility - free.long_term_utility) for f, free, best in solved]
+    gains = [(f, _long_term_gain(best, free)) for f, free, best in solved]
     now = solved[0][2].unfilled_capacity if solved else 0.0
     empty = [(f, best.unfilled_capacity - now - NOTICED * positions) for f, _, best in solved]
     wins_at, wins_between = _first(gains, strict=True)
@@ -140,7 +137,12 @@ def sensitivity(
 def _ratio(best: Yield | None, free: Yield) -> float | None:
     if best is None or not free.long_term_utility > 0:
         return None
-    return best.long_term_utility / free.long_term_utility
+    return 1.0 + _long_term_gain(best, free) / free.long_term_utility
+
+
+def _long_term_gain(best: Yield, free: Yield) -> float:
+    new, old = best.long_term_utility, free.long_term_utility
+    return without_noise(new - old, abs(new) + abs(old))
 
 
 def _first(
@@ -149,7 +151,7 @@ def _first(
     """Going down the factors: where the line first is above 0 (`strict`) or reaches it, and the factors around."""
     before: tuple[float, float] | None = None
     for factor, y in line:
-        if y > 1e-9 if strict else y >= 0:
+        if y > 0 if strict else y >= 0:
             if before is None:
                 return factor, (factor, factor)
             x0, y0 = before

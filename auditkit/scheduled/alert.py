@@ -21,9 +21,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, nearest, validated
 
 FORMAT = "auditkit-alert/1"
 LONGEST_PAUSE = 30.0
@@ -114,23 +114,7 @@ def make(kinds: Mapping[str, type[Channel]], keys: Mapping[str, Any]) -> Channel
         raise InputError(Problem("type", "an alert needs a type", f"one of: {', '.join(sorted(kinds))}"))
     if name not in kinds:
         raise InputError(Problem("type", "there is no such alert channel", nearest(name, kinds)))
-    kind = kinds[name]
-    try:
-        return kind.model_validate(given)
-    except ValidationError as error:
-        raise InputError([_explain(name, kind, item) for item in error.errors()]) from None
-
-
-def _explain(name: str, kind: type[Channel], item: Any) -> Problem:
-    place = ".".join(str(part) for part in item["loc"])
-    keys = {field.alias or key: field for key, field in kind.model_fields.items()}
-    if item["type"] == "extra_forbidden":
-        return Problem(place, f"{name!r} has no key {place!r}", nearest(place, keys))
-    if item["type"] == "missing":
-        return Problem(
-            place, f"{name!r} needs the key {place!r}", (keys[place].description or "") if place in keys else ""
-        )
-    return Problem(place, str(item["msg"]).removeprefix("Value error, "))
+    return validated(kinds[name], given, name, quote=False)
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:

@@ -18,11 +18,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from auditkit import config
 from auditkit.config import Config
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, validated
 from auditkit.report import thresholds
 from auditkit.scheduled.alert import Channel, Variable, make
 
@@ -174,18 +174,9 @@ def check(path: Path, text: bytes, chosen: Config) -> AuditSettings:
     except InputError as error:
         problems += error.problems
     try:
-        history = HistorySettings.model_validate(chosen.history)
-    except ValidationError as error:
-        problems += [_explain(item) for item in error.errors()]
+        history = validated(HistorySettings, chosen.history, quote=False)
+    except InputError as error:
+        problems += [problem.at("history") for problem in error.problems]
     if problems:
-        raise InputError([Problem(f"{path}: {p.where}", p.what, p.fix) for p in problems])
+        raise InputError([problem.of_file(path) for problem in problems])
     return AuditSettings(path, text, chosen, lines, history, tuple(chosen.alerts))
-
-
-def _explain(item: Any) -> Problem:
-    """Without the value: it may be a secret in the wrong place."""
-    where = ".".join(["history", *map(str, item["loc"])])
-    if item["type"] == "extra_forbidden":
-        last = str(item["loc"][-1])
-        return Problem(where, f"there is no key {last!r}", nearest(last, HistorySettings.model_fields))
-    return Problem(where, str(item["msg"]).removeprefix("Value error, "))

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from auditkit.report.chart_parts import bare, legend, legend_rows, plain_number, whole_percent
+from auditkit.report.chart_parts import bare, legend, legend_rows
 from auditkit.report.figures import CONSTRAINED, FIRM, GroupFigure, PolicyFigure
 from auditkit.report.svg import GRID, GROUPS, INK, MARKERS, Chart, axes, chart, drawing, figure
 from auditkit.scheduled.run_history import Run
-from auditkit.text import amount, expected, listing, percent, ratio
+from auditkit.text import amount, expected, listing, percent, ratio, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,12 +37,12 @@ def draw(runs: Sequence[Run], lines: Mapping[str, float]) -> list[Chart]:
     with drawing():
         for outcome in dict.fromkeys(g.outcome for run in runs for g in run.figures.groups):
             ratios, rates = _of_groups(runs, outcome, "impact_ratio"), _of_groups(runs, outcome, "rate")
-            add(f"Impact ratio of being {outcome}", ratios, ratio, plain_number, lines.get(outcome))
-            add(f"Share of applicants {outcome}", rates, percent, whole_percent)
+            add(f"Impact ratio of being {outcome}", ratios, ratio, tick_number, lines.get(outcome))
+            add(f"Share of applicants {outcome}", rates, percent, tick_percent)
         kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
-        add("Utility kept under each constraint", kept, percent, whole_percent)
-        add("Utility lost to each constraint", lost, amount, plain_number)
-        add("Positions left open", _of_policies(runs, "unfilled"), expected, plain_number)
+        add("Utility kept under each constraint", kept, percent, tick_percent)
+        add("Utility lost to each constraint", lost, amount, tick_number)
+        add("Positions left open", _of_policies(runs, "unfilled"), expected, tick_number)
     return [one for one in found if one is not None]
 
 

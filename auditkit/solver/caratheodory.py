@@ -20,7 +20,7 @@ from scipy.optimize import nnls
 
 from auditkit.model.layout import Floats
 from auditkit.solver import dual_search, master
-from auditkit.solver.dual_search import Meeting
+from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Policy
 
@@ -28,7 +28,7 @@ NEAR = 1e-10
 """Slack, relative to the size of its row, that counts as zero."""
 
 
-def mix_surrounding(oracle: Oracle) -> Meeting:
+def mix_surrounding(oracle: Oracle) -> DualOptimum:
     found = dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
     scale = oracle.scale(found.columns[0])
     size = max(float(np.abs(found.duals * scale).max(initial=0.0)), 1e-300)
@@ -40,7 +40,7 @@ def mix_surrounding(oracle: Oracle) -> Meeting:
         raise ArithmeticError("caratheodory: the points found do not surround the origin")
     real = [(c, w) for c, w in zip(columns, weights, strict=True) if c is not None and w > 0]
     mixed = np.array([w for _, w in real])
-    return Meeting(tuple(c for c, _ in real), mixed / mixed.sum(), found.duals, found.bound, oracle.calls)
+    return DualOptimum(tuple(c for c, _ in real), mixed / mixed.sum(), found.duals, found.bound)
 
 
 class _Polytope:

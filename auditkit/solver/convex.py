@@ -19,7 +19,7 @@ from auditkit.constraints.base import Constraint, Measure, Row
 from auditkit.constraints.checks import STEP, slope_flaw
 from auditkit.errors import PluginError, shipped
 from auditkit.model.layout import Floats, dot
-from auditkit.solver.dual_search import Meeting
+from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.master import MOST_ROUNDS, Master, Pricing, phase_one
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
@@ -38,7 +38,7 @@ MARGINS = (1e-2, 1e-4, 1e-6, 0.0)
 """Room to spare that an anchor is asked for, of the size of each measure, until one can be had."""
 
 
-def generate(oracle: Oracle) -> Meeting:
+def generate(oracle: Oracle) -> DualOptimum:
     """The optimum of a problem with convex measures; raises `Infeasible` with a proof made of rows and cuts."""
     problem = _Problem(oracle)
     problem.find_anchor()
@@ -166,7 +166,7 @@ class _Problem:
             raise self._blame(theirs[0], "neither met nor refuted: check that it is convex, and its gradient")
         raise ArithmeticError("convex constraints: neither met nor refuted")
 
-    def optimise(self) -> Meeting:
+    def optimise(self) -> DualOptimum:
         oracle, stalled = self.oracle, 0
         pricing = Pricing(oracle)
         best = (-np.inf, self.anchor)
@@ -195,9 +195,7 @@ class _Problem:
                 self.cut_at(visits, master)
         kept = np.flatnonzero(best[1])
         duals = np.append(pricing.centre, np.zeros(len(oracle.rows) - len(pricing.centre)))
-        return Meeting(
-            tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, pricing.bound, oracle.calls
-        )
+        return DualOptimum(tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, pricing.bound)
 
     def _towards(self, weights: Floats) -> Floats:
         """The last mixture on the way from the anchor to `weights` that meets every measure."""

@@ -22,17 +22,16 @@ ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, eq=False)
-class Meeting:
+class DualOptimum:
     """Columns and weights of the optimal mixture, the dual at which all of them are optimal, and the bound there."""
 
     columns: tuple[Column, ...]
     weights: Floats
     duals: Floats
     bound: float
-    rounds: int
 
 
-def search(oracle: Oracle) -> Meeting:
+def search(oracle: Oracle) -> DualOptimum:
     """The optimum of a problem with one row."""
     row = oracle.rows.rows[0]
 
@@ -47,7 +46,7 @@ def search(oracle: Oracle) -> Meeting:
     known = [free, *oracle.known]
     lows, highs = [c for c in known if slack(c) < 0], [c for c in known if slack(c) >= 0]
     if not lows or not highs:
-        towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that mends the slack
+        towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that closes the slack
         other = oracle.column(Policy.towards(towards))
         tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
         if slack(other) * towards[0] < -tolerance:
@@ -57,18 +56,18 @@ def search(oracle: Oracle) -> Meeting:
     while True:
         s_low, s_high = min(slack(low), 0.0), max(slack(high), 0.0)
         duals = oracle.proper(np.array([(low.utility - high.utility) / (s_high - s_low)]))
-        meeting = max(oracle.plane(low, duals), oracle.plane(high, duals))
+        crossing = max(oracle.plane(low, duals), oracle.plane(high, duals))
         new = oracle.at(duals)
         bound = oracle.plane(new, duals)
         size = abs(new.utility) + abs(float(duals[0])) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
-        if bound - meeting <= ROUNDING * size:
+        if bound - crossing <= ROUNDING * size:
             weights = np.array([s_high, -s_low]) / (s_high - s_low)
             keep = weights > 0
             columns = tuple(c for c, k in zip((low, high), keep, strict=True) if k)
-            return Meeting(columns, weights[keep], duals, max(bound, meeting), oracle.calls)
+            return DualOptimum(columns, weights[keep], duals, max(bound, crossing))
         s = slack(new)
         if s == 0:
-            return Meeting((new,), np.ones(1), duals, bound, oracle.calls)
+            return DualOptimum((new,), np.ones(1), duals, bound)
         if s < 0:
             low = new
         else:
@@ -86,6 +85,6 @@ def _best_pair(lows: list[Column], highs: list[Column], bound: float) -> tuple[C
     return lows[i], highs[j]
 
 
-def alone(free: Column) -> Meeting:
+def alone(free: Column) -> DualOptimum:
     """The unconstrained optimum, where it is the answer: all duals are zero."""
-    return Meeting((free,), np.ones(1), np.zeros(len(free.values)), free.utility, 1)
+    return DualOptimum((free,), np.ones(1), np.zeros(len(free.values)), free.utility)

@@ -23,7 +23,7 @@ import numpy as np
 
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats
-from auditkit.solver.dual_search import Meeting
+from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
 
@@ -160,7 +160,7 @@ def _bounds(row: Row, scale: float) -> tuple[float, float]:
     return -highspy.kHighsInf if row.sense == "<=" else bound, highspy.kHighsInf if row.sense == ">=" else bound
 
 
-def generate(oracle: Oracle) -> Meeting:
+def generate(oracle: Oracle) -> DualOptimum:
     """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
     free = oracle.free
     scale = oracle.scale(free)
@@ -177,7 +177,7 @@ def generate(oracle: Oracle) -> Meeting:
         master.add(new)
     columns, weights, duals = master.mixture()
     pricing.at(duals)
-    return Meeting(columns, weights, pricing.centre, pricing.bound, oracle.calls)
+    return DualOptimum(columns, weights, pricing.centre, pricing.bound)
 
 
 def _rounding(value: float, duals: Floats, scale: Floats) -> float:

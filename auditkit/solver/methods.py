@@ -15,22 +15,23 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.solver import caratheodory, convex, dual_search, g_rdip, master, rdip
 from auditkit.solver.conflict import smallest_conflict
-from auditkit.solver.dual_search import Meeting
+from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import Column, Infeasible, Oracle
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+from auditkit.solver.rounding import without_noise
 from auditkit.solver.solution import Approximation, Optimum, Solution, mix
 
 
-def _generate(oracle: Oracle) -> Meeting:
+def _generate(oracle: Oracle) -> DualOptimum:
     if oracle.rows.measures:
         return convex.generate(oracle)
     return dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
 
 
-def _affine_only(name: str, method: Callable[[Oracle], Meeting]) -> Callable[[Oracle], Meeting]:
+def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable[[Oracle], DualOptimum]:
     """A method of the paper for affine constraints, which says so when it meets another."""
 
-    def serve(oracle: Oracle) -> Meeting:
+    def serve(oracle: Oracle) -> DualOptimum:
         if oracle.rows.measures:
             labels = ", ".join(measure.label for measure in oracle.rows.measures)
             raise InputError(f"{name} serves affine constraints only, not: {labels} (use column-generation or g-rdip)")
@@ -39,7 +40,7 @@ def _affine_only(name: str, method: Callable[[Oracle], Meeting]) -> Callable[[Or
     return serve
 
 
-METHODS: dict[str, Callable[[Oracle], Meeting]] = {
+METHODS: dict[str, Callable[[Oracle], DualOptimum]] = {
     "column-generation": _generate,
     "rdip": _affine_only("rdip", rdip.mix_extremes),
     "caratheodory": _affine_only("caratheodory", caratheodory.mix_surrounding),
@@ -75,22 +76,22 @@ def solve(
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
     outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
     cuts, policies, duals = _used_cuts(oracle, found)
-    return Solution(
-        method,
-        unconstrained,
-        Optimum(
-            rows=rows,
-            mixture=Mixture(tuple(float(w) for w in found.weights), policies),
-            outcome=outcome,
-            duals=duals[: len(rows)],
-            bound=found.bound,
-            evaluations=oracle.calls,
-            columns=(*known, *oracle.columns),
-            cuts=cuts,
-            cut_duals=duals[len(rows) :],
-        ),
-        constraints=rows.constraints,
+    # a dual shifts rewards by itself times a coefficient
+    steepest = np.array([np.abs(row.coefficients).max(initial=0.0) for row in rows.with_cuts(cuts).rows])
+    duals = np.where(without_noise(duals * steepest, float(np.abs(layout.reward).max(initial=0.0))) == 0, 0.0, duals)
+    best = Optimum(
+        rows=rows,
+        mixture=Mixture(tuple(float(w) for w in found.weights), policies),
+        outcome=outcome,
+        duals=duals[: len(rows)],
+        bound=found.bound,
+        evaluations=oracle.calls,
+        columns=(*known, *oracle.columns),
+        cuts=cuts,
+        cut_duals=duals[len(rows) :],
     )
+    best = replace(best, bound=without_noise(best.bound, best.size))
+    return Solution(method, unconstrained, best, constraints=rows.constraints)
 
 
 def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
@@ -111,7 +112,7 @@ def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
     return replace(certified, method=G_RDIP, constrained=mixed, approximate=Approximation(run, optimum))
 
 
-def _used_cuts(oracle: Oracle, found: Meeting) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
+def _used_cuts(oracle: Oracle, found: DualOptimum) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
     """The cuts that the bound or a policy refers to; policies and duals without the others."""
     total, affine = len(oracle.rows), len(oracle.rows) - len(oracle.cuts)
     levels = [level for c in found.columns for level in c.policy.levels]

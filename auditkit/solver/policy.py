@@ -9,11 +9,13 @@ remain go to the earlier candidate. So a policy is a handful of numbers, and any
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Layout, dot
+from auditkit.solver.rounding import without_noise
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,15 @@ class Outcome:
     def utility(self) -> float:
         return dot(self.layout.reward, self.visits)
 
+    @cached_property
+    def size(self) -> float:
+        """The absolute rewards collected, costs and values alike: what rounding of the utility is relative to."""
+        return dot(np.abs(self.layout.reward), self.visits)
+
+    def gain_over(self, other: Outcome) -> float:
+        """Utility beyond that of another policy of the same instance."""
+        return without_noise(self.utility - other.utility, self.size + other.size)
+
     @property
     def long_term_utility(self) -> float | None:
         """Utility with the true values in place of those that the firm believed; None if there are none."""
@@ -119,4 +130,5 @@ class Outcome:
     @property
     def unfilled_capacity(self) -> float:
         """Expected number of positions that stay empty, in all searches together."""
-        return float(self.layout.capacity.sum() - self.selected.sum())
+        positions = float(self.layout.capacity.sum())
+        return without_noise(positions - float(self.selected.sum()), positions)

@@ -16,12 +16,12 @@ import numpy as np
 
 from auditkit.errors import InputError
 from auditkit.solver import dual_search
-from auditkit.solver.dual_search import Meeting
+from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Policy
 
 
-def mix_extremes(oracle: Oracle) -> Meeting:
+def mix_extremes(oracle: Oracle) -> DualOptimum:
     if len(oracle.rows) != 1:
         names = ", ".join(row.label for row in oracle.rows.rows)
         raise InputError(
@@ -36,4 +36,4 @@ def mix_extremes(oracle: Oracle) -> Meeting:
     s_low, s_high = min(s_low, 0.0), max(s_high, 0.0)
     weights = np.array([1.0, 0.0]) if s_high == s_low else np.array([s_high, -s_low]) / (s_high - s_low)
     columns = tuple(c for c, w in zip((low, high), weights, strict=True) if w > 0)
-    return Meeting(columns, weights[weights > 0], found.duals, found.bound, oracle.calls)
+    return DualOptimum(columns, weights[weights > 0], found.duals, found.bound)

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit import display
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
+from auditkit.display import Shown
 from auditkit.files import write_json
 from auditkit.model.documents import SOLUTION
 from auditkit.model.layout import Floats
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+from auditkit.solver.rounding import without_noise
+from auditkit.text import number, percent, scientific
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +27,6 @@ if TYPE_CHECKING:
 
     from auditkit.solver.g_rdip import Trajectory
     from auditkit.solver.oracle import Column
-
-
-ROUNDING = 1e-11
-"""Of the utility: differences smaller than this are not told apart from rounding."""
 
 
 @dataclass(frozen=True)
@@ -69,16 +67,33 @@ class Optimum:
 
     @property
     def gap(self) -> float:
-        return max(0.0, self.bound - self.utility)
+        return max(0.0, without_noise(self.bound - self.utility, self.size))
+
+    @property
+    def size(self) -> float:
+        """The terms of the bound added up: what rounding is relative to."""
+        largest = float(np.abs(self.outcome.layout.reward).max(initial=0.0))
+        return largest + self.outcome.size + float(np.abs(self.duals) @ self.sizes)
+
+    @cached_property
+    def sizes(self) -> Floats:
+        """The size of each row's terms."""
+        return self.rows.sizes(self.outcome.visits)
 
     @cached_property
     def values(self) -> Floats:
-        return self.rows.values(self.outcome.visits)
+        return without_noise(self.rows.values(self.outcome.visits), self.sizes)
 
     @property
     def slacks(self) -> Floats:
         """How far each row is from its bound: >= 0 on the right side, 0 for a row met with equality."""
-        return self.rows.signs * (self.rows.bounds - self.values) + 0.0
+        return without_noise(self.rows.signs * (self.rows.bounds - self.values), self.sizes)
+
+    @property
+    def measure_slacks(self) -> tuple[float, ...]:
+        """How far each measure is from its bound."""
+        visits = self.outcome.visits
+        return tuple(without_noise(float(m.slack(visits)), float(m.size(visits))) for m in self.rows.measures)
 
     @property
     def measure_duals(self) -> Floats:
@@ -91,13 +106,12 @@ class Optimum:
         """All rows, then all measures."""
         rows, visits = self.rows, self.outcome.visits
         measured = [measure.value(visits[measure.states]) for measure in rows.measures]
-        slacks = [measure.slack(visits) for measure in rows.measures]
         stated: tuple[Row | Measure, ...] = (*rows.rows, *rows.measures)
         numbers = zip(
             stated,
             (*rows.owner, *rows.measured_by),
             (*self.values, *measured),
-            (*self.slacks, *slacks),
+            (*self.slacks, *self.measure_slacks),
             (*self.duals, *self.measure_duals),
             strict=True,
         )
@@ -130,7 +144,7 @@ class Approximation:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Shown):
     """The unconstrained and the constrained optimum of one instance; `constrained` is None if there is none."""
 
     method: str
@@ -155,12 +169,8 @@ class Solution:
 
     @property
     def loss(self) -> float | None:
-        """What the constraints cost, in the instance's unit; a gain that is mere rounding is none."""
-        if self.constrained is None:
-            return None
-        free = self.unconstrained.utility
-        loss = free - self.constrained.utility
-        return 0.0 if -ROUNDING * (1.0 + abs(free)) <= loss < 0 else loss
+        """What the constraints cost, in the instance's unit."""
+        return None if self.constrained is None else self.unconstrained.gain_over(self.constrained.outcome)
 
     @property
     def ratio(self) -> float | None:
@@ -197,26 +207,25 @@ class Solution:
         return frame
 
     def __repr__(self) -> str:
-        best = "" if self.constrained is None else f", constrained {display.number(self.constrained.utility)}"
-        return f"<Solution: {self.status}, unconstrained {display.number(self.unconstrained.utility)}{best}>"
+        best = "" if self.constrained is None else f", constrained {number(self.constrained.utility)}"
+        return f"<Solution: {self.status}, unconstrained {number(self.unconstrained.utility)}{best}>"
 
-    def _repr_html_(self) -> str:
-        best = self.constrained
-        facts = [f"unconstrained: {display.number(self.unconstrained.utility)}"]
-        rows: list[list[object]] = []
-        if best is None:
-            facts += ["these constraints cannot hold together:", *self.conflict]
-        else:
-            facts.append(f"constrained: {display.number(best.utility)} (gap {best.gap:.1e})")
-            facts.append(f"price: {display.number(self.loss)}; {display.percent(self.ratio)} of the utility is kept")
-            rows = [[c.label, c.sense, c.bound, c.value, c.slack, c.dual] for c in best.conditions]
+    def _facts(self) -> list[str]:
+        if self.constrained is None:
+            return ["these constraints cannot hold together:", *self.conflict]
+        kept = "" if self.ratio is None else f"; {percent(self.ratio, 2)} of the utility is kept"
+        return [f"price: {number(self.loss)}{kept}", f"gap: {scientific(self.constrained.gap)}"]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """The constraints, and expected inspections and selections of each group."""
+        import pandas as pd
+
+        conditions = () if self.constrained is None else self.constrained.conditions
         groups = self.to_frame().drop(columns=["search", "candidate"]).groupby("group").sum().reset_index()
-        return display.card(
-            f"Solution: {self.status}",
-            facts,
-            display.Table(["constraint", "", "bound", "value", "slack", "dual"], rows, right=2),
-            display.Table([name.replace("_", " ") for name in groups.columns], groups.to_numpy().tolist(), right=1),
-        )
+        return [
+            pd.DataFrame([asdict(condition) for condition in conditions]).drop(columns="type", errors="ignore"),
+            groups,
+        ]
 
 
 def mix(weights: Floats, visits: list[Floats]) -> Floats:
@@ -251,7 +260,7 @@ def _approximation(solution: Solution) -> dict[str, Any]:
     if solution.approximate is None or solution.constrained is None:
         return {}
     run, certified, mixed = solution.approximate.run, solution.approximate.certified, solution.constrained
-    slacks = [*mixed.slacks, *(measure.slack(mixed.outcome.visits) for measure in mixed.rows.measures)]
+    slacks = [*mixed.slacks, *mixed.measure_slacks]
     missed = [
         abs(s) if e else max(0.0, -s)
         for s, e in zip(slacks, [*mixed.rows.is_equality, *(False for _ in mixed.rows.measures)], strict=True)
@@ -260,7 +269,7 @@ def _approximation(solution: Solution) -> dict[str, Any]:
         "g_rdip": {
             "settings": asdict(run.settings),
             "distance": {
-                "utility": certified.utility - mixed.utility,
+                "utility": certified.outcome.gain_over(mixed.outcome),
                 "violation": float(max(missed, default=0.0)),
                 "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
             },

@@ -15,6 +15,7 @@ import numpy as np
 from auditkit.constraints.base import Rows
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import exact, plain
 from auditkit.verification.claims import TOLERANCE, Check, check_number
 from auditkit.verification.independent import adjusted, evaluate
 
@@ -101,7 +102,7 @@ def _entry(name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, fr
         slack = value - row.bound if row.sense == ">=" else row.bound - value
         met = abs(slack) <= TOLERANCE * (1 + size) if row.sense == "==" else slack >= -TOLERANCE * (1 + size)
         sign = {"==": True, "<=": dual["value"] >= 0, ">=": dual["value"] <= 0}[row.sense]
-        checks.append(Check(f"{name}: {row.label} holds", met, f"{value:.12g} {row.sense} {row.bound:g}"))
+        checks.append(Check(f"{name}: {row.label} holds", met, f"{exact(value)} {row.sense} {plain(row.bound)}"))
         checks.append(Check(f"{name}: sign of the dual of {row.label}", sign, f"dual {dual['value']}"))
         checks.append(check_number(f"{name}: slack of {row.label}", dual["slack"], slack, size))
         if row.label in laws:

@@ -9,6 +9,8 @@ import numpy as np
 from auditkit.constraints.base import Measure, Row, Rows
 from auditkit.errors import InputError
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import brief, plain
+from auditkit.text import exact as digits
 from auditkit.verification.claims import TOLERANCE, Check, check_number, is_close
 from auditkit.verification.independent import adjusted, evaluate
 
@@ -139,7 +141,7 @@ def _condition_checks(stated: Row | Measure, claim: dict[str, Any], visits: Floa
         Check(f"{stated.label}: sign of the dual", sign, f"dual {claim['dual']}"),
     ]
     if exact:
-        checks.append(Check(f"{stated.label}: holds", met, f"{value:.12g} {stated.sense} {stated.bound:g}"))
+        checks.append(Check(f"{stated.label}: holds", met, f"{digits(value)} {stated.sense} {plain(stated.bound)}"))
     return checks
 
 
@@ -160,7 +162,7 @@ def _infeasible_checks(document: dict[str, Any], layout: Layout, rows: Rows) -> 
     )
     return [
         Check("signs of the multipliers", _signs(duals, some)),
-        Check("the constraints named cannot hold together", miss > 0, f"the best policy misses by {miss:.3g}"),
+        Check("the constraints named cannot hold together", miss > 0, f"the best policy misses by {brief(miss)}"),
     ]
 
 

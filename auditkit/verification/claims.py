@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from auditkit import display
+from auditkit.display import Shown
+from auditkit.text import exact
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verified(Shown):
     """Every claim that was checked, and what could not be."""
 
     checks: tuple[Check, ...]
@@ -56,14 +57,17 @@ class Verified:
     def __repr__(self) -> str:
         return f"<Verified: {len(self.checks) - len(self.failed)} of {len(self.checks)} claims stand>"
 
-    def _repr_html_(self) -> str:
-        failed = display.Table(["does not stand", "why"], [[check.claim, check.detail] for check in self.failed])
-        return display.card(repr(self).strip("<>"), [f"not checked: {text}" for text in self.not_checked], failed)
+    def _facts(self) -> list[str]:
+        return [f"not checked: {text}" for text in self.not_checked]
+
+    def _tables(self) -> list[pd.DataFrame]:
+        """The claims that do not stand."""
+        return [] if self.holds else [self.to_frame().query("not holds")[["claim", "detail"]]]
 
 
 def check_number(claim: str, claimed: float | None, found: float, size: float = 1.0) -> Check:
     """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms."""
-    return Check(claim, is_close(claimed, found, size), f"claimed {claimed}, found {found:.12g}")
+    return Check(claim, is_close(claimed, found, size), f"claimed {claimed}, found {exact(found)}")
 
 
 def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
