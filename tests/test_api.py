@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from auditkit.config import Config
 from auditkit.plugins.parity import Parity
 
 ROOT = Path(__file__).resolve().parents[1]
+HIRING = ROOT / "sample_data" / "hiring.csv"
 FOUR = ROOT / "sample_data" / "four-boxes.json"
 QUICK = Config().over(fit__points=8, report__replicates=0)
 EVIL = "<script>alert(1)</script>"
@@ -155,8 +158,38 @@ def test_frames(audit: auditkit.Audit) -> None:
     assert women.loc["The firm, as recorded", "selected"] == firm["by_group"]["Female"]["selected"]
     disparity = audit.to_frame("disparity")
     assert set(disparity["outcome"]) == {"selected", "inspected"}
+    assert len(policies) == sum(len(part["by_group"]) for part in (firm, *audit.document["constrained"])) + len(
+        audit.document["unconstrained"]["by_group"]
+    )
+    with pytest.raises(auditkit.InputError, match="there is no table 'nope': tables: policies, disparity"):
+        audit.to_frame("nope")  # type: ignore[arg-type]
     chances = auditkit.solve(FOUR).to_frame()
     assert chances["select_constrained"].sum() == pytest.approx(1) and len(chances) == 4
+
+
+def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:
+    audit = auditkit.audit(pd.read_csv(HIRING)[["Requisition ID", "Gender", "Hired"]])
+    disparity = audit.to_frame("disparity")
+    row = next(row for row in audit.document["disparity"]["selected"]["groups"] if row["comparison"])
+    measured = disparity[(disparity["group"] == row["group"]) & (disparity["outcome"] == "selected")].iloc[0]
+    compared = row["comparison"]
+    assert measured["impact_ratio_lower"] == compared["interval"]["lower"] < measured["impact_ratio"]
+    assert measured["impact_ratio_upper"] == compared["interval"]["upper"] > measured["impact_ratio"]
+    assert [measured[name] for name in ("p", "p_holm", "p_bh")] == [compared[name] for name in ("p", "p_holm", "p_bh")]
+    assert measured["p_stratified"] == compared["stratified"]["p"]
+    assert measured["shortfall"] == row["measures"]["shortfall"], "a plugin's measure is a column"
+
+
+def test_frames_have_the_intervals_of_prices(audit: auditkit.Audit) -> None:
+    document = copy.deepcopy(audit.document)
+    interval = {"level": 0.95, "ratio": [0.9, 0.99], "loss": [1.0, 2.0]}
+    document["constrained"][0]["price_of_fairness"]["interval"] = interval
+    frame = replace(audit, document=document).to_frame().set_index("policy")
+    row = frame.loc["Best under parity"].iloc[0]
+    assert [row["loss_lower"], row["loss_upper"]] == interval["loss"]
+    assert [row["kept_lower"], row["kept_upper"]] == interval["ratio"]
+    firm = frame.loc["The firm, as recorded"]
+    assert firm[["loss", "loss_lower", "kept_upper"]].isna().all(axis=None)
 
 
 def test_a_text_of_the_data_is_escaped(tmp_path: Path) -> None:
