@@ -8,6 +8,7 @@ import subprocess
 import sys
 import warnings
 from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from audit_helpers import rows, save
 import auditkit
 from auditkit.cli import invoke
 from auditkit.config import Config
+from auditkit.data.read_file import to_pandas
 from auditkit.plugins.parity import Parity
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -88,6 +90,69 @@ def test_numbers_of_a_table_keep_their_types(people: Path) -> None:
     assert table["Interview Cost"].dtype.kind in "if"
     read, direct = auditkit.read(people).to_frame(), auditkit.read(table).to_frame()
     pd.testing.assert_frame_equal(read, direct)
+
+
+def of_polars(path: Path) -> Any:
+    import polars
+
+    return polars.read_csv(path)
+
+
+def of_arrow(path: Path) -> Any:
+    import pyarrow.csv
+
+    return pyarrow.csv.read_csv(path)
+
+
+class Stream:
+    """A table that has nothing but Arrow's PyCapsule interface."""
+
+    def __init__(self, path: Path) -> None:
+        self._table = of_polars(path)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("load", [of_polars, of_arrow, Stream])
+def test_tables_of_other_libraries_are_read_as_those_of_pandas(people: Path, load: Any) -> None:
+    table = load(people)
+    expected = auditkit.read(people).to_frame()
+    pd.testing.assert_frame_equal(auditkit.read(table).to_frame(), expected)
+    assert auditkit.check(table).to_frame().equals(auditkit.check(people).to_frame())
+    fitted, other = auditkit.fit(people, config=QUICK), auditkit.fit(table, config=QUICK)
+    assert fitted.instance.to_json() == other.instance.to_json()
+
+
+def test_audit_and_whatif_take_a_polars_table(people: Path) -> None:
+    polars_audit = auditkit.audit(of_polars(people)[["Gender", "Hired"]])
+    pandas_audit = auditkit.audit(pd.read_csv(people)[["Gender", "Hired"]])
+    assert polars_audit.document["disparity"] == pandas_audit.document["disparity"]
+    answers = [auditkit.whatif(load(people), constraints="parity", config=QUICK) for load in (of_polars, pd.read_csv)]
+    assert answers[0].sentences == answers[1].sentences
+
+
+def test_cells_of_an_arrow_table_keep_their_kinds() -> None:
+    import polars
+
+    cells = {"whole": [1, None], "text": ["a", None], "day": [date(2024, 5, 3), None], "half": [0.5, None]}
+    frame = to_pandas(polars.DataFrame(cells))
+    assert frame.to_csv(index=False) == "whole,text,day,half\n1,a,2024-05-03,0.5\n,,,\n"
+
+
+def test_an_arrow_table_without_pyarrow(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = of_polars(people)
+    expected = to_pandas(table)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert to_pandas(table).equals(expected)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(auditkit.InputError, match="needs pyarrow or polars"):
+        to_pandas(table)
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(auditkit.InputError, match="a list is neither a path nor a table"):
+        auditkit.read([1, 2])  # type: ignore[arg-type]
 
 
 def test_the_api_goes_the_way_of_the_command_line(
@@ -161,7 +226,7 @@ def test_frames(audit: auditkit.Audit) -> None:
     assert len(policies) == sum(len(part["by_group"]) for part in (firm, *audit.document["constrained"])) + len(
         audit.document["unconstrained"]["by_group"]
     )
-    with pytest.raises(auditkit.InputError, match="there is no table 'nope': tables: policies, disparity"):
+    with pytest.raises(auditkit.InputError, match=r"there is no table 'nope' \(tables: policies, disparity\)"):
         audit.to_frame("nope")  # type: ignore[arg-type]
     chances = auditkit.solve(FOUR).to_frame()
     assert chances["select_constrained"].sum() == pytest.approx(1) and len(chances) == 4

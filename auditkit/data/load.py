@@ -12,7 +12,7 @@ from auditkit import display
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
 from auditkit.data.problems import KINDS, Problems
-from auditkit.data.read_file import give_up, read
+from auditkit.data.read_file import Tabular, give_up, read
 from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
 from auditkit.errors import InputError, PluginError, Problem
@@ -48,7 +48,7 @@ class Checked:
 
 
 def load(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -70,7 +70,7 @@ def load(
 
 
 def check(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -89,7 +89,7 @@ def check(
 
 
 def _build(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None,
     options: CleaningOptions,
     sheet: str | None,

@@ -6,6 +6,7 @@ built once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,12 @@ class Instance:
 
     searches: tuple[Search, ...]
 
+    if TYPE_CHECKING:  # what it takes is wider than what it holds
+
+        def __init__(self, searches: Iterable[Search]) -> None: ...
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "searches", tuple(self.searches))
         seen: set[str] = set()
         problems = []
         if not self.searches:

@@ -74,8 +74,8 @@ class Audit:
         `policies`: one row per policy and group, with what a constraint costs (`loss`), the share of the utility that
         is `kept`, and their intervals. `disparity`: one row per outcome and group, with the interval of the impact
         ratio, the p-values (alone, adjusted by Holm and by Benjamini and Hochberg, and within searches) and a column
-        for each measure of a plugin. Empty where the data cannot support the part; no numbers for groups that the report
-        hides.
+        for each measure of a plugin. Empty where the data cannot support the part; groups that the report hides have no
+        numbers.
         """
         import pandas as pd
 
