@@ -21,6 +21,7 @@ import auditkit
 from auditkit.cli import invoke
 from auditkit.config import Config
 from auditkit.data.read_file import to_pandas
+from auditkit.model.documents import read_instance
 from auditkit.plugins.parity import Parity
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -283,6 +284,67 @@ def test_an_audit_of_data_without_scores(people: Path) -> None:
     assert small.fitted is None and small.to_frame().empty
     assert not small.to_frame("disparity").empty
     assert "impact ratio" in shown(small)
+
+
+# Instances by hand ---------------------------------------------------------------------------------------------------
+
+
+def boxes() -> auditkit.Instance:
+    """Two searches; attributes and true values of some candidates only, so that the table has gaps."""
+    first = auditkit.Search(
+        "s",
+        1,
+        [
+            auditkit.Box("a", "X", 1, [10, 4], [0.5, 0.5], attributes={"age": 30}),
+            auditkit.Box("b", "Y", 1.5, [9, 3, 0], [0.25, 0.25, 0.5], true_values=[8, 2, 1]),
+        ],
+    )
+    return auditkit.Instance([first, auditkit.Search("t", 0, [auditkit.Box("a", "Y", 0, [1], [1])])])
+
+
+def test_lists_become_what_the_classes_hold() -> None:
+    instance = boxes()
+    assert isinstance(instance.searches, tuple) and isinstance(instance.searches[0].candidates, tuple)
+    state = auditkit.State("start", -1.0, {"end": 1.0})
+    chain = auditkit.Chain("c", "X", "start", [state, auditkit.State("end", 2.0, terminal=True)])
+    assert chain.states[0] is state and isinstance(chain.states, tuple)
+
+
+def test_an_instance_and_its_table_of_values() -> None:
+    instance = boxes()
+    frame = instance.to_frame("values")
+    assert list(frame) == [
+        *("search", "capacity", "candidate", "group", "cost", "value", "prob", "true_value", "attribute:age")
+    ]
+    assert len(frame) == 6
+    assert auditkit.Instance.from_frame(frame).to_json() == instance.to_json()
+    shuffled = auditkit.Instance.from_frame(frame.sample(frac=1, random_state=1))
+    assert auditkit.solve(shuffled).unconstrained.utility == auditkit.solve(instance).unconstrained.utility
+    four = auditkit.Instance.from_frame(read_instance(FOUR)[0].to_frame("values"))
+    assert auditkit.solve(four, "parity:basis=count").loss == pytest.approx(0.5)
+    with pytest.raises(auditkit.InputError, match=r"no table 'rows' \(tables: candidates, values\)"):
+        instance.to_frame("rows")  # type: ignore[arg-type]
+    with pytest.raises(auditkit.InputError, match="several stages"):
+        read_instance(FOUR.with_name("stages.json"))[0].to_frame("values")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="prob"), "column 'prob': is missing"),
+        (lambda t: t.rename(columns={"true_value": "true_values"}), "column 'true_values': is not known"),
+        (lambda t: t.assign(cost=[1, 2, 3, 3, 3, 0]), "column 'cost', row 1: differs"),
+        (lambda t: t.assign(capacity=[1, 1, 2, 2, 2, 0]), "column 'capacity', row 2: differs"),
+        (lambda t: t.assign(capacity=0.5), "whole numbers"),
+        (lambda t: t.assign(value=list("abcdef")), "column 'value': does not hold numbers"),
+        (lambda t: t.assign(group=[None, *"XYYYY"]), "column 'group', row 0: is empty"),
+        (lambda t: t.assign(prob=0.5), "search 's', candidate 'b'.*sum to 1.5"),
+        (lambda t: t.assign(capacity=[7] * 5 + [0]), "search 's'.*capacity.*not between 0 and the 2"),
+    ],
+)
+def test_a_table_that_is_no_instance(change: Any, message: str) -> None:
+    with pytest.raises(auditkit.InputError, match=message):
+        auditkit.Instance.from_frame(change(boxes().to_frame("values")))
 
 
 # What is wrong, and what is promised --------------------------------------------------------------------------------
