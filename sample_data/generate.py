@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from generator import firm, instances, mess, readme, stage_log, tables
+from auditkit.sample_data.generator import csv_cells, firm, instances, mess, readme, stage_log
 
 HERE = Path(__file__).resolve().parent
 
@@ -22,12 +22,14 @@ HERE = Path(__file__).resolve().parent
 def contents() -> dict[str, bytes]:
     """Every generated file: name -> bytes."""
     applications = firm.hiring()
-    rows = [tables.hiring_cells(a) for a in applications]
+    rows = [csv_cells.hiring_cells(a) for a in applications]
     events = stage_log.events()
+    level = firm.hiring(firm.LEVEL_SEED, firm.LEVEL)
     files = {
-        "hiring.csv": tables.table(rows).encode(),
+        "hiring-level.csv": csv_cells.table([csv_cells.hiring_cells(a) for a in level]).encode(),
+        "hiring.csv": csv_cells.table(rows).encode(),
         "hiring-messy.csv": mess.messy(rows),
-        "hiring-stages.csv": tables.table([tables.event_cells(event) for event in events]).encode(),
+        "hiring-stages.csv": csv_cells.table([csv_cells.event_cells(event) for event in events]).encode(),
         "four-boxes.json": _json(instances.four_boxes),
         "three-boxes.json": _json(instances.three_boxes),
         "stages.json": _json(instances.stages),
@@ -35,6 +37,7 @@ def contents() -> dict[str, bytes]:
     blocks = {
         "parameters": readme.parameters(),
         "measured": readme.measured(applications),
+        "level": readme.measured(level),
         "mess": readme.mess_table(),
         "events": readme.funnel(events),
     }

@@ -8,9 +8,9 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from generator.draws import Draws
-from generator.firm import SEED, points
-from generator.tables import Cells, write_csv
+from auditkit.sample_data.generator.csv_cells import Cells, write_csv
+from auditkit.sample_data.generator.draws import Draws
+from auditkit.sample_data.generator.firm import SEED, points
 
 ENCODING, SEPARATOR, NEWLINE = "cp1252", ";", "\r\n"
 TITLE = "Bewerbungen 2023 – Musterwerk Österfeld AG – Stand 15.01.2025"
