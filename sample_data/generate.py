@@ -9,7 +9,6 @@ cell has a fixed format. The tables of the README stand between markers and are 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -52,10 +51,11 @@ def _json(document: Callable[[], dict[str, object]]) -> bytes:
 def _fill(text: str, blocks: dict[str, str]) -> str:
     """Replace what stands between `<!-- name -->` and `<!-- /name -->`."""
     for name, block in blocks.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text, found = re.subn(pattern, lambda m, block=block: m[1] + block + m[2], text, flags=re.DOTALL)
-        if found != 1:
-            sys.exit(f"README.md needs one block <!-- {name} --> ... <!-- /{name} -->, and has {found}")
+        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if (text.count(start), text.count(end)) != (1, 1):
+            sys.exit(f"README.md needs one block {start.strip()} ... {end}")
+        before, rest = text.split(start)
+        text = before + start + block + end + rest.partition(end)[2]
     return text
 
 

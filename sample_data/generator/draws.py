@@ -48,7 +48,7 @@ class Draws:
             left -= share
             if left < 0:
                 return name
-        return next(reversed(shares))
+        return list(shares)[-1]
 
     def sample(self, items: Sequence[T], n: int) -> list[T]:
         """Different items, in random order."""

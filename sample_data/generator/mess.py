@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from auditkit.sample_data.generator.csv_cells import Cells, write_csv
 from auditkit.sample_data.generator.draws import Draws
@@ -17,7 +17,8 @@ TITLE = "Bewerbungen 2023 – Musterwerk Österfeld AG – Stand 15.01.2025"
 RENAMED = {"Relocation Expense": "Relocation Expense (€)"}
 
 
-class Mess(NamedTuple):
+@dataclass(frozen=True)
+class Mess:
     count: int
     what: str
     reported: dict[str, int]
