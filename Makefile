@@ -36,10 +36,10 @@ lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# mypy cannot follow the mapping of plugins/ to auditkit.plugins in pyproject.toml: it needs a folder of that name.
+# mypy cannot follow the mapping of plugins/ and sample_data/ in pyproject.toml: it needs folders of those names.
 types: $(VENV)/.installed-test
 	@mkdir -p build/types/auditkit && touch build/types/auditkit/__init__.py
-	@ln -sfn ../../../plugins build/types/auditkit/plugins
+	@ln -sfn ../../../plugins ../../../sample_data build/types/auditkit/
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-test

@@ -7,9 +7,9 @@
     audit.to_frame()               # the same as a table
     audit.save_html("people.html")
 
-Data are a path, a DataFrame of pandas, or what `read` returned. Options have the names of the command line's; whatever
-is wrong raises `auditkit.errors.InputError` with the command line's message. Nothing is printed and no file is written
-unless a method called `save_...` is.
+Data are a path, a table (of pandas, polars, Arrow or DuckDB), or what `read` returned. Options have the names of the
+command line's; whatever is wrong raises `auditkit.errors.InputError` with the command line's message. Nothing is
+printed and no file is written unless a method called `save_...` is.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ from auditkit.solver.g_rdip import Settings
 from auditkit.verification import Verified
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from auditkit.data.read_file import Tabular
     from auditkit.plugin_manager import Plugins
 
-    Data = str | Path | pd.DataFrame
+    Data = str | Path | Tabular
     Roles = Mapping[str, str | Sequence[str]]
     Cost = float | Mapping[str, float]
     Stated = str | Mapping[str, Any] | Constraint

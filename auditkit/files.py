@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,11 @@ def make_folder(path: Path) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all."""
+    write_chunks(path, [content])
+
+
+def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a file whole or not at all: under a temporary name beside it, then renamed."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -67,7 +73,7 @@ def write_bytes(path: Path, content: bytes) -> None:
         raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}", "see -o")) from None
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(chunks)
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)

@@ -10,10 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "sample_data"))
-
-from generator import firm, tables  # noqa: E402
+from auditkit.sample_data.generator import csv_cells, firm
 
 SIZES = (60, 240)
 """Requisitions; other numbers can be named on the command line."""
@@ -28,8 +25,8 @@ COMMANDS = {
 def export(requisitions: int, path: Path) -> int:
     """Write an export; how many rows it has."""
     firm.REQUISITIONS = requisitions
-    rows = [tables.hiring_cells(application) for application in firm.hiring()]
-    path.write_bytes(tables.table(rows).encode())
+    rows = [csv_cells.hiring_cells(application) for application in firm.hiring()]
+    path.write_bytes(csv_cells.table(rows).encode())
     return len(rows)
 
 

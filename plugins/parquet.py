@@ -1,4 +1,7 @@
-"""The reader `parquet`: columns by name, as Arrow, pandas and most warehouses write them."""
+"""The reader `parquet`: columns by name, as Arrow, pandas and most warehouses write them.
+
+It needs pyarrow, which weighs more than all of auditkit and comes with the extra `auditkit[parquet]`.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,12 @@ class Parquet(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
 
     def read(self, data: bytes, place: str) -> dict[str, pd.DataFrame]:
-        import pyarrow
-        import pyarrow.parquet
-
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            fix = "pip install 'auditkit[parquet]', or export the table as CSV"
+            raise InputError(Problem(place, "is a Parquet file, and reading it needs pyarrow", fix)) from None
         try:
             table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
         except (pyarrow.ArrowException, OSError) as error:

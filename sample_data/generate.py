@@ -9,12 +9,11 @@ cell has a fixed format. The tables of the README stand between markers and are 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from generator import firm, instances, mess, readme, stage_log, tables
+from auditkit.sample_data.generator import csv_cells, firm, instances, mess, readme, stage_log
 
 HERE = Path(__file__).resolve().parent
 
@@ -22,12 +21,14 @@ HERE = Path(__file__).resolve().parent
 def contents() -> dict[str, bytes]:
     """Every generated file: name -> bytes."""
     applications = firm.hiring()
-    rows = [tables.hiring_cells(a) for a in applications]
+    rows = [csv_cells.hiring_cells(a) for a in applications]
     events = stage_log.events()
+    level = firm.hiring(firm.LEVEL_SEED, firm.LEVEL)
     files = {
-        "hiring.csv": tables.table(rows).encode(),
+        "hiring-level.csv": csv_cells.table([csv_cells.hiring_cells(a) for a in level]).encode(),
+        "hiring.csv": csv_cells.table(rows).encode(),
         "hiring-messy.csv": mess.messy(rows),
-        "hiring-stages.csv": tables.table([tables.event_cells(event) for event in events]).encode(),
+        "hiring-stages.csv": csv_cells.table([csv_cells.event_cells(event) for event in events]).encode(),
         "four-boxes.json": _json(instances.four_boxes),
         "three-boxes.json": _json(instances.three_boxes),
         "stages.json": _json(instances.stages),
@@ -35,6 +36,7 @@ def contents() -> dict[str, bytes]:
     blocks = {
         "parameters": readme.parameters(),
         "measured": readme.measured(applications),
+        "level": readme.measured(level),
         "mess": readme.mess_table(),
         "events": readme.funnel(events),
     }
@@ -49,10 +51,11 @@ def _json(document: Callable[[], dict[str, object]]) -> bytes:
 def _fill(text: str, blocks: dict[str, str]) -> str:
     """Replace what stands between `<!-- name -->` and `<!-- /name -->`."""
     for name, block in blocks.items():
-        pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text, found = re.subn(pattern, lambda m, block=block: m[1] + block + m[2], text, flags=re.DOTALL)
-        if found != 1:
-            sys.exit(f"README.md needs one block <!-- {name} --> ... <!-- /{name} -->, and has {found}")
+        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        if (text.count(start), text.count(end)) != (1, 1):
+            sys.exit(f"README.md needs one block {start.strip()} ... {end}")
+        before, rest = text.split(start)
+        text = before + start + block + end + rest.partition(end)[2]
     return text
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
+from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,10 +19,13 @@ import pytest
 import auditkit
 from auditkit.cli import invoke
 from auditkit.config import Config
+from auditkit.data.read_file import to_pandas
+from auditkit.model.documents import read_instance
 from auditkit.plugins.parity import Parity
 from support import ROOT
 from support.audit_helpers import rows
 
+HIRING = ROOT / "sample_data" / "hiring.csv"
 FOUR = ROOT / "sample_data" / "four-boxes.json"
 QUICK = Config().over(fit__points=8, report__replicates=0)
 EVIL = "<script>alert(1)</script>"
@@ -80,6 +86,69 @@ def test_numbers_of_a_table_keep_their_types(few_people: Path) -> None:
     assert table["Interview Cost"].dtype.kind in "if"
     read, direct = auditkit.read(few_people).to_frame(), auditkit.read(table).to_frame()
     pd.testing.assert_frame_equal(read, direct)
+
+
+def of_polars(path: Path) -> Any:
+    import polars
+
+    return polars.read_csv(path)
+
+
+def of_arrow(path: Path) -> Any:
+    import pyarrow.csv
+
+    return pyarrow.csv.read_csv(path)
+
+
+class Stream:
+    """A table that has nothing but Arrow's PyCapsule interface."""
+
+    def __init__(self, path: Path) -> None:
+        self._table = of_polars(path)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("load", [of_polars, of_arrow, Stream])
+def test_tables_of_other_libraries_are_read_as_those_of_pandas(people: Path, load: Any) -> None:
+    table = load(people)
+    expected = auditkit.read(people).to_frame()
+    pd.testing.assert_frame_equal(auditkit.read(table).to_frame(), expected)
+    assert auditkit.check(table).to_frame().equals(auditkit.check(people).to_frame())
+    fitted, other = auditkit.fit(people, config=QUICK), auditkit.fit(table, config=QUICK)
+    assert fitted.instance.to_json() == other.instance.to_json()
+
+
+def test_audit_and_whatif_take_a_polars_table(people: Path) -> None:
+    polars_audit = auditkit.audit(of_polars(people)[["Gender", "Hired"]])
+    pandas_audit = auditkit.audit(pd.read_csv(people)[["Gender", "Hired"]])
+    assert polars_audit.document["disparity"] == pandas_audit.document["disparity"]
+    answers = [auditkit.whatif(load(people), constraints="parity", config=QUICK) for load in (of_polars, pd.read_csv)]
+    assert answers[0].sentences == answers[1].sentences
+
+
+def test_cells_of_an_arrow_table_keep_their_kinds() -> None:
+    import polars
+
+    cells = {"whole": [1, None], "text": ["a", None], "day": [date(2024, 5, 3), None], "half": [0.5, None]}
+    frame = to_pandas(polars.DataFrame(cells))
+    assert frame.to_csv(index=False) == "whole,text,day,half\n1,a,2024-05-03,0.5\n,,,\n"
+
+
+def test_an_arrow_table_without_pyarrow(people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = of_polars(people)
+    expected = to_pandas(table)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert to_pandas(table).equals(expected)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(auditkit.InputError, match="needs pyarrow or polars"):
+        to_pandas(table)
+
+
+def test_what_is_no_table_is_refused() -> None:
+    with pytest.raises(auditkit.InputError, match="a list is neither a path nor a table"):
+        auditkit.read([1, 2])  # type: ignore[arg-type]
 
 
 def test_the_api_goes_the_way_of_the_command_line(
@@ -150,8 +219,38 @@ def test_frames(audit: auditkit.Audit) -> None:
     assert women.loc["The firm, as recorded", "selected"] == firm["by_group"]["Female"]["selected"]
     disparity = audit.to_frame("disparity")
     assert set(disparity["outcome"]) == {"selected", "inspected"}
+    assert len(policies) == sum(len(part["by_group"]) for part in (firm, *audit.document["constrained"])) + len(
+        audit.document["unconstrained"]["by_group"]
+    )
+    with pytest.raises(auditkit.InputError, match=r"there is no table 'nope' \(tables: policies, disparity\)"):
+        audit.to_frame("nope")  # type: ignore[arg-type]
     chances = auditkit.solve(FOUR).to_frame()
     assert chances["select_constrained"].sum() == pytest.approx(1) and len(chances) == 4
+
+
+def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:
+    audit = auditkit.audit(pd.read_csv(HIRING)[["Requisition ID", "Gender", "Hired"]])
+    disparity = audit.to_frame("disparity")
+    row = next(row for row in audit.document["disparity"]["selected"]["groups"] if row["comparison"])
+    measured = disparity[(disparity["group"] == row["group"]) & (disparity["outcome"] == "selected")].iloc[0]
+    compared = row["comparison"]
+    assert measured["impact_ratio_lower"] == compared["interval"]["lower"] < measured["impact_ratio"]
+    assert measured["impact_ratio_upper"] == compared["interval"]["upper"] > measured["impact_ratio"]
+    assert [measured[name] for name in ("p", "p_holm", "p_bh")] == [compared[name] for name in ("p", "p_holm", "p_bh")]
+    assert measured["p_stratified"] == compared["stratified"]["p"]
+    assert measured["shortfall"] == row["measures"]["shortfall"], "a plugin's measure is a column"
+
+
+def test_frames_have_the_intervals_of_prices(audit: auditkit.Audit) -> None:
+    document = copy.deepcopy(audit.document)
+    interval = {"level": 0.95, "ratio": [0.9, 0.99], "loss": [1.0, 2.0]}
+    document["constrained"][0]["price_of_fairness"]["interval"] = interval
+    frame = replace(audit, document=document).to_frame().set_index("policy")
+    row = frame.loc["Best under parity"].iloc[0]
+    assert [row["loss_lower"], row["loss_upper"]] == interval["loss"]
+    assert [row["kept_lower"], row["kept_upper"]] == interval["ratio"]
+    firm = frame.loc["The firm, as recorded"]
+    assert firm[["loss", "loss_lower", "kept_upper"]].isna().all(axis=None)
 
 
 def test_a_text_of_the_data_is_escaped(tmp_path: Path) -> None:
@@ -180,6 +279,67 @@ def test_an_audit_of_data_without_scores(few_people: Path) -> None:
     assert small.fitted is None and small.to_frame().empty
     assert not small.to_frame("disparity").empty
     assert "impact ratio" in shown(small)
+
+
+# Instances by hand ---------------------------------------------------------------------------------------------------
+
+
+def boxes() -> auditkit.Instance:
+    """Two searches; attributes and true values of some candidates only, so that the table has gaps."""
+    first = auditkit.Search(
+        "s",
+        1,
+        [
+            auditkit.Box("a", "X", 1, [10, 4], [0.5, 0.5], attributes={"age": 30}),
+            auditkit.Box("b", "Y", 1.5, [9, 3, 0], [0.25, 0.25, 0.5], true_values=[8, 2, 1]),
+        ],
+    )
+    return auditkit.Instance([first, auditkit.Search("t", 0, [auditkit.Box("a", "Y", 0, [1], [1])])])
+
+
+def test_lists_become_what_the_classes_hold() -> None:
+    instance = boxes()
+    assert isinstance(instance.searches, tuple) and isinstance(instance.searches[0].candidates, tuple)
+    state = auditkit.State("start", -1.0, {"end": 1.0})
+    chain = auditkit.Chain("c", "X", "start", [state, auditkit.State("end", 2.0, terminal=True)])
+    assert chain.states[0] is state and isinstance(chain.states, tuple)
+
+
+def test_an_instance_and_its_table_of_values() -> None:
+    instance = boxes()
+    frame = instance.to_frame("values")
+    assert list(frame) == [
+        *("search", "capacity", "candidate", "group", "cost", "value", "prob", "true_value", "attribute:age")
+    ]
+    assert len(frame) == 6
+    assert auditkit.Instance.from_frame(frame).to_json() == instance.to_json()
+    shuffled = auditkit.Instance.from_frame(frame.sample(frac=1, random_state=1))
+    assert auditkit.solve(shuffled).unconstrained.utility == auditkit.solve(instance).unconstrained.utility
+    four = auditkit.Instance.from_frame(read_instance(FOUR)[0].to_frame("values"))
+    assert auditkit.solve(four, "parity:basis=count").loss == pytest.approx(0.5)
+    with pytest.raises(auditkit.InputError, match=r"no table 'rows' \(tables: candidates, values\)"):
+        instance.to_frame("rows")  # type: ignore[arg-type]
+    with pytest.raises(auditkit.InputError, match="several stages"):
+        read_instance(FOUR.with_name("stages.json"))[0].to_frame("values")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t.drop(columns="prob"), "column 'prob': is missing"),
+        (lambda t: t.rename(columns={"true_value": "true_values"}), "column 'true_values': is not known"),
+        (lambda t: t.assign(cost=[1, 2, 3, 3, 3, 0]), "column 'cost', row 1: differs"),
+        (lambda t: t.assign(capacity=[1, 1, 2, 2, 2, 0]), "column 'capacity', row 2: differs"),
+        (lambda t: t.assign(capacity=0.5), "whole numbers"),
+        (lambda t: t.assign(value=list("abcdef")), "column 'value': does not hold numbers"),
+        (lambda t: t.assign(group=[None, *"XYYYY"]), "column 'group', row 0: is empty"),
+        (lambda t: t.assign(prob=0.5), "search 's', candidate 'b'.*sum to 1.5"),
+        (lambda t: t.assign(capacity=[7] * 5 + [0]), "search 's'.*capacity.*not between 0 and the 2"),
+    ],
+)
+def test_a_table_that_is_no_instance(change: Any, message: str) -> None:
+    with pytest.raises(auditkit.InputError, match=message):
+        auditkit.Instance.from_frame(change(boxes().to_frame("values")))
 
 
 # What is wrong, and what is promised --------------------------------------------------------------------------------

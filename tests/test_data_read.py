@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -213,6 +214,13 @@ def test_what_is_no_table_gives_one_clear_message(tmp_path: Path, content: bytes
 def test_a_zip_that_is_no_spreadsheet(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a readable"):
         read(save(tmp_path, _zip(tmp_path / "x.zip")))
+
+
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "a.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"needs pyarrow \(pip install 'auditkit\[parquet\]'"):
+        read(tmp_path / "a.parquet")
 
 
 def test_excel_and_parquet_without_rows(tmp_path: Path) -> None:

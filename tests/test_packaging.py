@@ -25,7 +25,12 @@ from support.throwaway import completed
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
-MAPPED = {"auditkit.plugins": "plugins", "auditkit.templates": "templates", "auditkit": "auditkit"}
+MAPPED = {
+    "auditkit": "auditkit",
+    "auditkit.plugins": "plugins",
+    "auditkit.sample_data": "sample_data",
+    "auditkit.templates": "templates",
+}
 HEAVY = {"numba", "pandas", "scipy", "matplotlib", "weasyprint"}
 
 # The one way through the house: data -> model <- fitting -> constraints -> solver -> compare -> report. Each row is one
@@ -48,7 +53,7 @@ LAYERS = """
     report
     pipeline
     scheduled
-    plugins templates
+    plugins sample_data templates
     testing
     api
     cli

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -13,19 +14,18 @@ import pandas as pd
 import pytest
 
 from auditkit import data
+from auditkit.cli import invoke
 from auditkit.constraints.binding import make
 from auditkit.constraints.outcome import group_rates, outcome_weights
 from auditkit.model.documents import read_instance
 from auditkit.plugin_manager import load
+from auditkit.sample_data import FILES, generate
+from auditkit.sample_data.generator import firm, larger, mess, stage_log
 from auditkit.solver import Solution, solve
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_data"
-sys.path.insert(0, str(SAMPLES))
 
-import generate  # noqa: E402
-from generator import firm, mess, stage_log  # noqa: E402
-
-CSVS = ("hiring.csv", "hiring-messy.csv", "hiring-stages.csv")
+CSVS = ("hiring.csv", "hiring-level.csv", "hiring-messy.csv", "hiring-stages.csv")
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,8 @@ def test_committed_files_are_what_the_generator_writes(name: str, written: dict[
 def test_every_file_is_generated_or_part_of_the_generator(written: dict[str, bytes]) -> None:
     present = {path.name for path in SAMPLES.iterdir() if path.is_file() and not path.name.startswith(".")}
     report = {name for name in present if ".audit." in name}  # what somebody's run of auditkit left
-    assert present - report == {"generate.py", *written}
+    assert present - report == {"__init__.py", "generate.py", *written}
+    assert {*FILES, "README.md"} == set(written)
 
 
 def test_check_flag_runs_from_anywhere_and_writes_nothing(tmp_path: Path) -> None:
@@ -155,6 +156,30 @@ def test_the_story_is_that_of_the_parameters_not_of_the_seed() -> None:
     for penalised, other in (("Female", "Male"), ("Black", "White")):
         assert quality(penalised, hired=False) == pytest.approx(quality(other, hired=False), abs=0.03)
         assert quality(penalised, hired=True) > quality(other, hired=True)
+
+
+def test_no_difference_is_planted_in_the_level_sample() -> None:
+    people = [a for seed in range(40) for a in firm.hiring(seed, firm.LEVEL)]
+    for one, other in (("Female", "Male"), ("Black", "White"), ("Asian", "White")):
+        for outcome in ("hired", "interviewed"):
+            rates = [
+                statistics.fmean(getattr(a, outcome) for a in people if group in a.groups) for group in (one, other)
+            ]
+            assert rates[0] / rates[1] == pytest.approx(1, abs=0.06), (one, outcome)
+    level = firm.hiring(firm.LEVEL_SEED, firm.LEVEL)
+    assert generate.contents()["hiring-level.csv"].count(b"\n") == len(level) + 1
+
+
+def test_the_differences_are_those_of_the_table() -> None:
+    """Each step takes from a group what the table of the README says, and from nobody else anything."""
+    draws = [firm.hiring(7, differences) for differences in (firm.LEVEL, firm.PLANTED)]
+    known = [(a, b) for a, b in zip(*draws, strict=True) if a.gender and a.ethnicity]
+    for level, planted in known:
+        lost = 2.5 * (planted.gender == "Female") + 1.5 * (planted.ethnicity == "Black")
+        if 0 < planted.cv_score < 100 and 0 < level.cv_score < 100:
+            assert level.cv_score - planted.cv_score == pytest.approx(lost, abs=0.1001)
+    text = (SAMPLES / "README.md").read_text(encoding="utf-8")
+    assert "| Female | 2.5 | 1.5 | 0.15 |" in text and "| Black | 1.5 | 0.5 | 0.1 |" in text
 
 
 def test_every_role_of_hiring_is_inferred() -> None:
@@ -287,6 +312,84 @@ def test_the_event_log_is_read_without_a_flag() -> None:
     assert history.mapping.columns("group") == ("Gender", "Ethnicity")
     assert history.counts.applications == 600
     assert history.table["selected"].sum() == history.table["stage:Offer"].sum()
+
+
+# auditkit sample ------------------------------------------------------------------------------------------------------
+
+
+def test_samples_are_listed_and_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert invoke(["sample"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in FILES) and not list(tmp_path.iterdir())
+    assert invoke(["sample", "hiring.csv", "-o", "people.csv"]) == 0
+    assert Path("people.csv").read_bytes() == (SAMPLES / "hiring.csv").read_bytes()
+    Path("all").mkdir()
+    assert invoke(["sample", *FILES, "-o", "all"]) == 0
+    assert {path.name: path.read_bytes() for path in Path("all").iterdir()} == {
+        name: (SAMPLES / name).read_bytes() for name in FILES
+    }
+    assert invoke(["sample", "stages.json", "-o", "all", "--force"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hirin.csv"], "there is no such sample (did you mean 'hiring.csv'?)"),
+        (["people.csv", "hirin.csv", "-o", "there.csv"], "there.csv: is not a folder"),
+        (["hiring.csv", "-o", "there.csv"], "there.csv: is there already"),
+        (["--searches", "3"], "name it with -o"),
+        (["hiring.csv", "--searches", "3", "-o", "big.csv"], "leave NAME out"),
+        (["--searches", "3", "-o", "there.csv"], "there.csv: is there already"),
+        (["hiring.csv", "--seed", "3"], "add --searches N"),
+        (["--searches", "3", "-o", "nowhere/big.csv"], "cannot be written"),
+    ],
+)
+def test_what_sample_refuses(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("there.csv").write_text("mine")
+    assert invoke(["sample", *arguments]) == 2
+    assert message in capsys.readouterr().err
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_larger_data_of_the_same_kind(tmp_path: Path, hiring: pd.DataFrame) -> None:
+    for name, arguments in (
+        ("a", ["30"]),
+        ("b", ["20"]),
+        ("c", ["20", "--seed", "5"]),
+        ("d", ["20", "--no-differences"]),
+    ):
+        assert invoke(["sample", "--searches", *arguments, "-o", str(tmp_path / f"{name}.csv")]) == 0
+    a, b, c, d = ((tmp_path / f"{name}.csv").read_bytes() for name in "abcd")
+    assert a.startswith(b) and len({b, c, d}) == 3
+    table = pd.read_csv(tmp_path / "a.csv", keep_default_na=False, na_values=[""], parse_dates=["Application Date"])
+    assert list(table) == list(hiring) and (table.dtypes == hiring.dtypes).all()
+    assert table["Requisition ID"].nunique() == 30 and table["Candidate ID"].is_unique
+    history = data.load(tmp_path / "a.csv")
+    assert history.mapping.as_dict() == data.load(SAMPLES / "hiring.csv").mapping.as_dict()
+
+
+def test_larger_data_is_written_piece_by_piece() -> None:
+    pieces = larger.csv_lines(10**9)
+    assert [next(pieces).count(b"Candidate ID") for _ in range(3)] == [1, 0, 0]
+
+
+def test_the_story_holds_in_larger_data() -> None:
+    for differences, women in ((firm.PLANTED, 0.71), (firm.LEVEL, 1.0)):
+        people = [a for pool in larger.applications(2000, differences=differences) for a in pool]
+        rate = {g: statistics.fmean(a.hired for a in people if a.gender == g) for g in ("Female", "Male", "")}
+        assert rate["Female"] / rate["Male"] == pytest.approx(women, abs=0.05)
+        unknown = statistics.fmean(not a.gender for a in people)
+        assert unknown == pytest.approx(firm.UNKNOWN_GENDER / larger.ROWS, abs=0.003)
 
 
 # The instances --------------------------------------------------------------------------------------------------------

@@ -19,7 +19,21 @@ import sys
 import click
 
 from auditkit import __version__
-from auditkit.cli import check, fit, history, init, plugins, report, run, schedule, schema, solve, verify, whatif
+from auditkit.cli import (
+    check,
+    fit,
+    history,
+    init,
+    plugins,
+    report,
+    run,
+    sample,
+    schedule,
+    schema,
+    solve,
+    verify,
+    whatif,
+)
 from auditkit.cli.group import Commands
 from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.errors import InputError
@@ -44,6 +58,7 @@ for command in (
     run.run,
     history.history,
     schedule.schedule,
+    sample.sample,
     plugins.plugins,
     schema.schema,
 ):

@@ -11,7 +11,7 @@ import pandas as pd
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
 from auditkit.data.problems import Problems
-from auditkit.data.read_file import give_up, read
+from auditkit.data.read_file import Tabular, give_up, read
 from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
 from auditkit.data.summary_table import expand
@@ -50,7 +50,7 @@ class Checked(Shown):
 
 
 def load(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -72,7 +72,7 @@ def load(
 
 
 def check(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -91,7 +91,7 @@ def check(
 
 
 def _build(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     mapping: Given | None,
     options: CleaningOptions,
     sheet: str | None,

@@ -10,9 +10,10 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import pandas as pd
 
@@ -31,6 +32,17 @@ _FOREIGN = (
 )
 IN_MEMORY = "DataFrame"
 """What stands for the name of the file where there is none."""
+
+
+@runtime_checkable
+class ArrowTable(Protocol):
+    """A table of another library that Arrow's PyCapsule interface hands over: polars, pyarrow, DuckDB and others."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+
+
+Tabular = pd.DataFrame | ArrowTable
+"""A table in memory."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +76,7 @@ def give_up(error: PluginError) -> None:
 
 
 def read(
-    path: str | Path | pd.DataFrame,
+    path: str | Path | Tabular,
     *,
     sheet: str | None = None,
     readers: Iterable[type[Reader]] = (),
@@ -75,10 +87,10 @@ def read(
     A reader that fails is told of to `on_fault`, and the next is tried. A table in memory is read as if it had been
     written with `to_csv(index=False)`: the same cells, and the same SHA-256.
     """
-    if isinstance(path, pd.DataFrame):
-        place, data = IN_MEMORY, path.to_csv(index=False).encode()
-    else:
+    if isinstance(path, str | Path):
         place, data = str(path), _bytes(Path(path))
+    else:
+        place, data = IN_MEMORY, to_pandas(path).to_csv(index=False).encode()
     digest = hashlib.sha256(data).hexdigest()
     encoding = separator = None
     notices: list[Notice] = []
@@ -103,6 +115,36 @@ def read(
         notices.append(Notice("blank-rows", f"{int(blank.sum())} blank rows were passed over"))
         table = table[~blank]
     return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+
+
+def to_pandas(table: object) -> pd.DataFrame:
+    """A table of any library as one of pandas, with the cells as the other library holds them.
+
+    The columns of an Arrow table become Python objects: pandas would turn whole numbers with gaps into 1.0 and NaN.
+    """
+    if isinstance(table, pd.DataFrame):
+        return table
+    if not isinstance(table, ArrowTable):
+        what = f"a {type(table).__name__} is neither a path nor a table"
+        raise _error("data", what, "give a path, a DataFrame of pandas or polars, or an Arrow table")
+    names, columns = _arrow_columns(table)
+    frame = pd.DataFrame({i: pd.Series(column, dtype=object) for i, column in enumerate(columns)})
+    return frame.set_axis(names, axis="columns")
+
+
+def _arrow_columns(table: ArrowTable) -> tuple[list[str], list[list[Any]]]:
+    """The names and cells of the columns, by whichever library is there."""
+    with suppress(ImportError):
+        import pyarrow
+
+        arrow = pyarrow.table(table)
+        return arrow.column_names, [column.to_pylist() for column in arrow.columns]
+    try:
+        import polars
+    except ImportError:
+        raise _error(IN_MEMORY, "an Arrow table needs pyarrow or polars", "pip install 'auditkit[parquet]'") from None
+    frame = polars.DataFrame(table)
+    return frame.columns, [column.to_list() for column in frame]
 
 
 def _with_readers(
@@ -152,7 +194,7 @@ def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, n
         notices.append(
             Notice(
                 "sheets",
-                f"the sheet {chosen!r} was read; also there: {', '.join(repr(name) for name in full if name != chosen)}",
+                f"the sheet {chosen!r} was read; also there: {', '.join(repr(n) for n in full if n != chosen)}",
             )
         )
     return tables[chosen]

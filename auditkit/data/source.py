@@ -6,18 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from auditkit import plugin_manager
 from auditkit.config import Config
 from auditkit.data.firm_history import History
 from auditkit.data.load import Checked, check, load
+from auditkit.data.read_file import Tabular
 from auditkit.errors import PluginError
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
 
-Data = Path | pd.DataFrame | History
+Data = Path | Tabular | History
 """A file, a table in memory, or what has been read already."""
 
 
@@ -31,7 +30,7 @@ def read(
     return data if isinstance(data, History) else load(data, **_reading(config, plugins, on_fault))
 
 
-def problems_of(data: Path | pd.DataFrame, config: Config, plugins: Plugins | None = None) -> Checked:
+def problems_of(data: Path | Tabular, config: Config, plugins: Plugins | None = None) -> Checked:
     """Everything that `read` would complain about, without raising."""
     return check(data, **_reading(config, plugins, None))
 

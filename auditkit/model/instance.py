@@ -6,9 +6,10 @@ built once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem
@@ -32,7 +33,12 @@ class Instance(Shown):
 
     searches: tuple[Search, ...]
 
+    if TYPE_CHECKING:  # what it takes is wider than what it holds
+
+        def __init__(self, searches: Iterable[Search]) -> None: ...
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "searches", tuple(self.searches))
         seen: set[str] = set()
         problems = []
         if not self.searches:
@@ -62,10 +68,28 @@ class Instance(Shown):
         """Write the instance file."""
         write_json(path, self.to_json())
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per candidate; cost and mean value are those of boxes, which have one inspection."""
+    @staticmethod
+    def from_frame(frame: pd.DataFrame) -> Instance:
+        """An instance from a table with one row for each value that a candidate may turn out to have.
+
+        Columns `search`, `capacity`, `candidate`, `group` (or `group:NAME` for each protected attribute), `cost`,
+        `value` and `prob`; optionally `true_value`, and `attribute:NAME` for what else candidates carry.
+        `to_frame("values")` is the inverse.
+        """
+        return _from_frame(frame)
+
+    def to_frame(self, part: Literal["candidates", "values"] = "candidates") -> pd.DataFrame:
+        """The candidates or the values that they may turn out to have, as a table.
+
+        `candidates`: one row per candidate; cost and mean value are those of boxes, which have one inspection.
+        `values`: one row per value of each box, without loss (`from_frame`); chains have no such table.
+        """
         import pandas as pd
 
+        if part == "values":
+            return pd.DataFrame(_value_rows(self))
+        if part != "candidates":
+            raise InputError(Problem("to_frame", f"there is no table {part!r}", "tables: candidates, values"))
         names = list(self.layout.protected)
         rows = [
             (search.id, search.capacity, c.id, *(groups_of(c.group).get(name, UNKNOWN) for name in names))
@@ -83,7 +107,10 @@ class Instance(Shown):
         return [f"positions: {count(int(self.layout.capacity.sum()))}"]
 
     def _tables(self) -> list[pd.DataFrame]:
-        return [self.to_frame().groupby("group").size().rename("candidates").reset_index()]
+        sizes = [(name, *row) for name, part in self.layout.protected.items() for row in zip(part.names, part.sizes)]
+        import pandas as pd
+
+        return [pd.DataFrame(sizes, columns=["attribute", "group", "candidates"])]
 
 
 def _document(instance: Instance) -> dict[str, Any]:
@@ -129,3 +156,117 @@ def _state(state: State) -> dict[str, Any]:
     else:
         document["to"] = dict(state.to)
     return document | ({"true_reward": state.true_reward} if state.true_reward is not None else {})
+
+
+_SEARCH, _BOX, _VALUE = ["search", "capacity"], ["candidate", "group", "cost"], ["value", "prob"]
+_COLUMNS = [*_SEARCH, *_BOX, *_VALUE]
+_TRUE, _ATTRIBUTE, _GROUP = "true_value", "attribute:", "group:"
+
+
+def _value_rows(instance: Instance) -> dict[str, list[Any]]:
+    """The columns of the table of values."""
+    candidates = [(search, c) for search in instance.searches for c in search.candidates]
+    boxes = [(search, c) for search, c in candidates if isinstance(c, Box)]
+    if len(boxes) < len(candidates):
+        what = f"{len(candidates) - len(boxes)} candidates have several stages, which this table cannot hold"
+        raise InputError(Problem("to_frame", what, "save_json writes any instance"))
+    long = [(search, box, j) for search, box in boxes for j in range(len(box.values))]
+    columns: dict[str, list[Any]] = {
+        "search": [search.id for search, _, _ in long],
+        "capacity": [search.capacity for search, _, _ in long],
+        "candidate": [box.id for _, box, _ in long],
+        **_group_columns([box for _, box, _ in long]),
+        "cost": [box.cost for _, box, _ in long],
+        "value": [float(box.values[j]) for _, box, j in long],
+        "prob": [float(box.probs[j]) for _, box, j in long],
+    }
+    if any(box.true_values is not None for _, box in boxes):
+        columns[_TRUE] = [None if box.true_values is None else float(box.true_values[j]) for _, box, j in long]
+    for name in dict.fromkeys(name for _, box in boxes for name in box.attributes):
+        columns[_ATTRIBUTE + name] = [box.attributes.get(name) for _, box, _ in long]
+    return columns
+
+
+def _group_columns(boxes: list[Box]) -> dict[str, list[Any]]:
+    """`group`, or `group:NAME` for each attribute where they have names."""
+    if all(isinstance(box.group, str) for box in boxes):
+        return {"group": [box.group for box in boxes]}
+    each = [groups_of(box.group) for box in boxes]
+    names = dict.fromkeys(name for groups in each for name in groups)
+    return {f"{_GROUP}{name}": [groups.get(name, UNKNOWN) for groups in each] for name in names}
+
+
+def _from_frame(frame: pd.DataFrame) -> Instance:
+    attributes = [str(name) for name in frame.columns if str(name).startswith(_ATTRIBUTE)]
+    named = [str(name) for name in frame.columns if str(name).startswith(_GROUP)]
+    optional = [name for name in (_TRUE, *attributes) if name in frame.columns]
+    needed = [name for name in _COLUMNS if name != "group" or not named]
+    problems = [Problem(f"column {name!r}", "is missing") for name in needed if name not in frame.columns]
+    for name in frame.columns:
+        if name not in (*needed, *named, *optional):
+            problems.append(Problem(f"column {name!r}", "is not known", f"columns: {', '.join([*_COLUMNS, _TRUE])}"))
+    if not problems:
+        frame = frame.reset_index(drop=True)
+        problems = _cell_problems(frame, optional)
+    if problems:
+        raise InputError(problems)
+
+    searches = []
+    for search_id, rows in frame.groupby("search", sort=False):
+        place, boxes = f"search {str(search_id)!r}", []
+        for box_id, values in rows.groupby("candidate", sort=False):
+            first = values.iloc[0]
+            given = {name.removeprefix(_ATTRIBUTE): first[name] for name in attributes}
+            true = values[_TRUE] if _TRUE in values and values[_TRUE].notna().any() else None
+            try:
+                boxes.append(
+                    Box(
+                        str(box_id),
+                        _groups_in(first, named),
+                        float(first["cost"]),
+                        values["value"],
+                        values["prob"],
+                        true,
+                        {n: x if isinstance(x, str) else float(x) for n, x in given.items() if x == x},
+                    )
+                )
+            except InputError as error:
+                problems += [problem.at(f"{place}, candidate {str(box_id)!r}") for problem in error.problems]
+        try:
+            searches.append(Search(str(search_id), int(rows["capacity"].iloc[0]), boxes))
+        except InputError as error:
+            problems += [problem.at(place) for problem in error.problems]
+    if problems:
+        raise InputError(problems)
+    return Instance(searches)
+
+
+def _groups_in(row: pd.Series[Any], named: list[str]) -> Groups:
+    if not named:
+        return str(row["group"])
+    return {n.removeprefix(_GROUP): None if row[n] in (None, UNKNOWN) else str(row[n]) for n in named}
+
+
+def _cell_problems(frame: pd.DataFrame, optional: list[str]) -> list[Problem]:
+    """Cells that are empty or no numbers, and rows of one search or candidate that contradict each other."""
+    import pandas as pd
+
+    problems = []
+    groups = [str(name) for name in frame.columns if name == "group" or str(name).startswith(_GROUP)]
+    for name in (n for n in _COLUMNS if n in frame):
+        if (empty := frame[name].isna()).any():
+            problems.append(Problem(f"column {name!r}, row {empty.idxmax()}", "is empty"))
+    texts = [name for name in optional if name.startswith(_ATTRIBUTE)]
+    for name in ("capacity", "cost", *_VALUE, *(n for n in optional if n not in texts)):
+        if not pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any():
+            problems.append(Problem(f"column {name!r}", "does not hold numbers", "convert it with pandas.to_numeric"))
+    if not problems and (frame["capacity"] % 1 != 0).any():
+        problems.append(Problem("column 'capacity'", "must hold whole numbers"))
+    once = [(name, ["search", "candidate"], "candidate") for name in (*groups, "cost", *optional) if name != _TRUE]
+    for name, keys, what in [("capacity", ["search"], "search"), *once]:
+        differs = frame[name].ne(frame.groupby(keys)[name].transform("first")) & frame[name].notna()
+        if differs.any():
+            problems.append(
+                Problem(f"column {name!r}, row {differs.idxmax()}", f"differs from another row of the same {what}")
+            )
+    return problems

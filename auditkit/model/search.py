@@ -14,13 +14,13 @@ arrays, built once (`layout.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
@@ -60,6 +60,19 @@ class Box:
     probs: NDArray[np.float64]
     true_values: NDArray[np.float64] | None = None
     attributes: Mapping[str, float | str] = field(default_factory=dict)
+
+    if TYPE_CHECKING:  # what it takes is wider than what it holds
+
+        def __init__(
+            self,
+            id: str,
+            group: Groups,
+            cost: float,
+            values: ArrayLike,
+            probs: ArrayLike,
+            true_values: ArrayLike | None = None,
+            attributes: Mapping[str, float | str] = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         values, probs = _read_only(self.values), _read_only(self.probs)
@@ -107,7 +120,19 @@ class Chain:
     states: tuple[State, ...]
     attributes: Mapping[str, float | str] = field(default_factory=dict)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            id: str,
+            group: Groups,
+            start: str,
+            states: Iterable[State],
+            attributes: Mapping[str, float | str] = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "states", tuple(self.states))
         problems = [*_group_problems(self.group), *_state_problems(self.states), *self._reference_problems()]
         if not problems:
             problems = self._endless_problems()
@@ -199,7 +224,12 @@ class Search:
     capacity: int
     candidates: tuple[Candidate, ...]
 
+    if TYPE_CHECKING:
+
+        def __init__(self, id: str, capacity: int, candidates: Iterable[Candidate]) -> None: ...
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", tuple(self.candidates))
         problems, n = [], len(self.candidates)
         if not 0 <= self.capacity <= n:
             problems.append(Problem("capacity", f"{self.capacity} is not between 0 and the {n} candidates"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from auditkit.compare import Comparison
 from auditkit.config import Config, Format
 from auditkit.data import History
 from auditkit.display import Shown
+from auditkit.errors import InputError, Problem
 from auditkit.files import write_bytes
 from auditkit.fitting.fitted import Fitted
 from auditkit.report import document as documents
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 MOST_FINDINGS = 5
+
+Part = Literal["policies", "disparity"]
+PARTS: tuple[str, ...] = get_args(Part)
+"""The tables that `Audit.to_frame` makes."""
+
+POLICY_COLUMNS = ["policy", "utility", "loss", "loss_lower", "loss_upper", "kept", "kept_lower", "kept_upper"]
+POLICY_COLUMNS += ["attribute", "group", "candidates", "inspected", "selected"]
+DISPARITY_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "selected", "rate", "impact_ratio"]
+DISPARITY_COLUMNS += ["impact_ratio_lower", "impact_ratio_upper", "p", "p_adjusted", "p_within", "odds_ratio_within"]
+DISPARITY_COLUMNS += ["shortfall", "detectable_ratio", "status"]
+SHOWN_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "selected", "rate", "impact_ratio", "p_adjusted"]
+"""Of the disparities, in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,46 +69,69 @@ class Audit(Shown):
         """Write the report as PDF/A; raises `auditkit.report.pdf.PdfUnavailable` where Pango is missing."""
         write_bytes(Path(path), pdf_of(self, page_of(self)))
 
-    def to_frame(self, part: Literal["policies", "disparity"] = "policies") -> pd.DataFrame:
-        """What the firm and the best policies do, by group; or the measured disparities, by outcome and group.
+    def to_frame(self, part: Part = "policies") -> pd.DataFrame:
+        """The policies or the measured disparities as a table.
 
-        No rows where the data cannot support the part; no numbers for groups that the report hides.
+        `policies`: one row per policy and group, with what a constraint costs (`loss`), the share of the utility that
+        is `kept`, and their intervals. `disparity`: one row per outcome and group, with the interval of the impact
+        ratio, the p-values (alone, adjusted by Holm and by Benjamini and Hochberg, and within searches) and a column
+        for each measure of a plugin. Empty where the data cannot support the part; groups that the report hides have no
+        numbers.
         """
         import pandas as pd
 
-        if part == "disparity":
-            columns = ["group", "applicants", "selected", "rate", "impact_ratio", "status"]
-            rows = [
-                [outcome, *(row[name] for name in columns)]
-                for outcome, table in view.disparities(self.document)
-                for row in table["groups"]
-            ]
-            return pd.DataFrame(rows, columns=["outcome", *columns])
-        numbers = ["candidates", "inspected", "selected"]
-        rows = [
-            [policy.name, *_price(policy.part), group, *((row or {}).get(name) for name in numbers)]
-            for policy in view.policies(self.document)
-            for group, row in (policy.part["by_group"] or {}).items()
-        ]
-        return pd.DataFrame(rows, columns=["policy", "utility", "loss", "kept", "group", *numbers])
+        if part not in PARTS:
+            raise InputError(Problem("to_frame", f"there is no table {part!r}", f"tables: {', '.join(PARTS)}"))
+        rows = _disparity_rows(self.document) if part == "disparity" else _policy_rows(self.document)
+        named = DISPARITY_COLUMNS if part == "disparity" else POLICY_COLUMNS
+        others = dict.fromkeys(name for row in rows for name in row if name not in named)
+        return pd.DataFrame(rows, columns=[*named, *others])
 
     def __repr__(self) -> str:
         counts = self.history.counts
         return f"<Audit of {self.document['input']['path']}: {counts.rows_used:,} of {counts.rows_read:,} rows used>"
 
     def _facts(self) -> list[str]:
-        findings = [note["text"] for note in self.document["findings"] if note["kind"] == "finding"]
+        findings = [note["text"] for note in self.document["findings"] if note["kind"] != "notice"]
         return [*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")]
 
     def _tables(self) -> list[pd.DataFrame]:
         policies = self.to_frame()[["policy", "utility", "loss", "kept"]].drop_duplicates()
-        return [policies, self.to_frame("disparity").drop(columns="status")]
+        return [policies, self.to_frame("disparity")[SHOWN_COLUMNS]]
 
 
-def _price(policy: view.Document) -> tuple[float | None, float | None, float | None]:
+def _priced(policy: view.Document) -> dict[str, float | None]:
     """Utility, and for the best policy under a constraint what that costs and keeps."""
     price = policy.get("price_of_fairness") or {}
-    return policy["utility"], price.get("loss"), price.get("ratio")
+    return {"utility": policy["utility"], "loss": price.get("loss"), "kept": price.get("ratio")}
+
+
+def _policy_rows(document: view.Document) -> list[dict[str, Any]]:
+    rows = []
+    for policy in view.policies(document):
+        interval = view.at(policy.part.get("price_of_fairness"), "interval") or {}
+        losses, shares = interval.get("loss") or (None, None), interval.get("ratio") or (None, None)
+        price = _priced(policy.part) | dict(zip(["loss_lower", "loss_upper"], losses, strict=True))
+        price |= dict(zip(["kept_lower", "kept_upper"], shares, strict=True))
+        for attribute, groups in (policy.part["by_group"] or {}).items():
+            for group, counts in groups.items():
+                rows.append({"policy": policy.name, **price, "attribute": attribute, "group": group, **counts})
+    return rows
+
+
+def _disparity_rows(document: view.Document) -> list[dict[str, Any]]:
+    rows = []
+    for table in view.disparities(document):
+        for group in table["groups"]:
+            row = {name: group.get(name) for name in DISPARITY_COLUMNS}
+            row |= {name: table[name] for name in ("attribute", "step", "kind")}
+            row |= {f"impact_ratio_{end}": view.at(group, "interval", end) for end in ("lower", "upper")}
+            row |= {
+                "p_within": view.at(group, "within", "p"),
+                "odds_ratio_within": view.at(group, "within", "odds_ratio"),
+            }
+            rows.append(row | dict(group["measures"] or {}))
+    return rows
 
 
 def text_of(audit: Audit) -> str:

@@ -87,29 +87,9 @@ def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
     return [entry for entry in document["constrained"] or () if entry is not None]
 
 
-def disparities(document: Document) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Every disparity table, selection first, by the name of its outcome; the Local Law summary is not one of them."""
-    for key, part in (document["disparity"] or {}).items():
-        if isinstance(part, Mapping) and "groups" in part:
-            yield key, part
-
-
-@dataclass(frozen=True)
-class Lowest:
-    """The lowest impact ratio of a table."""
-
-    group: str
-    impact_ratio: float
-    reference: str | None
-    status: str
-
-
-def lowest_ratio(disparity: Mapping[str, Any] | None) -> Lowest | None:
-    rows = [row for row in at(disparity, "groups") or () if row["impact_ratio"] is not None and row["comparison"]]
-    if disparity is None or not rows:
-        return None
-    row = min(rows, key=lambda row: row["impact_ratio"])
-    return Lowest(str(row["group"]), row["impact_ratio"], disparity["reference"], row["status"])
+def disparities(document: Document) -> Sequence[Mapping[str, Any]]:
+    """Every disparity table: each attribute and crossing at each step."""
+    return at(document, "disparity", "tables") or ()
 
 
 def coverage_rows(document: Document) -> list[tuple[float, float]]:

@@ -14,6 +14,8 @@ import numpy as np
 
 T = TypeVar("T")
 _NORMAL = NormalDist()
+AT_ONCE = 256
+"""Numbers taken from the generator in one call, which is what costs time."""
 
 
 class Draws:
@@ -21,10 +23,13 @@ class Draws:
 
     def __init__(self, *seed: int) -> None:
         self._bits = np.random.PCG64(seed)
+        self._next: list[int] = []
 
     def uniform(self) -> float:
         """Strictly between 0 and 1."""
-        return ((int(self._bits.random_raw()) >> 12) + 0.5) * 2.0**-52
+        if not self._next:
+            self._next = self._bits.random_raw(AT_ONCE).tolist()[::-1]
+        return ((self._next.pop() >> 12) + 0.5) * 2.0**-52
 
     def normal(self, mean: float = 0.0, sd: float = 1.0) -> float:
         return mean + sd * _NORMAL.inv_cdf(self.uniform())
@@ -43,7 +48,7 @@ class Draws:
             left -= share
             if left < 0:
                 return name
-        return next(reversed(shares))
+        return list(shares)[-1]
 
     def sample(self, items: Sequence[T], n: int) -> list[T]:
         """Different items, in random order."""

@@ -2,9 +2,9 @@
 
 Every applicant has a latent quality q ~ N(0, 1) with the same law in all groups. With independent noise e ~ N(0, 1),
 
-    CV score         = 58 + 10 (0.65 q + 0.76 e) - CV_PENALTY of the groups
-    interview score  = mean of the job family + 11 (0.80 q + 0.60 e) - INTERVIEW_PENALTY of the groups
-    first-year rating = the same with new noise and no penalty
+    CV score          = 58 + 10 (0.65 q + 0.76 e) - what `Differences.cv` takes from the groups
+    interview score   = mean of the job family + 11 (0.80 q + 0.60 e) - what `Differences.interview` takes
+    first-year rating = the same with new noise, and nothing taken
 
 all on a scale from 0 to 100, where one point is worth one unit of interview cost. So the spread of the interview score
 given the CV score is about 9.4 points, and an interview costs 1 to 4. The firm interviews those whose CV score plus
@@ -14,19 +14,20 @@ noise is highest, and hires the best interviewed who reach its bar.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from generator.draws import Draws
+from auditkit.sample_data.generator.draws import Draws
 
 SEED = 2402
 """Of some thousands, one whose single draw lies near what is expected of the parameters below (README)."""
+LEVEL_SEED = 80
+"""Of hiring-level.csv: the first from 1 on at which every impact ratio of the README's table is above 0.9."""
 
 CV_MEAN, CV_SD, CV_LOADING = 58.0, 10.0, 0.65
 INTERVIEW_SD, INTERVIEW_LOADING = 11.0, 0.80
-CV_PENALTY = {"Female": 2.5, "Black": 1.5}
-INTERVIEW_PENALTY = {"Female": 1.5, "Black": 0.5}
 CV_READING_SD = 3.0
 """Noise of the firm's reading: it does not follow its own CV score to the letter."""
 BAR = 50.0
@@ -41,6 +42,30 @@ ETHNICITIES = {"White": 0.55, "Asian": 0.22, "Black": 0.215, "Other": 0.015}
 UNKNOWN_GENDER, UNKNOWN_ETHNICITY = 18, 27
 SENIOR = 0.4
 SENIOR_COST = 1.0
+
+
+@dataclass(frozen=True)
+class Differences:
+    """What each step of the process takes from the members of a group; whoever is in two groups loses both."""
+
+    cv: Mapping[str, float] = field(default_factory=dict)
+    """Points of the CV score."""
+    interview: Mapping[str, float] = field(default_factory=dict)
+    """Points of the interview score."""
+    phone: Mapping[str, float] = field(default_factory=dict)
+    """Standard deviations of the phone screen's signal (only in the event log)."""
+
+    def groups(self) -> list[str]:
+        """Those that lose anything, in the order in which they are named."""
+        return list(dict.fromkeys([*self.cv, *self.interview, *self.phone]))
+
+
+PLANTED = Differences(
+    cv={"Female": 2.5, "Black": 1.5},
+    interview={"Female": 1.5, "Black": 0.5},
+    phone={"Female": 0.15, "Black": 0.10},
+)
+LEVEL = Differences()
 
 
 class Family(NamedTuple):
@@ -90,8 +115,9 @@ def points(value: float) -> float:
     return round(min(100.0, max(0.0, value)), 1)
 
 
-def penalty(table: dict[str, float], groups: tuple[str, ...]) -> float:
-    return sum(table.get(group, 0.0) for group in groups)
+def taken(step: Mapping[str, float], groups: tuple[str, ...]) -> float:
+    """What a step takes from somebody who is in these groups."""
+    return sum(step.get(group, 0.0) for group in groups)
 
 
 def seen_through(draws: Draws, quality: float, loading: float) -> float:
@@ -99,20 +125,21 @@ def seen_through(draws: Draws, quality: float, loading: float) -> float:
     return loading * quality + math.sqrt(1 - loading**2) * draws.normal()
 
 
-def interview(draws: Draws, family: str, quality: float, groups: tuple[str, ...]) -> float:
-    signal = INTERVIEW_SD * seen_through(draws, quality, INTERVIEW_LOADING)
-    return points(FAMILIES[family].interview_mean + signal - penalty(INTERVIEW_PENALTY, groups))
+def interview(draws: Draws, application: Application, differences: Differences) -> float:
+    signal = INTERVIEW_SD * seen_through(draws, application.quality, INTERVIEW_LOADING)
+    lost = taken(differences.interview, application.groups)
+    return points(FAMILIES[application.family].interview_mean + signal - lost)
 
 
-def hiring(seed: int = SEED) -> list[Application]:
+def hiring(seed: int = SEED, differences: Differences = PLANTED) -> list[Application]:
     """All applications in the order of their dates, decided."""
     draws = Draws(seed, 1)
     applications: list[Application] = []
     # sizes from 8 to 60, few of them large; the set is the same for every seed, only its order is drawn
     sizes = [round(8 + 52 * (i / (REQUISITIONS - 1)) ** 2) for i in range(REQUISITIONS)]
     for number, size in enumerate(draws.sample(sizes, REQUISITIONS)):
-        pool = applicants(draws, f"REQ-{1001 + number}", size)
-        decide(draws, pool)
+        pool = applicants(draws, f"REQ-{1001 + number}", size, differences)
+        decide(draws, pool, differences)
         applications += pool
     applications.sort(key=lambda a: (a.applied, a.requisition))
     for number, application in enumerate(applications):
@@ -125,7 +152,7 @@ def hiring(seed: int = SEED) -> list[Application]:
     return applications
 
 
-def applicants(draws: Draws, requisition: str, size: int) -> list[Application]:
+def applicants(draws: Draws, requisition: str, size: int, differences: Differences) -> list[Application]:
     """The pool of one requisition, undecided."""
     family = draws.among({name: family.share for name, family in FAMILIES.items()})
     level = "Senior" if draws.chance(SENIOR) else "Junior"
@@ -137,7 +164,7 @@ def applicants(draws: Draws, requisition: str, size: int) -> list[Application]:
         gender = "Female" if draws.chance(FAMILIES[family].women) else "Male"
         ethnicity = draws.among(ETHNICITIES)
         quality = draws.normal()
-        cv = CV_MEAN + CV_SD * seen_through(draws, quality, CV_LOADING) - penalty(CV_PENALTY, (gender, ethnicity))
+        cv = CV_MEAN + CV_SD * seen_through(draws, quality, CV_LOADING) - taken(differences.cv, (gender, ethnicity))
         years = (9.0 if level == "Senior" else 4.0) + 2.0 * seen_through(draws, quality, 0.3)
         pool.append(
             Application(
@@ -158,14 +185,14 @@ def applicants(draws: Draws, requisition: str, size: int) -> list[Application]:
     return pool
 
 
-def decide(draws: Draws, pool: list[Application]) -> None:
+def decide(draws: Draws, pool: list[Application], differences: Differences) -> None:
     """The firm's way: the top CVs (as it reads them) are interviewed, the best interviewed are hired."""
     openings = pool[0].openings
     places = max(2, min(round(0.45 * len(pool)), round(2.6 * openings + 1 + draws.normal())))
     reading = {id(a): a.cv_score + draws.normal(0.0, CV_READING_SD) for a in pool}
     for application in sorted(pool, key=lambda a: -reading[id(a)])[:places]:
         application.interviewed = True
-        application.interview_score = interview(draws, application.family, application.quality, application.groups)
+        application.interview_score = interview(draws, application, differences)
     if draws.chance(FREEZE):
         openings -= 1
     best = sorted((a for a in pool if a.interviewed), key=lambda a: -(a.interview_score or 0.0))

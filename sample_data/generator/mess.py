@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
-from generator.draws import Draws
-from generator.firm import SEED, points
-from generator.tables import Cells, write_csv
+from auditkit.sample_data.generator.csv_cells import Cells, write_csv
+from auditkit.sample_data.generator.draws import Draws
+from auditkit.sample_data.generator.firm import SEED, points
 
 ENCODING, SEPARATOR, NEWLINE = "cp1252", ";", "\r\n"
 TITLE = "Bewerbungen 2023 – Musterwerk Österfeld AG – Stand 15.01.2025"
 RENAMED = {"Relocation Expense": "Relocation Expense (€)"}
 
 
-class Mess(NamedTuple):
+@dataclass(frozen=True)
+class Mess:
     count: int
     what: str
     reported: dict[str, int]

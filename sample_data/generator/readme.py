@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 
-from generator import firm, stage_log
-from generator.firm import Application
-from generator.mess import MESS
-from generator.stage_log import Event
+from auditkit.sample_data.generator import firm
+from auditkit.sample_data.generator.firm import Application
+from auditkit.sample_data.generator.mess import MESS
+from auditkit.sample_data.generator.stage_log import Event
 
 SHORT_OF_EVIDENCE = 0.02
 """A category below this share of the applicants gets no impact ratio and is no reference."""
@@ -21,10 +21,10 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def parameters() -> str:
     """What a group loses, and what a job family costs."""
-    groups = [*firm.CV_PENALTY, "everyone else"]
+    planted = firm.PLANTED
     loss = [
-        (g, firm.CV_PENALTY.get(g, 0.0), firm.INTERVIEW_PENALTY.get(g, 0.0), stage_log.PHONE_PENALTY.get(g, 0.0))
-        for g in groups
+        (g, planted.cv.get(g, 0.0), planted.interview.get(g, 0.0), planted.phone.get(g, 0.0))
+        for g in [*planted.groups(), "everyone else"]
     ]
     families = [
         (name, f"{f.share:.0%}", f"{f.women:.0%}", f.interview_mean, f"{f.cost:.1f} / {f.cost + firm.SENIOR_COST:.1f}")

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable, Sequence
 from datetime import date
 
-from generator.firm import Application
-from generator.stage_log import Event
+from auditkit.sample_data.generator.firm import Application
+from auditkit.sample_data.generator.stage_log import Event
 
 Cells = dict[str, str]
 
