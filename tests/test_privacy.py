@@ -1,0 +1,186 @@
+"""Outcomes of small groups cannot be recovered from what a report publishes, and no large group disappears.
+
+The attacker of these tests knows everything that is published, and the sizes of all groups besides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+import auditkit
+from auditkit.config import Config
+from auditkit.data import History
+from auditkit.data.privacy import protect
+from auditkit.pipeline import measure
+from auditkit.report import people
+
+THRESHOLD = 5
+STEPS = ("Interviewed", "Hired")
+SEXES = ["Female", "Male", "Nonbinary"]
+RACES = ["White", "Black", "Asian", "Native American", "Pacific Islander"]
+
+
+def applications(seed: int) -> pd.DataFrame:
+    """A firm with some rare categories, crossed or by themselves."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(60, 400))
+    sex = rng.choice(SEXES, n, p=[0.47, 0.51, 0.02])
+    race = rng.choice(RACES, n, p=[0.55, 0.2, 0.17, 0.05, 0.03])
+    sex = np.where(rng.random(n) < rng.choice([0.0, 0.01, 0.05]), "", sex)
+    interviewed = rng.random(n) < rng.uniform(0.1, 0.8)
+    hired = interviewed & (rng.random(n) < rng.uniform(0.1, 0.8))
+    return pd.DataFrame(
+        {
+            "Application ID": [f"a{i}" for i in range(n)],
+            "Requisition": [f"R{i}" for i in rng.integers(0, 8, n)],
+            "Gender": sex,
+            "Ethnicity": race,
+            "Department": rng.choice(["Sales", "Legal", "IT"], n, p=[0.6, 0.1, 0.3]),
+            "Interviewed": np.where(interviewed, "yes", "no"),
+            "Hired": np.where(hired, "yes", "no"),
+        }
+    )
+
+
+def published(history: History) -> dict[str, Any]:
+    """Everything in a report that comes from outcomes and not from the model."""
+    shown = protect(history, THRESHOLD)
+    page = measure(shown, Config())
+    assert page is not None
+    return {
+        "groups": people.groups(shown),
+        "funnel": people.funnel(shown),
+        "scope": people.scope(history, shown, ""),
+        "disparity": page.to_json(),
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_published_depends_on_people_who_are_left_out(seed: int) -> None:
+    """Whatever became of them, the report is the same: so nobody can tell."""
+    frame = applications(seed)
+    history = auditkit.read(frame)
+    kept = {str(c) for c in protect(history, THRESHOLD).history.table["candidate"]}
+    out = ~frame["Application ID"].isin(kept)
+    other = frame.copy()
+    for step in STEPS:
+        other.loc[out, step] = np.where(frame.loc[out, step] == "yes", "no", "yes")
+    other.loc[out, "Interviewed"] = "yes"  # nobody is hired without an interview
+    before = published(history)
+    assert published(auditkit.read(other)) == before
+    sizes = {name: frame[name].value_counts() for name in ("Gender", "Ethnicity")}
+    shown = {(row["attribute"], row["name"]) for row in before["groups"]}
+    for name, counts in sizes.items():
+        large = {group for group, n in counts.items() if group and n >= 30}
+        assert {(name, group) for group in large} <= shown
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_small_cells_of_a_crossing_cannot_be_worked_out(seed: int) -> None:
+    frame = applications(1000 + seed)
+    history = auditkit.read(frame)
+    shown = protect(history, THRESHOLD)
+    table = shown.history.table
+    sex, race = (table[f"group:{name}"].astype(str) for name in ("Gender", "Ethnicity"))
+    reached = {step: table[f"step:{step}"].fillna(False).to_numpy(bool) for step in STEPS}
+    rows, columns = sorted(set(sex)), sorted(set(race))
+    size = {(a, b): int(((sex == a) & (race == b)).sum()) for a in rows for b in columns}
+    place = {(s, a, b): i for i, (s, a, b) in enumerate((s, a, b) for s in STEPS for a in rows for b in columns)}
+    document = published(history)
+    system, bounds = attack(document, rows, columns, size, place)
+    for (step, a, b), i in place.items():
+        if not 0 < size[a, b] < THRESHOLD or "unknown" in (a, b):
+            continue
+        truth = int((reached[step] & (sex == a).to_numpy() & (race == b).to_numpy()).sum())
+        ends = []
+        for sign in (1.0, -1.0):
+            objective = np.zeros(len(place))
+            objective[i] = sign
+            found = milp(objective, constraints=system, bounds=bounds, integrality=np.ones(len(place)))
+            assert found.fun is not None
+            ends.append(round(sign * float(found.fun)))
+        assert ends[0] <= truth <= ends[1]
+        if ends[0] == ends[1]:
+            assert said_by_a_whole_group(document, step, a, b), (step, a, b, truth)
+
+
+def attack(
+    document: dict[str, Any],
+    rows: list[str],
+    columns: list[str],
+    size: dict[tuple[str, str], int],
+    place: dict[tuple[str, str, str], int],
+) -> tuple[LinearConstraint, Bounds]:
+    """All that is published, as equations of the unknown outcomes of cells."""
+    matrix, known = [], []
+
+    def equation(step: str, cells: list[tuple[str, str]], number: int) -> None:
+        row = np.zeros(len(place))
+        row[[place[step, a, b] for a, b in cells]] = 1.0
+        matrix.append(row)
+        known.append(number)
+
+    def cells_of(attribute: str, name: str) -> list[tuple[str, str]]:
+        if attribute == "Gender":
+            return [(name, b) for b in columns]
+        if attribute == "Ethnicity":
+            return [(a, name) for a in rows]
+        first, _, second = name.partition("+")
+        races = set(columns) - {"unknown"} if second == "other" else set(second.split(" or "))
+        if second == "other":
+            races -= {g["name"].partition("+")[2] for g in document["groups"] if g["attribute"] == attribute}
+        return [(first, b) for b in columns if b in races]
+
+    for group in document["groups"]:
+        for step in STEPS:
+            equation(step, cells_of(group["attribute"], group["name"]), group["steps"][step])
+    for table in document["disparity"]["tables"]:
+        for group in table["groups"]:
+            equation(table["step"], cells_of(table["attribute"], group["group"]), group["selected"])
+    for a in rows:
+        for b in columns:
+            row = np.zeros(len(place))
+            row[place["Hired", a, b]], row[place["Interviewed", a, b]] = 1.0, -1.0
+            matrix.append(row)
+            known.append(0)
+    lows = np.array(known, dtype=float)
+    highs = lows.copy()
+    lows[-len(rows) * len(columns) :] = -np.inf
+    most = np.array([size[a, b] for _, a, b in place], dtype=float)
+    return LinearConstraint(np.array(matrix), lows, highs), Bounds(np.zeros(len(place)), most)
+
+
+def said_by_a_whole_group(document: dict[str, Any], step: str, a: str, b: str) -> bool:
+    """Whether a shown group that holds the cell has nobody or everybody with the outcome."""
+    for group in document["groups"]:
+        first, _, second = group["name"].partition("+")
+        inside = group["name"] in (a, b) or (first == a and (second == "other" or b in second.split(" or ")))
+        if inside and group["steps"][step] in (0, group["applicants"]):
+            return True
+    return False
+
+
+def test_threshold_zero_shows_everybody() -> None:
+    history = auditkit.read(applications(3))
+    shown = protect(history, 0)
+    assert shown.left_out == 0 and not shown.merged
+    assert len(shown.history.table) == len(history.table)
+
+
+def test_the_position_of_somebody_left_out_goes_with_them() -> None:
+    frame = pd.DataFrame(
+        {
+            "Application ID": range(40),
+            "Requisition": "R1",
+            "Openings": 6,
+            "Gender": ["Female", "Male"] * 19 + ["mf", "Male"],
+            "Hired": ["yes"] * 4 + ["no"] * 34 + ["yes", "no"],
+        }
+    )
+    shown = protect(auditkit.read(frame), THRESHOLD)
+    assert shown.left_out == 1 and set(shown.history.table["capacity"]) == {5}
