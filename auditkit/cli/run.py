@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, FINDING, json_option, load_plugins, plugin_options
+from auditkit.cli.options import DONE, FINDING, audit_argument, json_option, load_plugins, plugin_options
 from auditkit.cli.output import print_json
 
 if TYPE_CHECKING:
     from auditkit.scheduled.audit_run import Done
     from auditkit.scheduled.settings import AuditSettings
-
-
-audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
 
 @click.command()
