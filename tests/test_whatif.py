@@ -16,7 +16,7 @@ from auditkit.errors import InputError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import lay_out
 from auditkit.model.search import Box, Chain, Search, State
-from auditkit.model.variants import with_capacities, with_more_positions, with_scores
+from auditkit.model.variants import with_capacities, with_scores
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
@@ -84,10 +84,6 @@ def test_scores_of_a_group_are_multiplied_and_its_true_values_kept(factor: float
 def test_other_capacities() -> None:
     instance = boxes(np.random.default_rng(2), 3, 4, 1)
     assert_same_layout(with_capacities(instance, [2, 0, 4]))
-    assert [s.capacity for s in with_more_positions(instance, 4).searches] == [3, 2, 2]
-    assert [s.capacity for s in with_more_positions(instance, 9).searches] == [4, 4, 4]
-    with pytest.raises(InputError, match="10 more positions"):
-        with_more_positions(instance, 10)
     with pytest.raises(InputError, match="no candidate is in group 'Q'"):
         with_scores(instance, "Q", 0.5)
     with pytest.raises(InputError, match="not positive"):
@@ -255,7 +251,7 @@ def test_few_positions_more_in_one_search(seed: int) -> None:
     enough = (
         extra
         for extra in range(8)
-        if (best := solve(with_more_positions(instance, extra), [quota]).constrained) is not None
+        if (best := solve(with_capacities(instance, [3 + extra]), [quota]).constrained) is not None
         and best.utility >= target - 1e-9 * target
     )
     assert found.short_term.positions == next(enough)

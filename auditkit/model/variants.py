@@ -27,19 +27,6 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
 
 
-def with_more_positions(instance: Instance, extra: int) -> Instance:
-    """`extra` more positions, one at a time to the searches in turn, wherever there are candidates left for them."""
-    capacities = [search.capacity for search in instance.searches]
-    room = [len(search.candidates) - search.capacity for search in instance.searches]
-    if extra > sum(room):
-        raise InputError(f"{extra} more positions are more than the {sum(room)} candidates who have none")
-    while extra:
-        for i, left in enumerate(room):
-            if left and extra:
-                capacities[i], room[i], extra = capacities[i] + 1, left - 1, extra - 1
-    return with_capacities(instance, capacities)
-
-
 def with_scores(instance: Instance, group: str, factor: float) -> Instance:
     """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
     layout = instance.layout

@@ -94,14 +94,6 @@ class LawStatement:
     def missing(self) -> tuple[str, ...]:
         return tuple(name for name in self.__dataclass_fields__ if not getattr(self, name))
 
-    def older_than_a_year(self, on: date) -> bool | None:
-        """Whether more than a year lies between the audit and `on`; None without a date of the audit."""
-        if self.audit_date is None:
-            return None
-        then = self.audit_date
-        leap_day = (then.month, then.day) == (2, 29)
-        return on > (date(then.year + 1, 2, 28) if leap_day else then.replace(year=then.year + 1))
-
 
 @dataclass(frozen=True)
 class Summary:
