@@ -177,7 +177,7 @@ def test_what_is_no_history_is_refused_in_words(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match="use SQLite or PostgreSQL"), opened("mysql://localhost/x"):
         pass
-    with pytest.raises(InputError, match="is no URL of a database"), opened("non sense://"):
+    with pytest.raises(InputError, match="is not the URL of a database"), opened("non sense://"):
         pass
     blocked = tmp_path / "file"
     blocked.write_text("")

@@ -34,7 +34,7 @@ MOST_FINDINGS = 8
     "--fail-on",
     multiple=True,
     metavar="MEASURE.min=X",
-    help="leave with 1 if a measure crosses this (repeatable), e.g. impact_ratio.min=0.8",
+    help="exit with 1 if a measure crosses this (repeatable), e.g. impact_ratio.min=0.8",
 )
 @json_option
 @quiet_option
