@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import pipeline, plugin_manager
-from auditkit.config import Config
-from auditkit.config import read as read_config
+from auditkit.config import Config, choose
 from auditkit.constraints import spec
 from auditkit.constraints.base import Constraint
 from auditkit.data import Checked, History, source
@@ -63,7 +62,7 @@ def read(
 
     `map` is role -> column or columns, `words` gives statuses of the file a meaning, `config` is an audit.toml.
     """
-    chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
+    chosen = _settings(locals())
     return source.read(_place(data), chosen, _plugins(plugins_dir))
 
 
@@ -79,7 +78,7 @@ def check(
     plugins_dir: Folders = (),
 ) -> Checked:
     """Validate only: everything that `read` would complain about, without raising."""
-    chosen = _settings(config, mapping=map, cost=cost, capacity=capacity, sheet=sheet, words=words)
+    chosen = _settings(locals())
     return source.problems_of(Path(data) if isinstance(data, str) else data, chosen, _plugins(plugins_dir))
 
 
@@ -97,15 +96,7 @@ def fit(
 ) -> Fitted:
     """A prior for each candidate: `.instance` is what `solve` takes, `.quality` how well the priors fit."""
     _not_read_yet(data, map)
-    chosen = _settings(
-        config,
-        mapping=map,
-        cost=cost,
-        capacity=capacity,
-        value_scale=value_scale,
-        fit__fitter=fitter,
-        fit__propensity=propensity,
-    )
+    chosen = _settings(locals())
     plugins = _plugins(plugins_dir)
     return pipeline.fit_history(source.read(_place(data), chosen, plugins), chosen, plugins)
 
@@ -152,17 +143,7 @@ def audit(
     Without constraints: parity, impact-ratio and a quota. Everything else that audit.toml can say goes into `config`.
     """
     _not_read_yet(data, map)
-    chosen = _settings(
-        config,
-        constraints=_keys(constraints),
-        mapping=map,
-        cost=cost,
-        capacity=capacity,
-        value_scale=value_scale,
-        fit__fitter=fitter,
-        fit__propensity=propensity,
-        report__template_dir=template_dir,
-    )
+    chosen = _settings(locals())
     return pipeline.audit(_place(data), chosen, _plugins(plugins_dir))
 
 
@@ -182,16 +163,7 @@ def whatif(
 ) -> Answers:
     """What stricter constraints, biased scores, more positions and more budget would do."""
     _not_read_yet(data, map)
-    chosen = _settings(
-        config,
-        constraints=_keys(constraints),
-        mapping=map,
-        cost=cost,
-        capacity=capacity,
-        value_scale=value_scale,
-        fit__fitter=fitter,
-        fit__propensity=propensity,
-    )
+    chosen = _settings(locals())
     return pipeline.ask_about(_place(data), chosen, _plugins(plugins_dir), group)
 
 
@@ -200,10 +172,9 @@ def verify(claimed: str | Path, subject: str | Path, *, plugins_dir: Folders = (
     return pipeline.verify_files(Path(claimed), Path(subject), _plugins(plugins_dir))
 
 
-def _settings(config: str | Path | Config | None, **given: Any) -> Config:
-    """The settings of a file, with the options laid over them."""
-    base = Config() if config is None else config if isinstance(config, Config) else read_config(Path(config))
-    return base.over(**given)
+def _settings(arguments: Mapping[str, Any]) -> Config:
+    """The settings of `config`, with the options among the arguments of a function laid over them."""
+    return choose(arguments["config"], {**arguments, "constraints": _keys(arguments.get("constraints"))})
 
 
 def _place(data: Data | History) -> source.Data:

@@ -19,6 +19,20 @@ from auditkit.errors import InputError, Problem, validated
 
 Format = Literal["html", "json", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+OPTIONS = {
+    "map": "mapping",
+    "words": "words",
+    "sheet": "sheet",
+    "cost": "cost",
+    "capacity": "capacity",
+    "value_scale": "value_scale",
+    "fitter": "fit__fitter",
+    "propensity": "fit__propensity",
+    "constraints": "constraints",
+    "formats": "report__formats",
+    "template_dir": "report__template_dir",
+}
+"""Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
 RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
 _TABLES = {
@@ -122,6 +136,12 @@ class Config(_Part):
         for name in RUN_ONLY:
             document.pop(name)
         return document
+
+
+def choose(config: Config | str | Path | None, options: Mapping[str, Any]) -> Config:
+    """The settings of a file, or the defaults, with those of `options` that are in OPTIONS and not None over them."""
+    base = Config() if config is None else config if isinstance(config, Config) else read(Path(config))
+    return base.over(**{key: options.get(name) for name, key in OPTIONS.items()})
 
 
 def read(path: Path) -> Config:

@@ -14,7 +14,7 @@ from auditkit.errors import InputError, Problem
 
 
 def read_json(path: Path) -> tuple[Any, bytes]:
-    """A JSON file and its bytes; whatever keeps it from being read is the user's to mend."""
+    """A JSON file and its bytes; whatever keeps it from being read is the user's to fix."""
     try:
         content = path.read_bytes()
         return json.loads(content.decode("utf-8-sig")), content

@@ -33,7 +33,7 @@ commands at work; [formats](formats.md) says what the files hold.
 | --- | --- |
 | 0 | done, nothing above a threshold |
 | 1 | done, and there is a finding: a threshold was crossed, constraints conflict, a claim does not stand |
-| 2 | the input, the configuration or a plugin is wrong: the message says where and how to mend it; no file is touched |
+| 2 | the input, the configuration or a plugin is wrong: the message says where and how to fix it; no file is touched |
 | 3 | a defect of auditkit |
 
 Results go to standard output, progress and reasons to standard error.

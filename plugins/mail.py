@@ -54,7 +54,7 @@ class Mail(Channel):
                 within(self.timeout, lambda: self._deliver(message, secrets))
             except TimeoutError:
                 raise AlertError(
-                    f"{self.host} did not take the message within {self.timeout:g} s", again=True
+                    f"{self.host} did not take the message within {self.timeout:g} s", retry=True
                 ) from None
             except ssl.SSLCertVerificationError as error:
                 raise AlertError(f"the certificate of {self.host} does not stand: {error.verify_message}") from None
@@ -64,12 +64,12 @@ class Mail(Channel):
                 raise AlertError(f"{self.host} does not accept the login ({error.smtp_code})") from None
             except smtplib.SMTPRecipientsRefused as error:
                 codes = [code for code, _ in error.recipients.values()]
-                raise AlertError(f"{self.host} refuses every receiver ({codes[0]})", again=max(codes) < 500) from None
+                raise AlertError(f"{self.host} refuses every receiver ({codes[0]})", retry=max(codes) < 500) from None
             except smtplib.SMTPResponseException as error:
-                raise AlertError(f"{self.host} answers {error.smtp_code}", again=error.smtp_code < 500) from None
+                raise AlertError(f"{self.host} answers {error.smtp_code}", retry=error.smtp_code < 500) from None
             except (OSError, smtplib.SMTPException) as error:
                 reason = getattr(error, "strerror", None) or type(error).__name__
-                raise AlertError(f"{self.host} cannot be reached ({reason})", again=True) from None
+                raise AlertError(f"{self.host} cannot be reached ({reason})", retry=True) from None
 
         persistently(attempt, self.retries, self.pause)
 

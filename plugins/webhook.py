@@ -48,11 +48,11 @@ class Webhook(Channel):
             try:
                 within(self.timeout, lambda: self._post(url, parts, body, headers))
             except TimeoutError:
-                raise AlertError(f"no answer within {self.timeout:g} s", again=True) from None
+                raise AlertError(f"no answer within {self.timeout:g} s", retry=True) from None
             except ssl.SSLCertVerificationError as error:
                 raise AlertError(f"its certificate does not stand: {error.verify_message}") from None
             except (OSError, http.client.HTTPException) as error:
-                raise AlertError(f"cannot be reached ({_reason(error)})", again=True) from None
+                raise AlertError(f"cannot be reached ({_reason(error)})", retry=True) from None
 
         persistently(attempt, self.retries, self.pause)
 
@@ -86,7 +86,7 @@ class Webhook(Channel):
                 if 300 <= code < 400:
                     raise AlertError(f"answers {code}: it has moved; set {self.url_env} to the new address") from None
                 after = _seconds(answer.headers.get("Retry-After"))
-                raise AlertError(f"answers {code}", again=code in TEMPORARY, after=after) from None
+                raise AlertError(f"answers {code}", retry=code in TEMPORARY, after=after) from None
             except urllib.error.URLError as error:
                 raise (error.reason if isinstance(error.reason, OSError) else OSError("no connection")) from None
         raise AlertError(f"redirects more than {MOST_HOPS} times")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import json
 import subprocess
 import sys
@@ -17,8 +18,8 @@ import pandas as pd
 import pytest
 
 import auditkit
-from auditkit.cli import invoke
-from auditkit.config import Config
+from auditkit.cli import commands, invoke
+from auditkit.config import OPTIONS, Config, choose
 from auditkit.data.read_file import to_pandas
 from auditkit.model.documents import read_instance
 from auditkit.plugins.parity import Parity
@@ -428,3 +429,21 @@ def test_a_users_script_is_type_checked(tmp_path: Path) -> None:
     assert 'Revealed type is "auditkit.solver.solution.Solution"' in done.stdout
     wrong = {line.partition("[")[2] for line in lines if line.startswith("bad.py")}
     assert wrong == {"arg-type]", "attr-defined]"}
+
+
+@pytest.mark.parametrize("name", ["read", "check", "fit", "audit", "whatif"])
+def test_functions_and_commands_take_the_options_of_one_table(name: str) -> None:
+    """Every option of a command that is a setting is a keyword of its function, and both go where OPTIONS says."""
+    keywords = set(inspect.signature(getattr(auditkit, name)).parameters)
+    other = {"data", "group", "config", "plugins_dir"}
+    assert keywords - other <= set(OPTIONS)
+    command = {"read": "check", "audit": "report"}.get(name, name)
+    taken = {parameter.name for parameter in commands.commands[command].params}
+    taken |= {"constraints"} if "specs" in taken else set()
+    assert taken & set(OPTIONS) - {"formats"} <= keywords
+
+
+def test_an_option_lies_over_the_file(tmp_path: Path) -> None:
+    (tmp_path / "audit.toml").write_text('capacity = 2\n[fit]\nfitter = "normal"\n')
+    chosen = choose(tmp_path / "audit.toml", {"capacity": 3, "fitter": None, "data": "not a setting"})
+    assert (chosen.capacity, chosen.fit.fitter) == (3, "normal")

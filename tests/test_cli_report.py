@@ -192,7 +192,7 @@ def test_check_shows_ten_problems_and_the_total(auditkit: Any, tmp_path: Path) -
     assert done.code == 2
     assert done.out.count("not-a-number") == 10
     assert "16 problems, of which the first 10 are shown" in done.out
-    assert "14 must be mended" in done.out
+    assert "14 must be fixed" in done.out
     assert auditkit("check", path, "--all").out.count("not-a-number") == 14
     listed = json.loads(auditkit("check", path, "--json").out)
     assert listed["total"] == len(listed["problems"]) == 16
@@ -200,7 +200,7 @@ def test_check_shows_ten_problems_and_the_total(auditkit: Any, tmp_path: Path) -
     assert auditkit("report", path).code == 2
     good = auditkit("check", save(tmp_path / "good.csv", rows()))
     assert good.code == 0
-    assert "0 must be mended" in good.out
+    assert "0 must be fixed" in good.out
     asked = auditkit("check", save(tmp_path / "bare.csv", rows(), ("Hired", "Interviewed")))
     assert asked.code == 2
     assert "error: selected" in asked.err

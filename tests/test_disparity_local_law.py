@@ -100,9 +100,6 @@ def test_nobody_selected_has_a_reason() -> None:
 def test_statement_names_what_is_missing() -> None:
     statement = LawStatement(data_source="applicant system", audit_date=date(2024, 2, 29))
     assert statement.missing == ("explanation", "distribution_date")
-    assert statement.older_than_a_year(date(2025, 2, 28)) is False
-    assert statement.older_than_a_year(date(2025, 3, 1)) is True
-    assert LawStatement().older_than_a_year(date(2025, 3, 1)) is None
     document = of_table(HISTORY, statement=statement).to_json()
     assert document["statement"]["audit_date"] == "2024-02-29"
     assert document["statement"]["missing"] == ["explanation", "distribution_date"]

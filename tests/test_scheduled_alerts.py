@@ -186,7 +186,7 @@ def test_pauses_grow_and_have_an_end() -> None:
     pauses: list[float] = []
 
     def fail(after: float | None = None) -> None:
-        raise AlertError("no", again=True, after=after)
+        raise AlertError("no", retry=True, after=after)
 
     with pytest.raises(AlertError):
         persistently(fail, 7, 1, pauses.append)

@@ -38,7 +38,7 @@ _CONSTRAINTS = """\
 """
 
 _THRESHOLDS = """
-# Lines that figures must not cross: `auditkit run` and `auditkit report --config` then leave with 1.
+# Lines that figures must not cross: `auditkit run` and `auditkit report --config` then exit with 1.
 #
 # [thresholds]
 # impact_ratio.min = 0.8

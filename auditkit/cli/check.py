@@ -12,12 +12,10 @@ from auditkit.cli.options import (
     DONE,
     MOST_PROBLEMS,
     WRONG_INPUT,
-    data_argument,
-    data_options,
+    Request,
     json_option,
     load_plugins,
-    plugin_options,
-    settings,
+    takes_settings,
 )
 
 if TYPE_CHECKING:
@@ -26,32 +24,21 @@ from auditkit.cli.output import print_mapping
 
 
 @click.command()
-@data_argument
-@data_options
-@plugin_options
+@takes_settings()
 @click.option("--all", "everything", is_flag=True, help="show every problem, not only the first ten")
 @json_option
-def check(
-    data: Path | None,
-    config: Path | None,
-    maps: tuple[str, ...],
-    costs: tuple[str, ...],
-    capacity: int | None,
-    everything: bool,
-    as_json: bool,
-) -> int:
+def check(request: Request, everything: bool, as_json: bool) -> int:
     """Validate only: every problem of the data with row, column, value and fix.
 
-    Leaves with 2 if something must be mended before an audit.
+    Exits with 2 if something must be fixed before an audit.
     """
-    path, chosen = settings(data, config, maps, costs, capacity)
     from auditkit.data import source
 
-    checked = source.problems_of(path, chosen, load_plugins())
+    checked = source.problems_of(request.data, request.config, load_plugins())
     if as_json:
         click.echo(json.dumps(_checked(checked), indent=1, ensure_ascii=False))
     else:
-        _print_checked(checked, path, everything)
+        _print_checked(checked, request.data, everything)
     return DONE if checked.ok else WRONG_INPUT
 
 
@@ -83,6 +70,6 @@ def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
         print_table(["code", "treatment", "row", "column", "what", "fix"], rows)
     more = "" if len(shown) == len(problems) else f", of which the first {len(shown)} are shown (--all shows them all)"
     refused = len(checked.problems.of("refuse"))
-    click.echo(f"{len(problems):,} problems{more}; {refused:,} must be mended before an audit")
+    click.echo(f"{len(problems):,} problems{more}; {refused:,} must be fixed before an audit")
     for notice in checked.history.notices:
         click.echo(f"note: {notice.text}")

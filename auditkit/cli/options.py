@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
@@ -116,64 +117,89 @@ constraint_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
-data_argument = click.argument("data", type=click.Path(path_type=Path), metavar="DATA", required=False)
+audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
 _DATA_OPTIONS = (
+    click.argument("data", type=click.Path(path_type=Path), metavar="DATA", required=False),
     click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
     click.option(
         "--map",
-        "maps",
         multiple=True,
         metavar="ROLE=COLUMN",
         help="which column is what (repeatable); group=sex+race crosses columns, ROLE=none leaves a role out",
     ),
     click.option(
         "--cost",
-        "costs",
         multiple=True,
         metavar="NUMBER",
         help="cost of an inspection where the data has none; STAGE=NUMBER for each stage",
     ),
     click.option("--capacity", type=int, help="positions of each search where the data has none"),
+    *_PLUGIN_OPTIONS,
 )
 _FIT_OPTIONS = (
     click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (1)"),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
 )
+_REPORT_OPTIONS = (
+    click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)"),
+    click.option(
+        "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones"
+    ),
+)
+_GROUPS = {"data": _DATA_OPTIONS, "fit": _FIT_OPTIONS, "constraints": (constraint_option,), "report": _REPORT_OPTIONS}
 
 
-def data_options(command: F) -> F:
-    """The options of every command that reads data."""
-    for option in reversed(_DATA_OPTIONS):
-        command = option(command)
-    return command
+@dataclass(frozen=True)
+class Request:
+    """What a command is asked about: the data, the settings, and which of them are options of the command line."""
+
+    data: Path
+    config: Config
+    given: frozenset[str]
 
 
-def fit_options(command: F) -> F:
-    """The options of every command that fits priors, with plugins among them."""
-    for option in reversed(_FIT_OPTIONS):
-        command = option(command)
-    return plugin_options(command)
+def takes_settings(*groups: Literal["fit", "constraints", "report"]) -> Callable[[F], Callable[..., Any]]:
+    """Give a command the argument DATA and the options of these groups; it receives them as one `Request`.
+
+    Options are named as in `auditkit.config.OPTIONS`, which is where they go.
+    """
+    options = [option for group in ("data", *groups) for option in _GROUPS[group]]
+
+    def decorate(command: F) -> Callable[..., Any]:
+        @wraps(command)
+        def run(**values: Any) -> Any:
+            own = {name: values.pop(name) for name in names & values.keys()}
+            return command(_request(**own), **values)
+
+        others = len(getattr(run, "__click_params__", ()))
+        decorated: Callable[..., Any] = run
+        for option in reversed(options):
+            decorated = option(decorated)
+        names = {parameter.name for parameter in decorated.__click_params__[others:]}  # type: ignore[attr-defined]
+        return decorated
+
+    return decorate
 
 
-def settings(
-    data: Path | None,
-    config: Path | None,
-    maps: tuple[str, ...],
-    costs: tuple[str, ...],
-    capacity: int | None,
-    **more: Any,
-) -> tuple[Path, Config]:
-    """The data and the settings: those of the file, with the options laid over them."""
+def _request(data: Path | None, config: Path | None, **options: Any) -> Request:
     from auditkit import config as configs
 
-    chosen = configs.Config() if config is None else configs.read(config)
-    chosen = chosen.over(mapping=_mapping(maps) or None, cost=_cost(costs), capacity=capacity, **more)
+    options["map"], options["cost"] = _mapping(options["map"]) or None, _cost(options["cost"])
+    options["propensity"] = options.get("propensity") or None
+    if specs := options.pop("specs", ()):
+        from auditkit.constraints import spec
+
+        options["constraints"] = [spec.parse(text) for text in specs]
+    if formats := options.get("formats"):
+        options["formats"] = tuple(name.strip().lower() for name in formats.split(","))
+    chosen = configs.choose(config, options)
     path = data or chosen.source
     if path is None:
         raise InputError(Problem("DATA", "no data is named", "give a file, or `source` in the --config file"))
-    return path, chosen.over(source=path)
+    given = frozenset(name for name, value in options.items() if value is not None)
+    return Request(path, chosen.over(source=path), given)
 
 
 def _mapping(maps: tuple[str, ...]) -> dict[str, str]:

@@ -11,16 +11,14 @@ from auditkit.cli.options import (
     DONE,
     FINDING,
     WRONG_INPUT,
-    constraint_option,
-    data_argument,
-    data_options,
-    fit_options,
+    Request,
     json_option,
     load_plugins,
     quiet_option,
-    settings,
+    takes_settings,
     working,
 )
+from auditkit.cli.output import print_mapping
 from auditkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -30,77 +28,41 @@ MOST_FINDINGS = 8
 
 
 @click.command()
-@data_argument
-@data_options
-@fit_options
-@constraint_option
+@takes_settings("fit", "constraints", "report")
 @click.option("-o", "--output", help="folder (a new one ends with /), or path without its ending, to write to")
-@click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)")
-@click.option("--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones")
 @click.option(
     "--fail-on",
     multiple=True,
     metavar="MEASURE.min=X",
-    help="leave with 1 if a measure crosses this (repeatable), e.g. impact_ratio.min=0.8",
+    help="exit with 1 if a measure crosses this (repeatable), e.g. impact_ratio.min=0.8",
 )
 @json_option
 @quiet_option
-def report(
-    data: Path | None,
-    config: Path | None,
-    maps: tuple[str, ...],
-    costs: tuple[str, ...],
-    capacity: int | None,
-    value_scale: float | None,
-    fitter: str | None,
-    propensity: bool,
-    specs: tuple[str, ...],
-    output: str | None,
-    formats: str | None,
-    template_dir: Path | None,
-    fail_on: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_json: bool, quiet: bool) -> int:
     """Audit an export: read, fit, solve, compare, and write the report beside it.
 
     people.csv becomes people.audit.html and people.audit.json. With --json the document goes to stdout, and files are
     written only if -o or --format asks for them. Where Pango is missing there is no PDF: the other formats are written
     and stderr says what to install; the exit code is 2 only if PDF was all that was asked for.
     """
-    from auditkit.constraints import spec
-
-    path, chosen = settings(
-        data,
-        config,
-        maps,
-        costs,
-        capacity,
-        value_scale=value_scale,
-        fit__fitter=fitter,
-        fit__propensity=propensity or None,
-        constraints=[spec.parse(text) for text in specs] or None,
-        report__formats=None if formats is None else tuple(f.strip().lower() for f in formats.split(",")),
-        report__template_dir=template_dir,
-    )
-    stem = output_stem(path, output)
+    stem = output_stem(request.data, output)
     from auditkit.report import thresholds
 
-    watched = thresholds.parse(chosen.thresholds) + thresholds.parse_options(fail_on)
+    watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
-        done = pipeline.audit(path, chosen, load_plugins(), say)
+        done = pipeline.audit(request.data, request.config, load_plugins(), say)
         if output is not None and _new_folder(output):
             from auditkit.files import make_folder
 
             make_folder(stem.parent)
-        nothing = pipeline.Written(())
-        written = nothing if as_json and output is None and formats is None else pipeline.write(done, stem, say)
+        files = not as_json or output is not None or "formats" in request.given
+        written = pipeline.write(done, stem, say) if files else pipeline.Written(())
     if as_json:
         click.echo(pipeline.text_of(done), nl=False)
     else:
-        _print_audit(done, written, path)
+        _print_audit(done, written, request.data)
     if written.no_pdf is not None:
         click.echo(f"warning: {written.no_pdf}", err=True)
     from auditkit.report.figures import figures
@@ -137,12 +99,7 @@ def _new_folder(output: str) -> bool:
 
 
 def _print_audit(audit: Audit, written: Written, path: Path) -> None:
-    from auditkit.cli.output import print_table
-    from auditkit.data import render_mapping
-
-    counts = audit.history.counts
-    click.echo(f"{path.name}: {counts.rows_read:,} rows read, {counts.rows_used:,} used")
-    print_table(["role", "column", "reason"], [list(row) for row in render_mapping(audit.history)])
+    print_mapping(audit.history, path)
     findings = [f["text"] for f in audit.document["findings"] if f["kind"] == "finding"]
     notices = len(audit.document["findings"]) - len(findings)
     for number, text in enumerate(findings[:MOST_FINDINGS], 1):

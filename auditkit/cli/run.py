@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, FINDING, json_option, load_plugins, plugin_options
+from auditkit.cli.options import DONE, FINDING, audit_argument, json_option, load_plugins, plugin_options
 from auditkit.cli.output import print_json
 
 if TYPE_CHECKING:
     from auditkit.scheduled.audit_run import Done
     from auditkit.scheduled.settings import AuditSettings
-
-
-audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
 
 @click.command()
@@ -31,7 +28,7 @@ audit_argument = click.argument("audit", type=click.Path(path_type=Path), metava
 def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
-    Leaves with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
+    Exits with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
     """
     from auditkit.scheduled import settings
     from auditkit.scheduled.audit_run import run as run_once

@@ -5,17 +5,10 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, load_plugins
-
-if TYPE_CHECKING:
-    pass
-
-
-audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
+from auditkit.cli.options import DONE, audit_argument, load_plugins
 
 
 @click.command()

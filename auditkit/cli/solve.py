@@ -62,7 +62,7 @@ def solve(
 ) -> int:
     """Solve an instance exactly: unconstrained and constrained optimum, with a certificate.
 
-    Leaves with 1 if the constraints cannot hold together.
+    Exits with 1 if the constraints cannot hold together.
     """
     from auditkit.files import write_text
     from auditkit.model.documents import read_instance

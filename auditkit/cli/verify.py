@@ -27,7 +27,7 @@ from auditkit.cli.options import (
 def verify(claimed: Path, subject: Path, as_json: bool, quiet: bool) -> int:
     """Check a solution or a report without the code that found it.
 
-    Policies are evaluated again by other algorithms and bounds re-derived from the duals. Leaves with 1 if any claim
+    Policies are evaluated again by other algorithms and bounds re-derived from the duals. Exits with 1 if any claim
     does not stand.
     """
     with working("verifying", quiet) as say:

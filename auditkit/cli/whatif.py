@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import (
-    DONE,
-    constraint_option,
-    data_argument,
-    data_options,
-    fit_options,
-    json_option,
-    load_plugins,
-    quiet_option,
-    settings,
-    working,
-)
+from auditkit.cli.options import DONE, Request, json_option, load_plugins, quiet_option, takes_settings, working
 from auditkit.errors import InputError, Problem
 from auditkit.text import cell_percent, number, percent, sentence
 
@@ -28,52 +17,22 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@data_argument
-@data_options
-@fit_options
-@constraint_option
+@takes_settings("fit", "constraints")
 @click.option("--group", metavar="NAME", help="the group to ask about (default: the one that was selected least)")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
 @json_option
 @quiet_option
-def whatif(
-    data: Path | None,
-    config: Path | None,
-    maps: tuple[str, ...],
-    costs: tuple[str, ...],
-    capacity: int | None,
-    value_scale: float | None,
-    fitter: str | None,
-    propensity: bool,
-    specs: tuple[str, ...],
-    group: str | None,
-    output: Path | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+def whatif(request: Request, group: str | None, output: Path | None, as_json: bool, quiet: bool) -> int:
     """Ask what stricter constraints, biased scores, more positions and more budget would do.
 
     Prints a sentence and a table for each question; with -o also writes whatif.json and the charts as SVG.
     """
-    from auditkit.constraints import spec
-
-    path, chosen = settings(
-        data,
-        config,
-        maps,
-        costs,
-        capacity,
-        value_scale=value_scale,
-        fit__fitter=fitter,
-        fit__propensity=propensity or None,
-        constraints=[spec.parse(text) for text in specs] or None,
-    )
     if output is not None and output.exists() and not output.is_dir():
         raise InputError(Problem(str(output), "is not a folder", "name another with -o"))
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
-        answers = pipeline.ask_about(path, chosen, load_plugins(), group, say)
+        answers = pipeline.ask_about(request.data, request.config, load_plugins(), group, say)
     document = answers.to_json()
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
     if as_json:

@@ -189,8 +189,8 @@ def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
     if len(found) < len(solutions) or any(optimum.rows.measures for optimum in found):
         return []  # policies that refer to tangents of one problem mean nothing in another
     ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
-    every = tuple(row for optimum in found for row in optimum.rows.rows)
-    rows = Rows(every, (0,) * len(every), ())
+    all_rows = tuple(row for optimum in found for row in optimum.rows.rows)
+    rows = Rows(all_rows, (0,) * len(all_rows), ())
     most = max(1, MOST_KEPT // max(states, 1))
     total = sum(len(optimum.columns) for optimum in found)
     widened: list[Column] = []

@@ -60,7 +60,7 @@ def load(
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
 ) -> History:
-    """Read a file into a clean history; one InputError with everything that must be mended first.
+    """Read a file into a clean history; one InputError with everything that must be fixed first.
 
     `mapping` is role -> column (or columns, in a list or joined by `+`; "none" leaves a role out; `selected` and
     `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning. `readers` are those of

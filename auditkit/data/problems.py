@@ -1,6 +1,6 @@
 """What is wrong with the data: one table of codes with their stated treatment, and counts that add up.
 
-Treatments: **refuse** (no audit until it is mended), **warn** (the audit goes on; the message says what was assumed),
+Treatments: **refuse** (no audit until it is fixed), **warn** (the audit goes on; the message says what was assumed),
 **unknown** (the cell counts as unknown, the row stays).
 """
 
@@ -23,7 +23,7 @@ _FIRST = 3
 
 
 class ProblemKind(NamedTuple):
-    """How a kind of problem is treated, what it says and what mends it (`{value}` and the like are filled in)."""
+    """How a kind of problem is treated, what it says and how to fix it (`{value}` and the like are filled in)."""
 
     treatment: str
     what: str

@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 
 class AlertError(Exception):
-    """An alert that could not be delivered. `again`: another try may help, `after` so many seconds if known."""
+    """An alert that could not be delivered. `retry`: another try may help, `after` so many seconds if known."""
 
-    def __init__(self, reason: str, *, again: bool = False, after: float | None = None) -> None:
+    def __init__(self, reason: str, *, retry: bool = False, after: float | None = None) -> None:
         super().__init__(reason)
-        self.again, self.after = again, after
+        self.retry, self.after = retry, after
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ def persistently(
         try:
             return call()
         except AlertError as error:
-            if not error.again or attempt == retries:
+            if not error.retry or attempt == retries:
                 tries = f", after {attempt + 1} tries" if attempt else ""
                 raise AlertError(f"{error}{tries}") from None
             sleep(min(LONGEST_PAUSE, pause * 2**attempt if error.after is None else error.after))

@@ -43,7 +43,7 @@ def write(folder: Path, name: str, files: Mapping[str, bytes], history: str) -> 
     sums = "".join(f"{one.sha256}  {one.name}\n" for one in made).encode()
     made.append(Artefact(SUMS, hashlib.sha256(sums).hexdigest(), len(sums)))
     temporary = folder / f"{WRITING}{name}"
-    with _speaking(folder):
+    with _disk_errors_explained(folder):
         try:
             temporary.mkdir()
             for file, data in {**files, SUMS: sums}.items():
@@ -69,7 +69,7 @@ def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list
     A folder that is pending is removed only if this very history does not know it.
     """
     said = []
-    with _speaking(folder):
+    with _disk_errors_explained(folder):
         for path in sorted(folder.iterdir()):
             if path.name.startswith((WRITING, REMOVING)):
                 shutil.rmtree(path)
@@ -92,7 +92,7 @@ def remove(folder: Path, name: str) -> bool:
     """Remove NAME, so that it is never there in part; whether it was there."""
     if Path(name).name != name or name.startswith("."):
         raise ValueError(f"no name of a folder of artefacts: {name!r}")
-    with _speaking(folder):
+    with _disk_errors_explained(folder):
         if not (folder / name).is_dir():
             return False
         doomed = folder / f"{REMOVING}{name}"
@@ -130,7 +130,7 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def _speaking(folder: Path) -> Iterator[None]:
+def _disk_errors_explained(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

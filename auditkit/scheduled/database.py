@@ -1,6 +1,6 @@
-"""Open the database of a history: SQLite in a file, or PostgreSQL by URL; bring its schema to the newest version.
+"""Open the database of a history: SQLite in a file, or PostgreSQL by URL; create its tables.
 
-Whatever keeps a database from being used is said without its password.
+No message contains the password of a URL.
 """
 
 from __future__ import annotations
@@ -29,40 +29,34 @@ def version_of(connection: sa.Connection) -> int | None:
     return connection.scalar(sa.select(tables.schema.c.version))
 
 
-def migrate(connection: sa.Connection, upto: int = len(tables.STEPS)) -> None:
-    """Take the steps that are missing, within the transaction of the caller."""
-    dialect = connection.dialect.name
-    if dialect == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
-    version = version_of(connection)
-    if version is None:
-        tables.schema.create(connection)
-        connection.execute(sa.insert(tables.schema).values(version=0, history=uuid.uuid4().hex))
-        version = 0
-    for step in tables.STEPS[version:upto]:
-        for statement in step:
-            connection.exec_driver_sql(statement.format(id=tables.IDS[dialect]))
-    if version < upto:
-        connection.execute(sa.update(tables.schema).values(version=upto))
-
-
 def prepare(engine: sa.Engine, shown: str, create: bool) -> str:
-    """Bring the schema to the newest version; the id of the history."""
-    newest = len(tables.STEPS)
+    """Create the tables where there are none; the id of the history."""
     with engine.connect() as connection, connection.begin():
         version = version_of(connection)
     if version is None and not create:
         raise InputError(Problem(shown, "holds no history yet", "auditkit run AUDIT.toml begins one"))
-    if version is not None and version > newest:
-        what = f"was written by a newer auditkit (its schema is {version}, this one knows {newest})"
-        raise InputError(Problem(shown, what, "update auditkit"))
-    if version != newest:
+    if version is None:
         with engine.connect() as connection:
             connection = connection.execution_options(write=True)
             with connection.begin():
-                migrate(connection)
+                _create(connection)
     with engine.connect() as connection, connection.begin():
-        return str(connection.scalar(sa.select(tables.schema.c.history)))
+        version, history = connection.execute(sa.select(tables.schema.c.version, tables.schema.c.history)).one()
+    if version != tables.VERSION:
+        what = (
+            f"was written by another auditkit: its tables have version {version}, and this one knows {tables.VERSION}"
+        )
+        raise InputError(Problem(shown, what, "use the auditkit that wrote it, or name another database in [history]"))
+    return str(history)
+
+
+def _create(connection: sa.Connection) -> None:
+    """All tables, or none, in the transaction of the caller; another program may have been faster."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
+    if version_of(connection) is None:
+        tables.metadata.create_all(connection)
+        connection.execute(sa.insert(tables.schema).values(version=tables.VERSION, history=uuid.uuid4().hex))
 
 
 def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
@@ -71,14 +65,14 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
         parsed = sa.make_url(url) if "://" in url else sa.URL.create("sqlite", database=url)
     except exc.ArgumentError:
         raise InputError(
-            Problem("history.database", "is no URL of a database", "sqlite:///FILE or postgresql://...")
+            Problem("history.database", "is not the URL of a database", "sqlite:///FILE or postgresql://...")
         ) from None
     shown = parsed.render_as_string(hide_password=True)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     backend = parsed.get_backend_name()
-    if backend not in tables.IDS:
-        raise InputError(Problem(shown, f"{backend!r} is no database known here", "SQLite and PostgreSQL are"))
+    if backend not in tables.BACKENDS:
+        raise InputError(Problem(shown, f"{backend!r} is not supported", "use SQLite or PostgreSQL"))
     if backend == "postgresql":
         try:
             return sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"connect_timeout": PATIENCE}), shown
@@ -109,8 +103,8 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
 
 
 @contextmanager
-def speaking(shown: str) -> Iterator[None]:
-    """What the database refuses, as an InputError; what is our own mistake stays one."""
+def refusals_explained(shown: str) -> Iterator[None]:
+    """Turn what the database refuses into an InputError; defects of auditkit stay what they are."""
     try:
         yield
     except exc.DBAPIError as error:

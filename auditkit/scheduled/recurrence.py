@@ -21,7 +21,7 @@ EXAMPLES = "write for example monday@06:00, daily@22:30, monthly@1T06:00, or a c
 
 
 @dataclass(frozen=True)
-class Every:
+class Recurrence:
     """`cron` has five fields; `calendar` is what systemd's OnCalendar= understands, any of them."""
 
     text: str
@@ -29,7 +29,7 @@ class Every:
     calendar: tuple[str, ...]
 
 
-def parse(text: str) -> Every:
+def parse(text: str) -> Recurrence:
     """Raises InputError with what is wrong and examples of what is not."""
     words = text.split()
     if len(words) == len(FIELDS):
@@ -80,7 +80,7 @@ def _day(text: str, name: str) -> int:
 # Cron -----------------------------------------------------------------------------------------------------------------
 
 
-def _of_cron(text: str, cron: str) -> Every:
+def _of_cron(text: str, cron: str) -> Recurrence:
     minute, hour, day, month, weekday = (_values(text, field, i) for i, field in enumerate(cron.split()))
     weekday = sorted({value % 7 for value in weekday})
     dates = f"*-{_list(month, 1, 12)}-{_list(day, 1, 31)}"
@@ -88,13 +88,13 @@ def _of_cron(text: str, cron: str) -> Every:
     names = ",".join(DAYS[i][:3].capitalize() for i in weekday) if len(weekday) < 7 else ""
     _, _, days, _, weekdays = cron.split()
     if days.startswith("*") or weekdays.startswith("*"):
-        return Every(text, cron, (f"{names} {dates} {time}".strip(),))
+        return Recurrence(text, cron, (f"{names} {dates} {time}".strip(),))
     # cron runs when either matches, systemd when both do
     either = (
         f"*-{_list(month, 1, 12)}-{_list(day, 1, 31)} {time}",
         f"{names} *-{_list(month, 1, 12)}-* {time}".strip(),
     )
-    return Every(text, cron, either)
+    return Recurrence(text, cron, either)
 
 
 def _values(text: str, field: str, place: int) -> list[int]:

@@ -60,7 +60,7 @@ class Run:
 
 
 class RunHistory:
-    """An open database whose schema is the newest. Use `opened`."""
+    """An open database. Use `opened`."""
 
     def __init__(self, engine: sa.Engine, shown: str, id: str) -> None:
         self._engine, self._shown, self.id = engine, shown, id
@@ -170,7 +170,7 @@ class RunHistory:
 
     @contextmanager
     def _transaction(self, write: bool = False) -> Iterator[sa.Connection]:
-        with database.speaking(self._shown), self._engine.connect() as connection:
+        with database.refusals_explained(self._shown), self._engine.connect() as connection:
             connection = connection.execution_options(write=write)
             with connection.begin():
                 yield connection
@@ -178,10 +178,10 @@ class RunHistory:
 
 @contextmanager
 def opened(url: str, *, create: bool = True) -> Iterator[RunHistory]:
-    """The history in a SQLite file or at a URL, brought to the newest schema; without `create` it must exist."""
+    """The history in a SQLite file or at a URL; without `create` it must exist."""
     engine, shown = database.connect(url, create)
     try:
-        with database.speaking(shown):
+        with database.refusals_explained(shown):
             id = database.prepare(engine, shown, create)
         yield RunHistory(engine, shown, id)
     finally:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from auditkit.errors import InputError, Problem
 from auditkit.report.pdf import PACKAGES
-from auditkit.scheduled.recurrence import Every
+from auditkit.scheduled.recurrence import Recurrence
 
 WAIT = "600"
 ENVIRONMENTS = ".config/auditkit"
@@ -25,7 +25,7 @@ class Plan:
 
     audit: Path
     name: str
-    every: Every
+    recurrence: Recurrence
     folder: Path
     variables: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
@@ -74,10 +74,10 @@ def timer(plan: Plan) -> str:
     """The systemd timer of the service; a run that was slept through is made up for."""
     lines = [
         "[Unit]",
-        f"Description=auditkit: {_line(plan.name)}, {_line(plan.every.text)}",
+        f"Description=auditkit: {_line(plan.name)}, {_line(plan.recurrence.text)}",
         "",
         "[Timer]",
-        *(f"OnCalendar={event}" for event in plan.every.calendar),
+        *(f"OnCalendar={event}" for event in plan.recurrence.calendar),
         "Persistent=true",
         "",
         "[Install]",
@@ -103,7 +103,7 @@ def crontab(plan: Plan) -> str:
     if plan.variables:
         file = f'"$HOME/{ENVIRONMENTS}/{plan.unit}.env"'
         command = f"set -a; [ ! -r {file} ] || . {file}; set +a; {command}"
-    return f"{plan.every.cron} {command} {plan.marker}".replace("%", r"\%") + "\n"
+    return f"{plan.recurrence.cron} {command} {plan.marker}".replace("%", r"\%") + "\n"
 
 
 def github(plan: Plan) -> str:
@@ -116,7 +116,7 @@ def github(plan: Plan) -> str:
         f"name: {json.dumps(f'Disparity audit: {plan.name}')}",
         "on:",
         "  schedule:",
-        f"    - cron: {json.dumps(plan.every.cron)}",
+        f"    - cron: {json.dumps(plan.recurrence.cron)}",
         "  workflow_dispatch:",
         "permissions:",
         "  contents: read",
@@ -160,7 +160,7 @@ def script(plan: Plan) -> str:
     folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
     needs = f"# Secrets to set as variables of the job: {', '.join(plan.variables)}\n" if plan.variables else ""
     return (
-        f"#!/bin/sh\n# Schedule (cron, the clock of the CI): {plan.every.cron}\n"
+        f"#!/bin/sh\n# Schedule (cron, the clock of the CI): {plan.recurrence.cron}\n"
         f"# Keep this folder from run to run, it holds the history: {folder}\n{needs}"
         "# Exit code: 0 nothing above a threshold, 1 a finding, 2 input or configuration, 3 a defect of auditkit\n"
         "set -eu\npython3 -m venv .venv-auditkit\n.venv-auditkit/bin/python -m pip install -q auditkit\n"

@@ -8,7 +8,7 @@ the search goes on inside that face. The oracle is the index policy at lambda* w
 Omega, then omega: further levels of rewards. Inequalities enter with dummy vectors -e_j.
 
 Two departures, both of floating-point arithmetic: the search ends as soon as the points found surround the origin
-(a non-negative least-squares problem), and the normal of a face is mended to be orthogonal to the points found on it.
+(a non-negative least-squares problem), and the normal of a face is made orthogonal to the points found on it.
 One of substance: a row with a non-zero dual must be met with equality (complementary slackness), so only inequality
 rows with a zero dual have a dummy vector. The paper does not say so.
 """
@@ -114,9 +114,9 @@ def _mend(omega: Floats, points: list[Floats], omegas: list[Floats]) -> Floats:
     if not near:
         return omega
     free = _complement([*omegas, *near], len(omega))
-    mended = free @ (free.T @ omega)
-    norm = float(np.linalg.norm(mended))
-    return mended / norm if norm > 0.5 else omega
+    corrected = free @ (free.T @ omega)
+    norm = float(np.linalg.norm(corrected))
+    return corrected / norm if norm > 0.5 else omega
 
 
 def _weights(points: Floats) -> Floats | None:

@@ -74,7 +74,7 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
     cut_rows = _tangents(rows, cuts)
     if cut_rows is None:
         return [Check("cuts are tangents of the measures", False)]
-    every = rows.with_cuts(cut_rows)
+    with_cuts = rows.with_cuts(cut_rows)
     weights = [policy["weight"] for policy in claimed["policies"]]
     checks = [
         Check(
@@ -86,7 +86,7 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
         checks.append(Check("at most one policy more than rows", fewest, f"{len(weights)} policies"))
     visits = np.zeros(layout.states)
     for policy in claimed["policies"]:
-        visits += policy["weight"] * evaluate(layout, adjusted(layout, every, [policy, *policy.get("ties", [])]))
+        visits += policy["weight"] * evaluate(layout, adjusted(layout, with_cuts, [policy, *policy.get("ties", [])]))
     checks += _outcome_checks("constrained", claimed, layout, visits)
     utility = float(layout.reward @ visits)
     same = [(r["label"], r["sense"], r["bound"]) for r in claimed["constraints"]]
@@ -100,11 +100,11 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
     for k, measure in enumerate(rows.measures):
         together = sum(cut["dual"] for cut in cuts if cut["measure"] == k)
         checks.append(check_number(f"{measure.label}: dual", claimed["constraints"][len(rows) + k]["dual"], together))
-    checks += [Check("signs of the duals of cuts", _signs(duals, every))] if cuts else []
-    best = evaluate(layout, adjusted(layout, every, [{"duals": duals}]))
+    checks += [Check("signs of the duals of cuts", _signs(duals, with_cuts))] if cuts else []
+    best = evaluate(layout, adjusted(layout, with_cuts, [{"duals": duals}]))
     gains = [
         dual * (row.bound - float(row.coefficients @ best[row.states]))
-        for dual, row in zip(duals, every.rows, strict=True)
+        for dual, row in zip(duals, with_cuts.rows, strict=True)
     ]
     bound = float(layout.reward @ best) + sum(gains)
     size = sum(abs(gain) for gain in gains)
