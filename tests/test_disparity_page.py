@@ -25,8 +25,10 @@ from auditkit.disparity import (
     Reconciled,
     disparities,
     periods,
+    with_measures,
 )
-from auditkit.errors import InputError
+from auditkit.errors import InputError, PluginError
+from auditkit.plugins.shortfall import Shortfall
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -144,6 +146,23 @@ def test_shuffled_outcomes_name_nothing() -> None:
         steps = {name: np.asarray(column)[order] for name, column in data.steps.items()}
         found = disparities(Applicants(data.attributes, steps, data.crossings, data.strata))
         assert not list(found.found()) and not found.segments
+
+
+def test_measures_of_plugins_stand_in_every_table(audit: Disparities) -> None:
+    class Broken(Shortfall):
+        name = "broken"
+
+        def measure(self, counts: Any, reference: str) -> dict[str, float | None]:
+            return {"nobody": 1.0}
+
+    faults: list[PluginError] = []
+    found = with_measures(audit, [Shortfall, Broken], faults.append)
+    assert [column.name for column in found.measures] == ["shortfall"] and len(faults) == 1
+    for table in found.tables:
+        for row in table.groups:
+            if row.shortfall is not None:
+                assert row.measures["shortfall"] == pytest.approx(row.shortfall)
+            assert "broken" not in row.measures
 
 
 # Pooled and within requisitions ---------------------------------------------------------------------------------------

@@ -71,15 +71,18 @@ class Applicants:
         return codes(self.strata)
 
     @cached_property
-    def person(self) -> Ints | None:
-        """Code of the person behind each decided row (-1 for others); None if nobody applied twice."""
+    def again(self) -> tuple[Ints, Ints] | None:
+        """Decided rows of people who applied more than once, and who is behind each; None if nobody did."""
         if self.persons is None:
             return None
-        found = pd.factorize(pd.Series(np.asarray(self.persons)))[0].astype(np.int64)
-        lone = found < 0  # somebody without a name is somebody else each time
-        found[lone] = int(found.max(initial=-1)) + 1 + np.arange(int(lone.sum()))
-        found = np.where(self.decided, found, -1)
-        return found if int(np.bincount(found[self.decided]).max(initial=0)) > 1 else None
+        rows = np.flatnonzero(self.decided)
+        person = pd.factorize(pd.Series(np.asarray(self.persons)[rows]))[0].astype(np.int64)
+        known = person >= 0  # somebody without a name is somebody else each time
+        rows, person = rows[known], person[known]
+        often = np.bincount(person, minlength=1)[person] > 1
+        if not often.any():
+            return None
+        return rows[often], pd.factorize(person[often])[0].astype(np.int64)
 
     def reached(self, step: str) -> Bools:
         return np.asarray(self.steps[step], dtype=np.bool_)

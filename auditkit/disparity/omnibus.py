@@ -62,10 +62,10 @@ def pooled(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | Non
     N, S = int(n.sum()), int(x.sum())
     if np.sum(there) < 2 or not 0 < S < N:
         return None
-    robust = [variance[np.ix_(there, there)] for variance in robust]
+    robust = [one[np.ix_(there, there)] for one in robust]
     size, chosen = n[there].astype(np.float64), x[there].astype(np.float64)
-    P = S / N
-    statistic, df, inverse = _quadratic(chosen - size * P, P * (1 - P) * (np.diag(size) - np.outer(size, size) / N))
+    variance = pooled_variance(n[there], x[there])
+    statistic, df, inverse = _quadratic(chosen - size * S / N, variance)
     small = size.min() < 30 or size.min() * min(S, N - S) < 5 * N
     if len(size) == 2:
         pair = Pair(int(size[0]), int(chosen[0]), int(size[1]), int(chosen[1]))
@@ -77,6 +77,22 @@ def pooled(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | Non
     return _with_effect(statistic, df, p, method, inverse, robust)
 
 
+def pooled_variance(n: Ints, x: Ints) -> Floats:
+    """V of pooled counts."""
+    N, P = float(n.sum()), float(x.sum()) / float(n.sum())
+    V: Floats = P * (1 - P) * (np.diag(n.astype(np.float64)) - np.outer(n, n) / N)
+    return V
+
+
+def stratified_variance(n: Ints, x: Ints) -> Floats:
+    """V of counts by stratum."""
+    t, m = n.sum(axis=1).astype(np.float64), x.sum(axis=1).astype(np.float64)
+    q = n / np.maximum(t, 1)[:, None]
+    w = m * (t - m) / np.maximum(t - 1, 1)
+    V: Floats = np.diag(w @ q) - (q * w[:, None]).T @ q
+    return V
+
+
 def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
     """Test of equal rates within strata (rows of `n` and `x`); None where no stratum tells anything."""
     n, x = n.astype(np.float64), x.astype(np.float64)
@@ -84,8 +100,7 @@ def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association |
     inside = (t > 1) & (m > 0) & (m < t)
     n, x, t, m = n[inside], x[inside], t[inside], m[inside]
     q = n / t[:, None]
-    w = m * (t - m) / (t - 1)
-    V = np.diag(w @ q) - (q * w[:, None]).T @ q
+    V = stratified_variance(n, x)
     if not np.any(np.diag(V) > 1e-12):
         return None
     U = (x - q * m[:, None]).sum(axis=0)

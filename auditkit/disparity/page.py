@@ -52,6 +52,9 @@ Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+Key = tuple[str, str, Kind]
+"""Attribute, step and kind: what names a table."""
+
 FEW_CLUSTERS = 20
 """With fewer requisitions their variance says too little to be used."""
 MOST_SCORES = 4_000_000
@@ -99,6 +102,10 @@ class Cut:
     def kind(self) -> Kind:
         return "cumulative" if self.before is None else "conditional"
 
+    @property
+    def key(self) -> Key:
+        return self.attribute, self.step, self.kind
+
     def counts(self, *groups: int) -> tuple[Ints, Ints]:
         return self.n[:, groups], self.x[:, groups]
 
@@ -145,13 +152,13 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
     adjusted, level = _adjusted(
         data, [(cut, groups, way, test.corrected) for cut, groups, way, test in first], settings
     )
-    opened: dict[int, dict[str, float]] = {}
+    opened: dict[Key, dict[str, float]] = {}
     for (cut, *_, way, _test), p in zip(first, adjusted):
-        opened.setdefault(id(cut), {})[way] = p
-    wide = [cut for cut in page if len(cut.taken) > 2 and _opens(opened.get(id(cut), {}), settings.alpha)]
-    pairs = _pair_evidence(data, wide, {id(cut): test for cut, test in zip(page, tests)}, settings)
+        opened.setdefault(cut.key, {})[way] = p
+    wide = [cut for cut in page if len(cut.taken) > 2 and _opens(opened.get(cut.key, {}), settings.alpha)]
+    pairs = _pair_evidence(data, wide, {cut.key: test for cut, test in zip(page, tests)}, settings)
     tables = [
-        _table(data, cut, test, opened.get(id(cut), {}), pairs, level, settings) for cut, test in zip(page, tests)
+        _table(data, cut, test, opened.get(cut.key, {}), pairs, level, settings) for cut, test in zip(page, tests)
     ]
     segments = [
         found
@@ -189,10 +196,7 @@ def _opens(adjusted: dict[str, float], alpha: float) -> bool:
 
 
 def _repeated(data: Applicants) -> Repeated | None:
-    if data.person is None:
-        return None
-    times = np.bincount(data.person[data.decided])
-    return Repeated(int(np.sum(times > 1)), int(times[times > 1].sum()))
+    return None if data.again is None else Repeated(len(np.unique(data.again[1])), len(data.again[0]))
 
 
 # Tests ----------------------------------------------------------------------------------------------------------------
@@ -206,11 +210,15 @@ def _omnibus(data: Applicants, cut: Cut) -> dict[str, Association]:
         return {}
     strata = int(np.sum(n.sum(axis=1) > 0))
     robust = [omnibus.clustered(n, x)] if strata >= FEW_CLUSTERS else []
-    robust += [_by_person(data, cut, "pooled")] if data.person is not None else []
+    if data.again is not None:
+        robust.append(omnibus.pooled_variance(total, chosen) + _by_person(data, cut, "pooled"))
     pooled = omnibus.pooled(total, chosen, robust)
     found = {} if pooled is None else {"pooled": pooled}
     if strata > 1:
-        within = omnibus.stratified(n, x, [_by_person(data, cut, "within")] if data.person is not None else [])
+        robust = []
+        if data.again is not None:
+            robust.append(omnibus.stratified_variance(n, x) + _by_person(data, cut, "within"))
+        within = omnibus.stratified(n, x, robust)
         if within is not None:
             found["within"] = within
     return found
@@ -246,13 +254,13 @@ def _scores(data: Applicants, cut: Cut, groups: Sequence[int], way: str, rows: I
 
 
 def _by_person(data: Applicants, cut: Cut, way: str) -> Floats:
-    """Robust variance of the scores of all compared groups, clustered by person."""
-    at, scores = _scores(data, cut, cut.taken, way, None)
-    assert data.person is not None
-    person = data.person[at]
-    sums = np.stack([np.bincount(person, weights=column) for column in scores.T], axis=1)
-    sums = np.column_stack([sums, -sums.sum(axis=1)])
-    return np.asarray(sums.T @ sums)
+    """What applications of the same person add to the variance of the scores: products of two different ones."""
+    rows, person = data.again or (np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+    at, scores = _scores(data, cut, cut.taken, way, rows)
+    scores = np.column_stack([scores, -scores.sum(axis=1)])
+    who = person[np.searchsorted(rows, at)]
+    sums = np.stack([np.bincount(who, weights=column) for column in scores.T], axis=1)
+    return np.asarray(sums.T @ sums - scores.T @ scores)
 
 
 def _adjusted(
@@ -285,8 +293,8 @@ def _sample(data: Applicants, most: int) -> Ints:
     return rows[taken[stratum[rows]]]
 
 
-Evidence = dict[tuple[int, frozenset[int]], dict[str, tuple[float, str, float]]]
-"""Of a table (by id) and a pair of groups: pooled and within, each raw p, method and adjusted p."""
+Evidence = dict[tuple[Key, frozenset[int]], dict[str, tuple[float, str, float]]]
+"""Of a table and a pair of groups: pooled and within, each raw p, method and adjusted p."""
 
 
 def _within_p(n: Ints, x: Ints) -> tuple[float, str] | None:
@@ -304,13 +312,13 @@ def _with_effect(p: float, effect: float) -> float:
 
 
 def _pair_evidence(
-    data: Applicants, wide: Sequence[Cut], tests: dict[int, dict[str, Association]], settings: DisparitySettings
+    data: Applicants, wide: Sequence[Cut], tests: dict[Key, dict[str, Association]], settings: DisparitySettings
 ) -> Evidence:
     """All pairs of the open tables with more than two groups, adjusted together."""
     family: list[tuple[Cut, tuple[int, ...], str, float]] = []
     raw: list[tuple[float, str]] = []
     for cut in wide:
-        effect = {way: test.design_effect for way, test in tests[id(cut)].items()}
+        effect = {way: test.design_effect for way, test in tests[cut.key].items()}
         for pair in itertools.combinations(cut.taken, 2):
             both = cut.pair(pair[0], pair[1])
             found = {"pooled": (both.p, both.recommended)} if both.z is not None else {}
@@ -323,7 +331,7 @@ def _pair_evidence(
     adjusted, _ = _adjusted(data, family, settings) if family else ([], 0.0)
     evidence: Evidence = {}
     for (cut, groups, way, _), (p, method), p_adjusted in zip(family, raw, adjusted):
-        evidence.setdefault((id(cut), frozenset(groups)), {})[way] = (p, method, p_adjusted)
+        evidence.setdefault((cut.key, frozenset(groups)), {})[way] = (p, method, p_adjusted)
     return evidence
 
 
@@ -424,7 +432,7 @@ def _compared(
     alpha, pair = settings.alpha, cut.pair(g, reference)
     effect = tests["pooled"].design_effect if "pooled" in tests else 1.0
     gate = min(opened.values(), default=1.0)
-    evidence = pairs.get((id(cut), frozenset((g, reference))), {})
+    evidence = pairs.get((cut.key, frozenset((g, reference))), {})
     many = len(cut.taken) * (len(cut.taken) - 1) // 2
 
     def adjust(way: str, p: float) -> float:
