@@ -402,9 +402,11 @@ class _Inference:
         if choice is not None:
             decided = table[choice.columns[0]].map(lambda word: code_of(str(word), STATUS) == "rejected").astype(bool)
         for column in self.columns.values():
-            named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
             mine = choice is not None and column.name == choice.columns[0]
-            if not named or (column.name in used and not mine) or (mine and "reason" not in self.chosen):
+            named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
+            # whatever its name, a column that has a stage for each of those rejected is the last one they reached
+            telling = decided is not None and decided.any() and column.kind in ("category", "status")
+            if (column.name in used and not mine) or (mine and "reason" not in self.chosen) or not (named or telling):
                 continue
             if is_last_stage(table[column.name], None if mine else decided):
                 self.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
