@@ -412,7 +412,8 @@ _STAGES: tuple[tuple[str, float], ...] = (
         4,
     ),
     (
-        r"appl(ied|ication|ications)( \w+)?|new( \w+)?|(\w+ )?review|received|inbox|inbound|eingang|bewerbungseingang"
+        r"appl(ied|ication|ications)( \w+)?|new( \w+)?|(\w+ )?review(ed|ing)?"
+        r"|received|inbox|inbound|eingang|bewerbungseingang"
         r"|neu|sourced|lead|prospect|submitted|eingegangen|beworben|recu|candidature|nouveau|nuev[oa]|solicitud|recibid[oa]"
         r"|sichtung|incoming|to contact|contacted|inscrit\w*|registered",
         0,
