@@ -57,7 +57,7 @@ def test_a_first_line_that_names_the_separator(tmp_path: Path) -> None:
 
 def test_decimal_commas_are_not_separators(tmp_path: Path) -> None:
     history = load(save(tmp_path, "gender;hired;score\nF;1;61,5\nM;0;58,25\nF;0;70,0\n"))
-    assert history.table["score"].tolist() == [61.5, 58.25, 70.0]
+    assert history.table["prior:score"].tolist() == [61.5, 58.25, 70.0]
 
 
 @pytest.mark.parametrize(

@@ -263,3 +263,18 @@ def test_columns_are_described_and_roles_suggested(tmp_path: Path) -> None:
 def test_a_mapping_is_frozen() -> None:
     with pytest.raises(AttributeError):
         Mapping((), ()).unused = ("x",)  # type: ignore[misc]
+
+
+def test_a_status_of_another_name_says_who_withdrew(tmp_path: Path) -> None:
+    rows = ("F,2024-03-05,Hired", "M,,Rejected", "F,,Candidate Withdrew", "M,,In Process", "M,2024-03-06,Hired")
+    history = load(table(tmp_path, "gender,hire date,workflow state", *rows))
+    assert history.mapping.column("selected") == "workflow state"
+    assert history.table["status"].tolist() == ["selected", "rejected", "withdrawn", "pending", "selected"]
+
+
+def test_an_inspection_is_never_invented(tmp_path: Path) -> None:
+    everybody = load(table(tmp_path, "gender,interviewed,hired", "F,yes,1", "M,yes,0"))
+    assert everybody.steps == ("hired",)
+    same = load(table(tmp_path, "gender,interview date,hired", "F,2024-03-05,1", "M,,0"))
+    assert same.steps == ("hired",)
+    assert "no-inspection" in [notice.code for notice in same.notices]

@@ -51,7 +51,7 @@ KINDS: dict[str, ProblemKind] = {
     "unknown-word": ProblemKind(
         "refuse",
         "{value} is not known to mean {meaning}",
-        'use one of the known words, or say which one means {role}: --map "{role}={column}=VALUE"',
+        'use one of the known words, or say which one means {role}: --map "{role}={column}=VALUE"{more}',
     ),
     "conflicting-value": ProblemKind(
         "refuse",

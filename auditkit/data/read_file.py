@@ -191,12 +191,8 @@ def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, n
     largest = max(full, key=lambda name: tables[name].size)
     chosen = sheet or (largest if tables[largest].size > 5 * tables[full[0]].size else full[0])
     if sheet is None and len(full) > 1:
-        notices.append(
-            Notice(
-                "sheets",
-                f"the sheet {chosen!r} was read; also there: {', '.join(repr(n) for n in full if n != chosen)}",
-            )
-        )
+        others = ", ".join(repr(name) for name in full if name != chosen)
+        notices.append(Notice("sheets", f"the sheet {chosen!r} was read; also there: {others}"))
     return tables[chosen]
 
 

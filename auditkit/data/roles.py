@@ -27,7 +27,15 @@ from auditkit.data.role_matching import (
     matches_of,
     suits,
 )
-from auditkit.data.statuses import Test, says_who_left, selected_cells, status_cells, to_stage, took_place
+from auditkit.data.statuses import (
+    Test,
+    ends_by_candidate,
+    says_who_left,
+    selected_cells,
+    status_cells,
+    to_stage,
+    took_place,
+)
 from auditkit.data.steps import is_last_stage, is_path, stage_columns
 from auditkit.data.vocabulary import GROUP_NAMES, ROLES, ROW_NUMBERS, SEVERAL, STATUS, WIDE_SEARCHES, code_of, plain
 from auditkit.errors import InputError, Problem, nearest
@@ -215,6 +223,8 @@ class _Inference:
 
     def _choose(self, role: str, match: Match) -> None:
         name = f"its name holds {match.name!r}" if match.loose else "its name says so"
+        if not match.words:
+            name = "it agrees with a column that is named so, and says more"
         kind = self.columns[match.column].kind
         self.chosen[role] = Choice(role, (match.column,), f"{name}; its values are {_KINDS[kind]}")
 
@@ -336,6 +346,11 @@ class _Inference:
     def _selected(self, found: list[Match]) -> None:
         """The column that says who was selected: some were, and not all; of several that agree, the first."""
         telling = [match for match in found if self._tells(match.column)]
+        # a column of statuses counts by its values too, but only beside one that is named so
+        unnamed = [c.name for c in self._free() if c.kind == "status" and c.name not in {m.column for m in found}]
+        telling += [
+            Match("selected", name, True, 9, 0, "status", "") for name in unnamed if telling and self._tells(name)
+        ]
         best = best_of(telling) or best_of(found)
         if not best:
             return
@@ -352,6 +367,12 @@ class _Inference:
         else:
             self._ambiguous("selected", best)
 
+    def _free(self) -> list[ColumnProfile]:
+        """Columns without a role that may have one: not protected, and not about a part of the firm."""
+        used = self._used()
+        taken = [name for name in self.columns if any(m.role in ("group", "segment") for m in by_name(name))]
+        return [column for name, column in self.columns.items() if name not in used and name not in taken]
+
     def _tells(self, column: str) -> bool:
         yes = selected_cells(self.raw.table[column])
         return bool(yes.any() and not yes.all())
@@ -361,7 +382,16 @@ class _Inference:
         chosen = self.chosen.get("selected")
         beside = [match.column for match in found]
         beside += [match.column for match in self._matches().get("selected", []) if match.tier == 2]
-        telling = [name for name in dict.fromkeys(beside) if says_who_left(self.raw.table[name])]
+        named = set(beside)
+        if chosen is not None:
+            yes = selected_cells(self.raw.table[chosen.columns[0]], chosen.test)
+            words = [column.name for column in self._free() if column.kind in ("category", "status")]
+            beside += [name for name in words if not ends_by_candidate(self.raw.table[name])[yes].any()]
+        telling = [
+            name
+            for name in dict.fromkeys(beside)
+            if says_who_left(self.raw.table[name]) and (name in named or ends_by_candidate(self.raw.table[name]).any())
+        ]
         if telling and (chosen is None or chosen.test is None):
             self.chosen["reason"] = Choice("reason", tuple(telling), "its values say who withdrew")
         if chosen is None and "selected" not in self.off:
@@ -402,9 +432,11 @@ class _Inference:
         if choice is not None:
             decided = table[choice.columns[0]].map(lambda word: code_of(str(word), STATUS) == "rejected").astype(bool)
         for column in self.columns.values():
-            named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
             mine = choice is not None and column.name == choice.columns[0]
-            if not named or (column.name in used and not mine) or (mine and "reason" not in self.chosen):
+            named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
+            # whatever its name, a column that has a stage for each of those rejected is the last one they reached
+            telling = decided is not None and decided.any() and column.kind in ("category", "status")
+            if (column.name in used and not mine) or (mine and "reason" not in self.chosen) or not (named or telling):
                 continue
             if is_last_stage(table[column.name], None if mine else decided):
                 self.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")

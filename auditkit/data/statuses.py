@@ -99,7 +99,13 @@ def to_status(
         return codes.where(~blank, "rejected")
     collector.add("missing-status", blank, column, cells)
     collector.add(
-        "unknown-word", codes == "?", column, cells, role="selected", meaning="selected, rejected, withdrawn or pending"
+        "unknown-word",
+        codes == "?",
+        column,
+        cells,
+        role="selected",
+        meaning="selected, rejected, withdrawn or pending",
+        more=', or what the words mean, under [words] of audit.toml: WORD = "pending"',
     )
     return codes.where(~blank & (codes != "?"), "pending")
 
@@ -152,7 +158,7 @@ def to_stage(
         return "yes" if number is not None and not number.bad.iloc[0] else code_of(word, INSPECTED)
 
     codes = _codes(cells, code, "yes")
-    collector.add("unknown-word", codes == "?", column, cells, role=role, meaning="that it took place or not")
+    collector.add("unknown-word", codes == "?", column, cells, role=role, meaning="that it took place or not", more="")
     return codes.where(~codes.isin(["", "?"]), "no")
 
 
@@ -164,6 +170,12 @@ def selected_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series
 def status_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[Any]:
     """What cells say of a decision, without a word about problems."""
     return to_status(cells, "", Collector(), words={}, test=test)
+
+
+def ends_by_candidate(cells: pd.Series[Any]) -> pd.Series[bool]:
+    """Which cells say that the candidate ended the application."""
+    ended = {word: ended_by_candidate(str(word)) is not None for word in pd.unique(cells)}
+    return cells.map(ended).astype(bool)
 
 
 def says_who_left(cells: pd.Series[Any]) -> bool:

@@ -60,11 +60,13 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "candidate id, applicant id, person id, candidate, applicant, candidate number, applicant number, "
         "candidate no, applicant no, candidate identifier, candidate reference, bewerber nr, bewerbernummer, "
         "bewerber id, bewerber, kandidat, kandidaten id, kandidaten nr, kandidatennummer, candidat, id candidat, "
-        "candidat id, numero candidat, numero de candidat, candidato, id candidato, id del candidato, "
+        "candidat id, numero candidat, numero de candidat, n candidat, n de candidat, n candidato, n de candidato, "
+        "candidato, id candidato, id del candidato, "
         "numero de candidato, person number, candidate uuid, candidate key, respondent id",
         "application id, submission id, opportunity id, application number, application, application no, "
         "submittal id, job application id, application key, bewerbungs id, bewerbung id, bewerbungsnummer, "
-        "bewerbungs nr, id candidature, numero de candidature, id solicitud, id de solicitud, numero de solicitud, "
+        "bewerbungs nr, id candidature, numero de candidature, n de candidature, n candidature, n de solicitud, "
+        "id solicitud, id de solicitud, numero de solicitud, "
         "application reference, job submission id, response id, profile id, system id",
         "id, uuid, kennung, identifiant",
     ),
@@ -155,7 +157,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "applied at, applied on, application date, date applied, submitted date, submitted at, date submitted, "
         "submission date, applied, applied date, date of application, bewerbungsdatum, eingangsdatum, bewerbung vom, "
         "beworben am, eingang am, date de candidature, date candidature, date de depot, fecha de solicitud, "
-        "fecha solicitud, fecha de aplicacion, fecha de candidatura, application submitted, application created, "
+        "fecha solicitud, fecha de aplicacion, fecha de candidatura, fecha de inscripcion, "
+        "date d inscription, date de reception, fecha de recepcion, application submitted, application created, "
         "application submitted date, date received, application received, applied on date, candidate applied date, "
         "submission completed date",
         "created at, created on, created date, event date, event time, timestamp, stage date, creation date, "
@@ -164,7 +167,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "changed at, transition date, moved at, stage entered on",
     ),
     "stage": _tiers(
-        "stage, stage name, new stage, to stage, event, event name, event type, step, activity, phase, etape, etapa, "
+        "stage, stage name, new stage, to stage, event, event name, event type, step, activity, phase, etape, "
+        "etapa, fase, "
         "stufe, workflow step, stage entered, moved to stage",
         "status, new status, to status, milestone, schritt",
         "current step, current phase, last stage, furthest stage, stage reached, last step, last stage reached, "
@@ -248,7 +252,8 @@ EXACT_ONLY = frozenset(
         "experience, fee, application, candidate, applicant, position, search, result, status, number of applicants, "
         "activity, offer, department, profession, performance, id, uuid, role, offre, poste, cargo, person, motivo, "
         "motif, grund, function, level, category, service, area, ort, site, sede, age, alter, edad, trans, latino, "
-        "genre, state, estado, statut, datum, fecha, phase, applied, channel, canal, posting, reason, relocation, "
+        "genre, state, estado, statut, datum, fecha, phase, fase, applied, channel, canal, posting, reason, "
+        "relocation, "
         "origin, country, company, organization, organisation, region, brand, grade, certifications, formation, "
         "gruppe, "
         "nivel, niveau, resultat, resultado, formacion, experiencia, bewertung, kosten, anzahl, herkunft, "
@@ -407,9 +412,10 @@ _STAGES: tuple[tuple[str, float], ...] = (
         4,
     ),
     (
-        r"appl(ied|ication|ications)( \w+)?|new( \w+)?|(\w+ )?review|received|inbox|inbound|eingang|bewerbungseingang"
+        r"appl(ied|ication|ications)( \w+)?|new( \w+)?|(\w+ )?review(ed|ing)?"
+        r"|received|inbox|inbound|eingang|bewerbungseingang"
         r"|neu|sourced|lead|prospect|submitted|eingegangen|beworben|recu|candidature|nouveau|nuev[oa]|solicitud|recibid[oa]"
-        r"|sichtung|incoming|to contact|contacted",
+        r"|sichtung|incoming|to contact|contacted|inscrit\w*|registered",
         0,
     ),
 )

@@ -499,10 +499,109 @@ def survey(folder: Path) -> Expected:
     )
 
 
+# The next three were written when the rules of reading were done.
+
+
+def workable(folder: Path) -> Expected:
+    plant = Plant("veteran", "True", 1, 0.4)
+    people = applicants(800, 3, plant, 13, repeat=0.1)
+    stages = ("Applied", "Phone Screen", "Assessment", "Executive Interview")
+    header = (
+        "Candidate", "Email", "Job", "Job shortcode", "Department", "Location", "Source", "Created at", "Stage",
+        "Disqualified", "Disqualification reason", "Gender", "Race", "Veteran status",
+    )  # fmt: skip
+    rows = [
+        (
+            f"Person {p.person}", f"p{p.person}@example.org", f"Analyst {p.job}", f"AB{p.job:02}", p.department,
+            p.location, p.source, f"{p.applied} 10:{p.number % 60:02}:{p.number // 60:02}",
+            "Hired" if p.hired else stages[p.reached], "yes" if p.status in ("rejected", "withdrew") else "no",
+            "Withdrew application" if p.withdrew else "Missing skills" if p.status == "rejected" else "",
+            p.sex, p.race, "Protected veteran" if p.veteran else "Not a veteran",
+        )
+        for p in people
+    ]  # fmt: skip
+    path = _write(folder, "workable.csv", header, rows)
+    return Expected(
+        path,
+        people,
+        {"Gender": "sex", "Race": "race", "Veteran status": "veteran"},
+        (*stages[1:], "Hired"),
+        "Stage",
+        ("Department", "Location", "Source"),
+        plant,
+        "Veteran status",
+        "Protected veteran",
+        repeated=True,
+    )
+
+
+def flatchr(folder: Path) -> Expected:
+    """French, with a column for each step."""
+    plant = Plant("sex", "Female", 1)
+    people = applicants(700, 2, plant, 14)
+    decision = {"hired": "Embauché(e)", "rejected": "Refusé(e)", "withdrew": "Désistement", "active": "En cours"}
+    header = (
+        "N° de candidature", "Intitulé du poste", "Service", "Lieu", "Date de candidature", "Sexe", "Date de naissance",
+        "Entretien téléphonique", "Entretien manager", "Décision", "Note d'entretien",
+    )  # fmt: skip
+    rows = [
+        (
+            f"C-{p.number:04}", f"Chargé d'études {p.job}", p.department, p.location, p.applied.strftime("%d/%m/%Y"),
+            {"Female": "Femme", "Male": "Homme"}[p.sex] if p.number % 20 else "Non renseigné",
+            p.born.strftime("%d/%m/%Y"), *("oui" if p.reached > k else "non" for k in range(2)), decision[p.status],
+            f"{p.rating + 10.5}".replace(".", ",") if p.reached > 1 else "",
+        )
+        for p in people
+    ]  # fmt: skip
+    path = _write(folder, "flatchr.csv", header, rows, separator=";", encoding="cp1252")
+    return Expected(
+        path,
+        people,
+        {"Sexe": "sex", "Date de naissance": "age"},
+        ("Entretien téléphonique", "Entretien manager", "Embauché(e)"),
+        "Décision",
+        ("Service", "Lieu"),
+        plant,
+        "Sexe",
+        "Femme",
+    )
+
+
+def bizneo(folder: Path) -> Expected:
+    """Spanish, with the last stage reached."""
+    plant = Plant("age", "40 and over", 2)
+    people = applicants(800, 3, plant, 15)
+    stages = ("Inscrito", "Preselección", "Entrevista telefónica", "Entrevista final")
+    result = {"hired": "Contratado", "rejected": "Descartado", "withdrew": "Retirado", "active": "En proceso"}
+    header = (
+        "ID candidato", "Vacante", "Departamento", "Sede", "Fuente", "Fecha de inscripción", "Género", "Edad", "Fase",
+        "Resultado", "Años de experiencia",
+    )  # fmt: skip
+    rows = [
+        (
+            p.number + 1, f"Analista {p.job}", p.department, p.location, p.source, p.applied.strftime("%d/%m/%Y"),
+            {"Female": "Mujer", "Male": "Hombre"}[p.sex], p.age, stages[p.reached], result[p.status], p.number % 23,
+        )
+        for p in people
+    ]  # fmt: skip
+    path = _write(folder, "bizneo.csv", header, rows, separator=";")
+    return Expected(
+        path,
+        people,
+        {"Género": "sex", "Edad": "age"},
+        (*stages[1:], "Contratado"),
+        "Resultado",
+        ("Departamento", "Sede", "Fuente"),
+        plant,
+        "Edad",
+        "40 and over",
+    )
+
+
 EXPORTS: dict[str, Callable[[Path], Expected]] = {
     build.__name__: build
     for build in (
         greenhouse, workday, lever, icims, taleo, smartrecruiters, successfactors, personio, teamtailor, ashby,
-        spreadsheet, survey,
+        spreadsheet, survey, workable, flatchr, bizneo,
     )
 }  # fmt: skip
