@@ -44,6 +44,7 @@ types: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/run_notebooks.py
 	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs build/docs
 	@echo "Open build/docs/README.html in a browser."
 

@@ -7,19 +7,31 @@ from pathlib import Path
 from typing import Any
 
 project = "auditkit"
-extensions = ["myst_parser"]
+extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "README"
-exclude_patterns = ["examples/**"]  # files to link to, not pages
+exclude_patterns = ["examples/**", "run_notebooks.py"]  # files to link to, not pages
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries and private ones have no page to link to
+default_role = "code"  # docstrings have Markdown's backticks
 suppress_warnings = ["misc.highlighting_failure"]  # templates are HTML only nearly
 
 myst_heading_anchors = 3  # the anchors that GitHub gives headings; a link to one that is not there is an error
 
+nb_execution_mode = "off"  # what is stored is shown; tests/test_docs.py runs the notebooks
+nb_ipywidgets_js: dict[str, Any] = {}  # pages load nothing from elsewhere
+
+autodoc_default_options = {"members": True, "exclude-members": "model_config"}
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"
+toc_object_entries = False
+
 html_theme = "alabaster"
+html_static_path = ["static"]
+html_css_files = ["pages.css"]
 html_theme_options = {
     "description": "measure disparity, price constraints, exactly",
     "fixed_sidebar": True,
-    "page_width": "980px",
+    "page_width": "1100px",
     "font_family": "system-ui, sans-serif",
 }
 html_title = "auditkit"
@@ -45,7 +57,8 @@ def table_of_contents(app: Any, docname: str, source: list[str]) -> None:
         return
     linked = re.findall(r"\]\(([\w-]+)\.md\)", source[0])
     others = sorted(path.stem for path in Path(app.srcdir).glob("*.md") if path.stem != root_doc)
-    pages = dict.fromkeys([*linked, *others])
+    notebooks = sorted(f"notebooks/{path.stem}" for path in Path(app.srcdir, "notebooks").glob("*.ipynb"))
+    pages = dict.fromkeys([*linked, *others, *notebooks])
     source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
 
 

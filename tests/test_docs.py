@@ -21,17 +21,25 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import nbformat
 import pytest
 
+import auditkit
 from auditkit import config, pipeline, plugin_manager
 from auditkit.cli import invoke
 from support import ROOT
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LINKED = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")), *ROOT.glob("*/README.md")]
+
+NOTEBOOKS = sorted(DOCS.glob("notebooks/*.ipynb"))
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 NOT_RUN = {
     r"make ": "sets up environments and runs these very tests",
@@ -42,6 +50,18 @@ NOT_RUN = {
 """Commands that a test cannot run, and why. Everything else on a page is run."""
 
 SHELL = {"cp", "cd", "mkdir"}
+
+
+def script(name: str) -> Any:
+    """A script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"docs_{name}", DOCS / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+notebooks = script("run_notebooks")
 
 
 @dataclass(frozen=True)
@@ -96,6 +116,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     cut(tmp_path / "sample_data" / "hiring.csv", "Requisition ID", 3)
     cut(tmp_path / "sample_data" / "hiring-stages.csv", "Requisition ID", 4)
     shutil.copy(tmp_path / "sample_data" / "hiring.csv", tmp_path / "people.csv")
+    samples = {path.name: path.read_bytes() for path in (tmp_path / "sample_data").iterdir() if path.is_file()}
+    monkeypatch.setattr("auditkit.sample_data.content", samples.__getitem__)  # `auditkit sample` copies them cut short
     (tmp_path / "exports").mkdir()
     shutil.copy(tmp_path / "people.csv", tmp_path / "exports")
     monkeypatch.chdir(tmp_path)
@@ -104,6 +126,9 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_command_and_every_python_block_runs(page: Path, desk: Path) -> None:
+    if page.stem == "tutorial":  # it needs no checkout
+        shutil.rmtree(desk / "sample_data")
+        (desk / "people.csv").unlink()
     names: dict[str, Any] = {"__name__": "page", "__file__": str(desk / "page.py")}
     for block in blocks(page):
         if block.language == "python":
@@ -163,15 +188,72 @@ def build(source: Path, target: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*sphinx, str(source), str(target)], capture_output=True, text=True)
 
 
-def test_the_pages_are_built_without_a_warning_and_load_nothing(tmp_path: Path) -> None:
-    done = build(DOCS, tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built pages; a warning is an error."""
+    folder = tmp_path_factory.mktemp("site")
+    done = build(DOCS, folder)
     assert done.returncode == 0, done.stderr
-    for page in PAGES[1:]:
-        text = (tmp_path / f"{page.stem}.html").read_text(encoding="utf-8")
+    return folder
+
+
+def test_the_pages_are_built_without_a_warning_and_load_nothing(site: Path) -> None:
+    for page in [*PAGES[1:], *NOTEBOOKS]:
+        text = (site / page.relative_to(DOCS).with_suffix(".html")).read_text(encoding="utf-8")
         loaded = re.findall(r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=\"(\w+:)?//", text)
         assert not loaded, f"{page.name} loads from elsewhere"
-    first = (tmp_path / "README.html").read_text(encoding="utf-8")
+    first = (site / "README.html").read_text(encoding="utf-8")
+    assert all(f'href="notebooks/{notebook.stem}.html"' in first for notebook in NOTEBOOKS)
     assert all(f'href="{page.stem}.html"' in first for page in PAGES[2:] if page.stem != "README")
+
+
+def test_the_reference_has_every_public_name(site: Path) -> None:
+    text = (site / "api.html").read_text(encoding="utf-8")
+    public = {f"auditkit.{name}" for name in auditkit.__all__ if name != "__version__"}
+    found = set(re.findall(r'<dt class="sig[^>]* id="(auditkit\.[\w.]+)"', text))
+    assert public <= found and {"auditkit.testing.check_constraint", "auditkit.Audit.to_frame"} <= found
+    assert "The best policy without and under constraints" in text, "docstrings are shown"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None and not os.environ.get("CI"):
+        pytest.skip("there is no Chromium; .ci/system-packages installs it")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+TOO_WIDE = """width => [...document.querySelectorAll('body *')].filter(e => {
+    const box = e.getBoundingClientRect();
+    const outside = box.width > 0 && (box.right > width + 0.5 || box.left < -0.5);
+    const block = getComputedStyle(e).display != 'inline' && e.clientWidth > 0;
+    return outside || (block && e.scrollWidth > e.clientWidth + 1);
+}).map(e => e.outerHTML.slice(0, 150))"""
+
+
+def test_no_page_is_clipped_or_scrolls_sideways(site: Path, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1200, "height": 900})
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) >= len(PAGES) + len(NOTEBOOKS) - 1
+    for path in pages:
+        page.goto(path.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1200, path.name
+        assert page.evaluate(TOO_WIDE, 1200) == [], path.name
+    page.close()
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs_and_shows_what_is_stored(path: Path) -> None:
+    stored, ran = nbformat.read(path, as_version=4), notebooks.run(path)
+    nbformat.validate(ran)
+    pairs = list(zip(stored.cells, ran.cells, strict=True))
+    assert sum(bool(cell.get("outputs")) for cell, _ in pairs) >= 4
+    for cell, now in pairs:
+        assert cell.get("outputs") == now.get("outputs"), f"not what the program says: make docs\n{cell.source}"
 
 
 def test_a_broken_link_or_anchor_fails(tmp_path: Path) -> None:
@@ -196,9 +278,6 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
 
 
 def test_generated_pages_are_fresh() -> None:
-    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
-    assert spec is not None and spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    generate = script("generate")
     for path, text in generate.contents().items():
         assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what the program says: make docs"
