@@ -21,7 +21,7 @@ from auditkit.model.variants import with_capacities, with_scores
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
-from support.constraints import build
+from support.constraints import KINDS, build
 from support.instances import FOUR, FREE_PARITY, boxes
 
 
