@@ -27,23 +27,54 @@ from auditkit.report.svg import (
     figure,
     label,
 )
-from auditkit.report.view import Document, PolicyView, at, constrained, disparities, group_names, policies, total
-from auditkit.text import amount, count, interval, listing, percent, ratio, tick_number, tick_percent
+from auditkit.report.view import (
+    AttributeView,
+    Document,
+    Part,
+    PolicyView,
+    at,
+    attributes,
+    constrained,
+    group_names,
+    joined,
+    policies,
+    policy_attributes,
+    step_numbers,
+)
+from auditkit.text import amount, count, expected, interval, listing, percent, ratio, tick_number, tick_percent
 
-MOST_GROUPS = len(GROUPS)
+MOST_GROUPS = 12
+MOST_MARKED = len(GROUPS)
+"""Groups that share a line are told apart by colour and marker: there are not more of those."""
 MOST_POLICIES = 10
 """More than these are left to the tables, and the text says so."""
 
 OUTCOMES = {"inspected": "Inspections", "selected": "Selections"}
+OF = {"cumulative": "of all applicants", "conditional": "of those who reached the step before"}
+
+Drawn = dict[str, list[Chart]]
 
 
-def draw(document: Document) -> dict[str, list[Chart]]:
-    """Every chart, by the section it belongs to; an empty list where there is nothing to draw."""
+def draw(document: Document) -> dict[str, Any]:
+    """Every chart, by the section it belongs to; an empty list where there is nothing to draw.
+
+    Those of the disparity section are by attribute: `funnel`, `impact_ratio`, `segments`.
+    """
+    views = attributes(document)
     with drawing():
+        funnels: Drawn = {}
+        ratios: Drawn = {}
+        segments: Drawn = {}
+        for i, view in enumerate(views, 1):
+            funnels[view.name] = _present(funnel(document, view.name, i))
+            ratios[view.name] = _present(*(impact_ratio(view, kind, i, at(document, "disparity", "line")) for kind in OF))
+            segments[view.name] = _present(*(shortfall(part, i, j) for j, part in enumerate(view.segments(document), 1)))
+        by = list(enumerate(policy_attributes(document), 1))
         return {
-            "funnel": _present(funnel(document)),
-            "impact_ratio": _present(*(impact_ratio(key, part) for key, part in disparities(document))),
-            "policies": _present(*(side_by_side(document, outcome) for outcome in OUTCOMES)),
+            "funnel": funnels,
+            "impact_ratio": ratios,
+            "segments": segments,
+            "policies": _present(*(side_by_side(document, name, out, i) for i, name in by for out in OUTCOMES)),
             "price": _present(utility_kept(document), utility_lost(document)),
             "slack": _present(*(slack(i, *panel) for i, panel in enumerate(slack_panels(document)[:MOST_PANELS], 1))),
             "unfilled": _present(unfilled(document)),
@@ -56,7 +87,7 @@ def _present(*charts: Chart | None) -> list[Chart]:
     return [one for one in charts if one is not None]
 
 
-# Who applied, was inspected, was selected -----------------------------------------------------------------------------
+# Who reached which step -----------------------------------------------------------------------------------------------
 
 
 class Bar(NamedTuple):
@@ -65,102 +96,134 @@ class Bar(NamedTuple):
     text: str
 
 
-def funnel_stages(document: Document) -> list[tuple[str, list[Bar]]]:
-    """Every stage with the share of each group's applicants that reached it (of the first: of all applicants)."""
-    stages = [stage for stage in document["funnel"] or () if stage["by_group"] is not None]
-    names = group_names(document)[:MOST_GROUPS]
+def funnel_steps(document: Document, attribute: str) -> list[tuple[str, list[Bar]]]:
+    """Every step with the share of each group's applicants that reached it (of the first: of all applicants)."""
+    steps = step_numbers(document, attribute)
+    names = group_names(document, attribute)[:MOST_GROUPS]
     found = []
-    for k, stage in enumerate(stages):
+    for k, (step, numbers) in enumerate(steps):
         bars = []
         for name in names:
-            n = stage["by_group"].get(name)
-            whole = total(document, "applicants") if k == 0 else stages[0]["by_group"].get(name)
+            n = numbers.get(name)
+            whole = sum(x or 0 for x in numbers.values()) if k == 0 else steps[0][1].get(name)
             share = None if n is None or not whole else n / whole
             of = f"{count(n)} ({percent(share)})" if k == 0 else f"{count(n)} of {count(whole)} ({percent(share)})"
             bars.append(Bar(name, share, of if share is not None else count(n)))
         if bars:
-            found.append((str(stage["stage"]), bars))
+            found.append((step, bars))
     return found
 
 
-def funnel(document: Document) -> Chart | None:
-    stages = funnel_stages(document)
-    shares = [bar.share for _, bars in stages for bar in bars if bar.share is not None]
+def funnel(document: Document, attribute: str, number: int) -> Chart | None:
+    steps = funnel_steps(document, attribute)
+    shares = [bar.share for _, bars in steps for bar in bars if bar.share is not None]
     if not shares:
         return None
-    height = sum(27 + 27 * len(bars) for _, bars in stages)
+    height = sum(27 + 27 * len(bars) for _, bars in steps)
     fig = figure(height)
     ax = axes(fig, 0, height)
     bare(ax, height)
     ax.axis("off")
     ax.set_xlim(0, max(shares) or 1)
     y = 0.0
-    for stage, bars in stages:
-        write(ax, y + 14, label(stage.capitalize()), weight="bold", fontsize=SIZE + 0.5)
+    for step, bars in steps:
+        write(ax, y + 14, label(step[:1].upper() + step[1:]), weight="bold", fontsize=SIZE + 0.5)
         y += 21
         for i, bar in enumerate(bars):
             write(ax, y + 11, label(bar.group, 30))
             write(ax, y + 11, bar.text, "right", color=MUTED)
             ax.barh(y + 18, 1, height=6, color=GRID, transform=ax.get_yaxis_transform())
-            ax.barh(y + 18, bar.share or 0, height=6, color=GROUPS[i], zorder=2)
+            ax.barh(y + 18, bar.share or 0, height=6, color=GROUPS[i % len(GROUPS)], zorder=2)
             y += 27
         y += 6
-    said = [f"{stage}: {listing(f'{bar.group} {bar.text}' for bar in bars)}." for stage, bars in stages]
-    return chart(fig, "chart-funnel", "Applicants by group and stage", " ".join(said))
+    said = [f"{step}: {listing(f'{bar.group} {bar.text}' for bar in bars)}." for step, bars in steps]
+    return chart(fig, f"chart-funnel-{number}", f"Applicants by step and {joined(attribute)}", " ".join(said))
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
-def impact_ratio(key: str, disparity: Mapping[str, Any]) -> Chart | None:
-    rows = [row for row in disparity["groups"] or () if row["impact_ratio"] is not None and row["comparison"]]
-    if not rows:
+def impact_ratio(view: AttributeView, kind: str, number: int, line: float | None) -> Chart | None:
+    """The ratios of all groups of an attribute at every step, lowest first, with their intervals."""
+    steps: list[tuple[Part, list[Part]]] = []
+    for table in view.tables:
+        rows = [row for row in table["groups"] or () if row["impact_ratio"] is not None and row["p"] is not None]
+        if rows and table["kind"] == kind:
+            steps.append((table, sorted(rows, key=lambda row: row["impact_ratio"])[:MOST_GROUPS]))
+    ends = [(row["impact_ratio"], *_ends(row["interval"])) for _, rows in steps for row in rows]
+    if not ends:
         return None
-    rows = sorted(rows, key=lambda row: row["impact_ratio"])[: 2 * MOST_GROUPS]
-    line = disparity["line"]
-    ends = [(row["impact_ratio"], *_ends(row["comparison"]["interval"])) for row in rows]
     right = min(max(1.3, max(x if high is None else high for x, _, high in ends) * 1.05), 2.5)
-    height = 14 + 32 * len(rows)
+    height = sum(26 + 32 * len(rows) for _, rows in steps) + 4
     fig = figure(height + 36)
     ax = axes(fig, 0, height, left=4, right=4)
     bare(ax, height)
     ax.set_xlim(0, right)
     ticks(ax, tick_number, 6)
-    ax.set_xlabel(f"impact ratio; 1 is the rate of {label(disparity['reference'] or 'the reference', 24)}", labelpad=3)
-    for i, (row, (x, low, high)) in enumerate(zip(rows, ends)):
-        y = 32 * i
-        bounds = row["comparison"]["interval"]
-        write(ax, y + 12, label(row["group"], 26))
-        text = ratio(x, line) + ("" if bounds is None else f" ({interval(bounds, lambda v: ratio(v, line))})")
-        write(ax, y + 12, text, "right", color=MUTED)
-        upright(ax, 1, y + 22, MUTED)
-        if line is not None:
-            upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
-        if low is not None:
-            stretch(ax, y + 22, min(low, right), right if high is None else min(high, right), FILL)
-        ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
-    said = listing(f"{row['group']} {ratio(row['impact_ratio'], line)}" for row in rows)
-    outcome = disparity["outcome"] or key
-    description = f"Impact ratios with their intervals, lowest first: {said}. The dashed line is at {ratio(line)}."
-    return chart(fig, f"chart-impact-{_slug(key)}", f"Impact ratio of being {outcome}", description)
+    ax.set_xlabel("impact ratio; 1 is the rate of the reference", labelpad=3)
+    y, said = 0.0, []
+    for table, rows in steps:
+        write(ax, y + 14, label(table["step"], 24), weight="bold", fontsize=SIZE + 0.5)
+        write(ax, y + 14, f"against {label(table['reference'] or 'the reference', 22)}", "right", color=MUTED)
+        y += 20
+        for row in rows:
+            x, bounds = row["impact_ratio"], row["interval"]
+            low, high = _ends(bounds)
+            write(ax, y + 12, label(row["group"], 26))
+            text = ratio(x, line) + ("" if bounds is None else f" ({interval(bounds, lambda v: ratio(v, line))})")
+            write(ax, y + 12, text, "right", color=MUTED)
+            upright(ax, 1, y + 22, MUTED)
+            if line is not None:
+                upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
+            if low is not None:
+                stretch(ax, y + 22, min(low, right), right if high is None else min(high, right), FILL)
+            ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
+            y += 32
+        y += 6
+        each = listing(f"{row['group']} {ratio(row['impact_ratio'], line)}" for row in rows)
+        said.append(f"{table['step']}: {each}.")
+    return chart(fig, f"chart-impact-{number}-{kind}", f"Impact ratios {OF[kind]}, by {view.title}", " ".join(said))
+
+
+def shortfall(segment: Part, number: int, place: int) -> Chart | None:
+    """The parts of a shortfall: each value of a segment, those that are not listed, and where people applied."""
+    rows = [(str(part["value"]), part["shortfall"]) for part in segment["parts"] or ()]
+    rows += [("all others", segment["others"])] if segment["others"] else []
+    rows += [("where they applied", segment["composition"])]
+    parts = [(name, x) for name, x in rows if x is not None]
+    if len(parts) < 2:
+        return None
+    height = 30 * len(parts) + 4
+    fig = figure(height + 36)
+    ax = axes(fig, 0, height, left=6, right=6)
+    bare(ax, height)
+    low, high = min(0.0, *(x for _, x in parts)), max(0.0, *(x for _, x in parts))
+    room = 0.03 * (high - low) or 1.0
+    ax.set_xlim(low - room, high + room)
+    ticks(ax, tick_number, 5)
+    ax.set_xlabel(f"people of {label(segment['group'], 24)} short at “{label(segment['step'], 24)}”", labelpad=3)
+    for i, (name, x) in enumerate(parts):
+        write(ax, 30 * i + 12, label(name, 34))
+        write(ax, 30 * i + 12, expected(x), "right", color=MUTED)
+        ax.barh(30 * i + 20, x, height=7, color=GROUPS[0] if i < len(parts) - 1 else FILL, zorder=2)
+        upright(ax, 0, 30 * i + 20, MUTED)
+    said = listing(f"{name} {expected(x)}" for name, x in parts)
+    title = f"Shortfall of {segment['group']} by {segment['segment']}"
+    return chart(fig, f"chart-shortfall-{number}-{place}", title, f"Of {expected(segment['shortfall'])}: {said}.")
 
 
 def _ends(bounds: Mapping[str, Any] | None) -> tuple[float | None, float | None]:
     return (None, None) if bounds is None else (bounds["lower"], bounds["upper"])
 
 
-def _slug(text: str) -> str:
-    return "".join(c if c.isascii() and c.isalnum() else "-" for c in text)
-
-
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def side_by_side(document: Document, outcome: str) -> Chart | None:
+def side_by_side(document: Document, attribute: str, outcome: str, number: int) -> Chart | None:
     """One line for each policy, one mark for each group: the further apart, the larger the difference."""
     views = list(policies(document))[:MOST_POLICIES]
-    names = group_names(document)[:MOST_GROUPS]
-    rates = [[view.rate(name, outcome) for name in names] for view in views]
+    names = group_names(document, attribute)[:MOST_MARKED]
+    rates = [[view.rate(attribute, name, outcome) for name in names] for view in views]
     known = [rate for row in rates for rate in row if rate is not None]
     if not known:
         return None
@@ -186,8 +249,8 @@ def side_by_side(document: Document, outcome: str) -> Chart | None:
             if rate is not None:  # the first is the largest, so that marks on one spot are all seen
                 size = 9.5 - g
                 ax.plot([rate], [y + 23], MARKERS[g], color=GROUPS[g], markersize=size, zorder=2 + g, clip_on=False)
-    title = f"{OUTCOMES[outcome]} by group and policy"
-    return chart(fig, f"chart-policies-{outcome}", title, " ".join(_rates_in_words(views, names, rates)))
+    title = f"{OUTCOMES[outcome]} by policy and {joined(attribute)}"
+    return chart(fig, f"chart-policies-{number}-{outcome}", title, " ".join(_rates_in_words(views, names, rates)))
 
 
 def _rates_in_words(

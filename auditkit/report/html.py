@@ -35,6 +35,7 @@ from jinja2 import (
 from markupsafe import Markup
 
 from auditkit import plugin_manager, text
+from auditkit.disparity import Caution, GroupStatus, Reconciled
 from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.report import charts, histograms, view
 from auditkit.report.section import CORE, Section
@@ -121,10 +122,12 @@ def _names(document: view.Document) -> dict[str, Any]:
     return {
         "document": document,
         "why": partial(view.reasons, document),
-        "total": partial(view.total, document),
         "policies": lambda: list(view.policies(document)),
         "constrained": lambda: list(view.constrained(document)),
-        "disparities": lambda: list(view.disparities(document)),
+        "policy_attributes": lambda: view.policy_attributes(document),
+        "attributes": lambda: view.attributes(document),
+        "columns": lambda: view.columns(document),
+        "reached": view.reached(document),
         "coverage": view.coverage_rows(document),
         "errors": {key: view.error_rows(document, key) for key in ("by_group", "by_stratum")},
         "slack_total": len(histograms.slack_panels(document)),
@@ -149,13 +152,17 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         lstrip_blocks=True,
     )
     made.filters |= {name: _or_missing(form) for name, form in NUMBERS.items()} | TEXTS
-    made.tests["hidden"] = view.is_suppressed
     made.globals |= {
         "at": view.at,
         "core_titles": {section.name: section.title for section in CORE},
         "share": share,
-        "lowest_ratio": view.lowest_ratio,
+        "cell": view.cell,
         "most_groups": charts.MOST_GROUPS,
+        "most_marked": charts.MOST_MARKED,
+        "marks": {status.value: mark for status, mark in view.MARKS.items()},
+        "status_texts": {status.value: status.text for status in GroupStatus},
+        "flag_texts": {flag.value: flag.text for flag in Caution},
+        "reconciled_texts": {word.value: word.text for word in Reconciled},
         "data_uri": partial(data_uri, template_dir),
     }
     return made
@@ -214,11 +221,6 @@ def all_filled(policy: view.PolicyView) -> float | None:
     return float(sum(p for n, p in zip(counts, chances) if n == 0))
 
 
-def remark(reason: str) -> str:
-    """What a reason adds to its status: the part after the colon, if there is one."""
-    return text.sentence(reason.partition(": ")[2] or reason)
-
-
 def slug(text: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-")
 
@@ -249,10 +251,9 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "constraint_name": view.constraint_name,
     "drawing": drawing,
     "flat": text.flat,
-    "hidden_count": view.shown,
+    "joined": view.joined,
     "listing": text.listing,
     "plural": text.plural,
-    "remark": remark,
     "price_level": price_level,
     "slug": slug,
     "spaced": text.spaced,

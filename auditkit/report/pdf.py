@@ -41,7 +41,7 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
     source = weasyprint.Attachment(
         string=document_json,
         name=ATTACHMENT,
-        description="The document that this report was made from (auditkit-report/1)",
+        description="The document that this report was made from (auditkit-report/2)",
         created=when,
         modified=when,
         relationship="Source",

@@ -92,7 +92,7 @@ class FindingsSection(CoreSection):
 
 
 class PeopleSection(CoreSection):
-    name, title = "people", "Who applied, was inspected and was selected"
+    name, title = "people", "Who applied and how far they got"
 
 
 class DisparitySection(CoreSection):
@@ -122,6 +122,10 @@ class FitSection(CoreSection):
     name, title = "fit", "Fit quality"
 
 
+class NoticesSection(CoreSection):
+    name, title = "notices", "Notices"
+
+
 class MethodSection(CoreSection):
     name, title = "method", "Method"
 
@@ -147,6 +151,7 @@ CORE: tuple[type[CoreSection], ...] = (
     ExPostSection,
     WhatIfSection,
     FitSection,
+    NoticesSection,
     MethodSection,
     CertificateSection,
     ProvenanceSection,

@@ -1,4 +1,4 @@
-"""What templates and charts take from a report document (`auditkit-report/1`): None where there is nothing.
+"""What templates and charts take from a report document (`auditkit-report/2`): None where there is nothing.
 
 Any part of a document may be null. `at` walks a path and stops at the first null; a key that does not exist is an
 error, so that a misspelt one is found.
@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-Document = Mapping[str, Any]
+from auditkit.disparity import GroupStatus
 
-SUPPRESSED = "not shown"
+Document = Mapping[str, Any]
+Part = Mapping[str, Any]
 
 
 def at(value: Any, *path: str | int) -> Any:
@@ -24,22 +25,25 @@ def at(value: Any, *path: str | int) -> Any:
     return value
 
 
-def is_suppressed(group: Mapping[str, Any]) -> bool:
-    return bool(group.get("suppressed"))
+def joined(attribute: object) -> str:
+    """A crossing as people say it: Gender+Ethnicity is Gender and Ethnicity."""
+    return str(attribute).replace("+", " and ")
 
 
-def shown(group: Mapping[str, Any], least: int = 5) -> str:
-    """What stands in place of a hidden group's numbers: `<5`, or only that they are hidden.
-
-    A group that is hidden to protect a smaller one is not itself small; then the document says so in `shown`.
-    """
-    return str(group.get("shown") or f"<{least}")
-
-
-def group_names(document: Document) -> list[str]:
-    """Groups whose numbers are shown, largest first: the order that gives each its colour in all charts."""
-    groups = [g for g in at(document, "groups") or () if not is_suppressed(g) and g["name"] is not None]
+def group_names(document: Document, attribute: str) -> list[str]:
+    """Groups of an attribute, largest first: the order that gives each its colour in all charts."""
+    groups = [g for g in at(document, "groups") or () if g["attribute"] == attribute and g["name"] is not None]
     return [str(g["name"]) for g in sorted(groups, key=lambda g: -(g["applicants"] or 0))]
+
+
+def step_numbers(document: Document, attribute: str) -> list[tuple[str, Mapping[str, int | None]]]:
+    """Every step of the funnel with the number of each group that reached it; those who applied first."""
+    found = []
+    for stage in document["funnel"] or ():
+        numbers = (stage["by_group"] or {}).get(attribute)
+        if numbers and stage["step"] is not None:
+            found.append((str(stage["step"]), numbers))
+    return found
 
 
 @dataclass(frozen=True)
@@ -52,17 +56,17 @@ class PolicyView:
     recorded: bool = False
 
     @property
-    def hidden(self) -> list[str]:
-        """Groups without numbers."""
-        return [name for name, row in (self.part["by_group"] or {}).items() if not row or row["candidates"] is None]
-
-    @property
     def infeasible(self) -> bool:
         return self.part.get("status") == "infeasible"
 
-    def rate(self, group: str, outcome: str) -> float | None:
+    def groups(self, attribute: str) -> Mapping[str, Part]:
+        """The numbers of each group of an attribute."""
+        rows = (self.part["by_group"] or {}).get(attribute) or {}
+        return {name: row for name, row in rows.items() if row}
+
+    def rate(self, attribute: str, group: str, outcome: str) -> float | None:
         """Expected outcomes per candidate of the group."""
-        row = (self.part["by_group"] or {}).get(group)
+        row = self.groups(attribute).get(group)
         n, x = (None, None) if row is None else (row["candidates"], row[outcome])
         return None if x is None or not n else x / n
 
@@ -87,9 +91,136 @@ def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
     return [entry for entry in document["constrained"] or () if entry is not None]
 
 
-def disparities(document: Document) -> Sequence[Mapping[str, Any]]:
+def policy_attributes(document: Document) -> list[str]:
+    """The attributes by which the policies are counted."""
+    names: dict[str, None] = {}
+    for policy in policies(document):
+        names |= dict.fromkeys(policy.part["by_group"] or {})
+    return list(names)
+
+
+# Disparity ------------------------------------------------------------------------------------------------------------
+
+
+MARKS = {
+    GroupStatus.DIFFERENCE_BELOW_LINE: "●",
+    GroupStatus.DIFFERENCE_NOT_BELOW_LINE: "◍",
+    GroupStatus.BELOW_LINE_NOT_SUFFICIENT: "◐",
+    GroupStatus.NO_DIFFERENCE: "○",
+    GroupStatus.TOO_LITTLE_EVIDENCE: "·",
+    GroupStatus.EXCLUDED: "·",
+    GroupStatus.REFERENCE: "",
+}
+"""Shapes that differ without colour, the most serious first."""
+
+_ORDER = list(MARKS)
+
+
+def disparities(document: Document) -> Sequence[Part]:
     """Every disparity table: each attribute and crossing at each step."""
     return at(document, "disparity", "tables") or ()
+
+
+def severity(row: Part) -> tuple[int, float, float]:
+    """Sorts groups and tables: differences found first, then those below the line, each by evidence and by size."""
+    try:
+        rank = _ORDER.index(GroupStatus(row["status"]))
+    except ValueError:
+        rank = len(_ORDER)
+    p, ratio = row["p_adjusted"], row["impact_ratio"]
+    return rank, 1.0 if p is None else p, 1.0 if ratio is None else ratio
+
+
+class AttributeView(NamedTuple):
+    """An attribute or crossing with its tables, in the order of the steps."""
+
+    name: str
+    crossing: bool
+    tables: Sequence[Part]
+
+    @property
+    def title(self) -> str:
+        return joined(self.name)
+
+    @property
+    def steps(self) -> list[tuple[str, list[Part]]]:
+        """The tables of each step: of all applicants, then of those who reached the step before."""
+        found: dict[str, list[Part]] = {}
+        for table in self.tables:
+            found.setdefault(str(table["step"]), []).append(table)
+        return [(step, sorted(tables, key=lambda t: t["kind"] == "conditional")) for step, tables in found.items()]
+
+    @property
+    def groups(self) -> list[str]:
+        """Those that fare worst first; the ones that are not compared are left out."""
+        worst: dict[str, tuple[int, float, float]] = {}
+        for row in _rows(self.tables):
+            name = str(row["group"])
+            worst[name] = min(worst.get(name, severity(row)), severity(row))
+        return sorted((name for name in worst if name not in self.excluded), key=lambda name: worst[name])
+
+    @property
+    def excluded(self) -> list[str]:
+        """Groups that are compared nowhere."""
+        compared = {str(row["group"]) for row in _rows(self.tables) if row["status"] != GroupStatus.EXCLUDED}
+        return list(dict.fromkeys(str(row["group"]) for row in _rows(self.tables) if str(row["group"]) not in compared))
+
+    def applicants(self, group: str) -> int | None:
+        return next((row["applicants"] for row in _rows(self.tables[:1]) if str(row["group"]) == group), None)
+
+    def segments(self, document: Document) -> list[Part]:
+        return [part for part in document["segments"] or () if part["attribute"] == self.name]
+
+
+def _rows(tables: Sequence[Part]) -> Iterator[Part]:
+    for table in tables:
+        yield from table["groups"] or ()
+
+
+def attributes(document: Document) -> list[AttributeView]:
+    """Attributes with tables, the one that fares worst first; crossings behind them."""
+    found: dict[str, list[Part]] = {}
+    for table in disparities(document):
+        found.setdefault(str(table["attribute"]), []).append(table)
+    views = [AttributeView(name, bool(tables[0]["crossing"]), tables) for name, tables in found.items()]
+
+    def worst(view: AttributeView) -> tuple[bool, tuple[int, float, float]]:
+        rows = [severity(row) for row in _rows(view.tables)]
+        return view.crossing, min(rows, default=(len(_ORDER), 1.0, 1.0))
+
+    return sorted(views, key=worst)
+
+
+class Column(NamedTuple):
+    """A column of the first page: a step, of whom."""
+
+    step: str
+    kind: str
+    of: str
+
+
+def columns(document: Document) -> list[Column]:
+    """All steps of all applicants, then the later ones of those who reached the step before."""
+    steps = list(dict.fromkeys(str(table["step"]) for table in disparities(document)))
+    found = [Column(step, "cumulative", "of all applicants") for step in steps]
+    for before, step in zip(steps, steps[1:]):
+        found.append(Column(step, "conditional", f"of those who reached “{before}”"))
+    return found
+
+
+def cell(view: AttributeView, column: Column, group: str | None = None) -> Part | None:
+    """The result of a group in a column; without a group, the one that fares worst."""
+    rows = [
+        row
+        for table in view.tables
+        if (str(table["step"]), table["kind"]) == (column.step, column.kind)
+        for row in table["groups"] or ()
+        if group is None or str(row["group"]) == group
+    ]
+    return min(rows, key=severity, default=None)
+
+
+# Fit ------------------------------------------------------------------------------------------------------------------
 
 
 def coverage_rows(document: Document) -> list[tuple[float, float]]:
@@ -135,15 +266,9 @@ def error_rows(document: Document, key: str) -> list[ErrorRow]:
     ]
 
 
-def total(document: Document, key: str) -> float | None:
-    """Applicants, inspected or selected over all groups; None rather than a sum that leaves a group out."""
-    groups = at(document, "groups") or ()
-    numbers = [group[key] for group in groups]
-    if numbers and None not in numbers:
-        return sum(numbers)
-    table = "inspected" if key == "inspected" else "selected"
-    part = (document["disparity"] or {}).get(table)
-    return at(part, "applicants" if key == "applicants" else "selected")
+def reached(document: Document) -> Mapping[str, int | None]:
+    """How many of the applications reached each step."""
+    return (document["scope"] or {}).get("reached") or {}
 
 
 def reasons(document: Document, *parts: str) -> list[str]:
