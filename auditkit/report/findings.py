@@ -72,7 +72,9 @@ def of_disparities(found: Disparities) -> list[Finding]:
         if text := _segment(segment):
             about = {"attribute": segment.attribute, "group": segment.group, "step": segment.step}
             told.append(finding("segment", "contributes-most", text, **about, segment=segment.segment))
-    told += [finding("disparity", "below-line", text, **about) for text, about in _below_line(found)]
+    for table, text in _below_line(found):
+        about = {"attribute": table.attribute, "step": table.step}
+        told.append(finding("notice" if table.crossing else "disparity", "below-line", text, **about))
     if not any(item["kind"] == "disparity" for item in told):
         told.append(_notice("no-difference-found", _nothing(found)))
     told += [_notice("too-little-evidence", text) for text in _thin(found)]
@@ -144,19 +146,26 @@ def _segment(segment: SegmentTable) -> str | None:
     )
 
 
-def _below_line(found: Disparities) -> Iterator[tuple[str, dict[str, str]]]:
+def _below_line(found: Disparities) -> Iterator[tuple[DisparityTable, str]]:
     """Groups below the line without sufficient evidence, one sentence for each attribute and step."""
     for table in found.tables:
         rows = [row for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT]
-        if not rows or table.kind != "cumulative":
+        if not rows or not _clearest(found, table):
             continue
         line = float(found.line)
         each = [f"{row.group} {ratio(_float(row.impact_ratio), line)} ({_interval(row.interval)})" for row in rows]
         more = [f"{count(row.more_applicants)} for {row.group}" for row in rows if row.more_applicants]
-        text = f"{_who(table, listing(each))} against {table.reference} at “{table.step}”: below {fraction(line)}, but "
-        text += "the evidence of a difference is not sufficient"
+        of = "" if table.kind == "cumulative" else " of those who reached the step before"
+        text = f"{_who(table, listing(each))} against {table.reference} at “{table.step}”{of}: below {fraction(line)}, "
+        text += "but the evidence of a difference is not sufficient"
         text += f"; about so many more applicants would show it: {listing(more)}." if more else "."
-        yield text, {"attribute": table.attribute, "step": table.step}
+        yield table, text
+
+
+def _clearest(found: Disparities, table: DisparityTable) -> bool:
+    """Whether, of all applicants and of those who reached the step before, this table has the clearer difference."""
+    both = [t for t in found.tables if (t.attribute, t.step) == (table.attribute, table.step)]
+    return table is min(both, key=lambda t: min((row.p for row in t.groups if row.p is not None), default=1.0))
 
 
 def _nothing(found: Disparities) -> str:

@@ -390,7 +390,7 @@ def teamtailor(folder: Path) -> Expected:
 def ashby(folder: Path) -> Expected:
     """The path of each application in one cell."""
     plant = Plant("race", "Black or African American", 2)
-    people = applicants(800, 3, plant, 10)
+    people = applicants(2400, 3, plant, 10)
     stages = ("Application Review", "Phone Screen", "Take Home", "Onsite")
     reason = {"rejected": "Experience", "withdrew": "Accepted other offer", "hired": "", "active": ""}
     status = {"hired": "Hired", "rejected": "Archived", "withdrew": "Archived", "active": "Active"}
