@@ -19,11 +19,9 @@ from auditkit.disparity import (
     ReferenceComparison,
     Status,
     compare,
-    hidden,
     holm,
     measure,
     score_interval,
-    suppress,
 )
 from auditkit.errors import InputError
 from support.data_files import shared
@@ -363,43 +361,3 @@ def test_columns_are_asked_for_by_name() -> None:
         True,
     ]
     assert measure(history(), stratum=None)["F"].comparison is not None
-
-
-# ------------------------------------------------------------------------------------------------ suppression
-def test_small_groups_are_hidden_with_company() -> None:
-    found = compare(GroupCounts.of({"a": (40, 10), "b": (12, 3), "c": (3, 1), "ref": (100, 50)}))
-    shown = suppress(found)
-    assert [(row.group, row.shown) for row in shown.groups] == [
-        ("a", "40"),
-        ("b", "not shown"),
-        ("c", "<5"),
-        ("ref", "100"),
-    ]
-    for group in ("b", "c"):
-        row = shown[group]
-        assert row.status is Status.SUPPRESSED
-        assert (row.applicants, row.selected, row.rate, row.share, row.comparison) == (None,) * 5
-    assert shown["a"] == found["a"]
-    no_nan(shown)
-    assert suppress(found, threshold=3) == found
-
-
-def test_a_hidden_reference_takes_its_comparisons_with_it() -> None:
-    shown = suppress(compare(GroupCounts.of({"a": (40, 10), "b": (30, 10), "top": (2, 2)})))
-    assert shown["top"].shown == "<5" and shown["b"].shown == "not shown"
-    assert (shown["a"].applicants, shown["a"].impact_ratio, shown["a"].comparison) == (40, None, None)
-
-
-@pytest.mark.parametrize(
-    ("applicants", "out"),
-    [
-        ({"a": 10, "b": 20}, set()),
-        ({"a": 10, "b": 20, "z": 0}, set()),  # nobody to recognise
-        ({"a": 1, "b": 1, "c": 9, "d": 30}, {"a", "b", "c"}),  # two ones would be had from their sum
-        ({"a": 3, "b": 4, "c": 9}, {"a", "b"}),
-        ({"a": 3, "b": 20}, {"a", "b"}),
-        ({"a": 3}, {"a"}),
-    ],
-)
-def test_hidden(applicants: dict[str, int], out: set[str]) -> None:
-    assert hidden(applicants) == out

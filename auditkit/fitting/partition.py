@@ -74,7 +74,7 @@ Split = Halves | Kinds
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class CellPartition:
     """The splits, one a level."""
 
     splits: tuple[Split, ...]
@@ -94,7 +94,7 @@ class Partition:
         return path[::-1]
 
 
-def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> Partition:
+def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> CellPartition:
     """Choose the columns to split by, level after level; `features` has the trend among its columns."""
     n = len(scores)
     chosen: tuple[Split, ...] = ()
@@ -125,7 +125,7 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> Partit
         _, split, code, count, loss = best
         depth[split.column] += 1
         chosen = (*chosen, split)
-    return Partition(chosen)
+    return CellPartition(chosen)
 
 
 def _next_split(features: pd.DataFrame, column: str, times: int) -> Split | None:

@@ -67,8 +67,12 @@ def draw(document: Document) -> dict[str, Any]:
         segments: Drawn = {}
         for i, view in enumerate(views, 1):
             funnels[view.name] = _present(funnel(document, view.name, i))
-            ratios[view.name] = _present(*(impact_ratio(view, kind, i, at(document, "disparity", "line")) for kind in OF))
-            segments[view.name] = _present(*(shortfall(part, i, j) for j, part in enumerate(view.segments(document), 1)))
+            ratios[view.name] = _present(
+                *(impact_ratio(view, kind, i, at(document, "disparity", "line")) for kind in OF)
+            )
+            segments[view.name] = _present(
+                *(shortfall(part, i, j) for j, part in enumerate(view.segments(document), 1))
+            )
         by = list(enumerate(policy_attributes(document), 1))
         return {
             "funnel": funnels,

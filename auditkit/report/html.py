@@ -70,7 +70,7 @@ def shipped_sections() -> Sections:
 
 
 @dataclass(frozen=True)
-class Shown:
+class PageSection:
     """A section as it stands in the page."""
 
     name: str
@@ -79,19 +79,21 @@ class Shown:
     """None for one of the report's own, which is a block of the page."""
 
 
-def in_order(document: view.Document, theirs: Mapping[str, list[Shown]]) -> list[Shown]:
+def in_order(document: view.Document, theirs: Mapping[str, list[PageSection]]) -> list[PageSection]:
     """The report's own sections that have something to show, each with those of plugins that stand behind it."""
-    found: list[Shown] = []
+    found: list[PageSection] = []
     for section in CORE:
         if section().data(document) is not None:
-            found.append(Shown(section.name, section.title))
+            found.append(PageSection(section.name, section.title))
         found += theirs.get(section.name, [])
     return found
 
 
-def added(document: view.Document, sections: Sections, template_dir: Path | None = None) -> dict[str, list[Shown]]:
+def added(
+    document: view.Document, sections: Sections, template_dir: Path | None = None
+) -> dict[str, list[PageSection]]:
     """Sections of plugins, rendered, by the section behind which they stand; a wrong template is a PluginError."""
-    found: dict[str, list[Shown]] = {}
+    found: dict[str, list[PageSection]] = {}
     shown = {name: entry for name, entry in (document.get("sections") or {}).items() if name in sections}
     if not shown:
         return found
@@ -109,7 +111,7 @@ def added(document: view.Document, sections: Sections, template_dir: Path | None
                 raise
             problem = _whose(error, section.template.parent) or Problem(str(section.template), str(error))
             raise PluginError(section, f"the template of the section {name!r} failed", str(problem)) from error
-        found.setdefault(section.after, []).append(Shown(name, entry["title"], Markup(body)))
+        found.setdefault(section.after, []).append(PageSection(name, entry["title"], Markup(body)))
     return found
 
 
