@@ -10,7 +10,6 @@ import click
 
 from auditkit.cli.options import (
     DONE,
-    MOST_PROBLEMS,
     WRONG_INPUT,
     Request,
     json_option,
@@ -64,11 +63,13 @@ def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
         return
     print_mapping(checked.history, path)
     problems = list(checked.problems)
-    shown = problems if everything else problems[:MOST_PROBLEMS]
-    if shown:
-        rows = [[p.code, p.treatment, "" if p.row is None else str(p.row), p.column, p.what, p.fix] for p in shown]
+    if everything and problems:
+        rows = [[p.code, p.treatment, "" if p.row is None else str(p.row), p.column, p.what, p.fix] for p in problems]
         print_table(["code", "treatment", "row", "column", "what", "fix"], rows)
-    more = "" if len(shown) == len(problems) else f", of which the first {len(shown)} are shown (--all shows them all)"
+    else:
+        for line in checked.problems.lines():
+            click.echo(str(line))
+    more = "" if everything or not problems else " (--all lists them row by row)"
     refused = len(checked.problems.of("refuse"))
     click.echo(f"{len(problems):,} problems{more}; {refused:,} must be fixed before an audit")
     for notice in checked.history.notices:
