@@ -80,7 +80,9 @@ def scope(history: History, shown: Protected, organisation: str) -> dict[str, An
         "searches": int(table["search"].nunique()),
         "rows": history.counts.rows_read,
         "applications": int(decided.sum()),
-        "reached": {step: int(table[f"step:{step}"].fillna(False).astype("bool")[decided].sum()) for step in history.steps},
+        "reached": {
+            step: int(table[f"step:{step}"].fillna(False).astype("bool")[decided].sum()) for step in history.steps
+        },
         "left_out": left,
         "repeated_applicants": shown.history.repeated_applicants,
         "unknown": {name: int((table[f"group:{name}"] == UNKNOWN)[decided].sum()) for name in history.attributes},
