@@ -73,7 +73,7 @@ def test_charts_are_seen(browser: Browser, files: dict[str, Path], width: int) -
                     out: texts.filter(t => t.left < box.left - 12 || t.right > box.right + 12).length};
         })"""
     )
-    assert len(boxes) == 15
+    assert len(boxes) == 28
     for box in boxes:
         assert box["width"] >= 320 and box["height"] >= 100 and box["texts"] >= 4, box
         assert box["small"] >= 10, f"too small to read: {box}"
@@ -85,7 +85,7 @@ def test_charts_follow_the_scheme(browser: Browser, files: dict[str, Path]) -> N
     seen = []
     for scheme in ("light", "dark"):
         page = Watched(browser, files["example"], color_scheme=scheme).page
-        ask = "getComputedStyle(document.querySelector('#chart-funnel text')).fill"
+        ask = "getComputedStyle(document.querySelector('#chart-funnel-1 text')).fill"
         seen.append((page.evaluate(ask), page.evaluate("getComputedStyle(document.body).backgroundColor")))
         page.context.close()
     assert seen == [("rgb(29, 39, 51)", "rgb(255, 255, 255)"), ("rgb(228, 232, 236)", "rgb(20, 24, 29)")]

@@ -37,6 +37,7 @@ from auditkit.report.view import (
     constrained,
     group_names,
     joined,
+    named,
     policies,
     policy_attributes,
     step_numbers,
@@ -167,13 +168,13 @@ def impact_ratio(view: AttributeView, kind: str, number: int, line: float | None
     ax.set_xlabel("impact ratio; 1 is the rate of the reference", labelpad=3)
     y, said = 0.0, []
     for table, rows in steps:
-        write(ax, y + 14, label(table["step"], 24), weight="bold", fontsize=SIZE + 0.5)
+        write(ax, y + 14, label(named(table["step"]), 24), weight="bold", fontsize=SIZE + 0.5)
         write(ax, y + 14, f"against {label(table['reference'] or 'the reference', 22)}", "right", color=MUTED)
         y += 20
         for row in rows:
             x, bounds = row["impact_ratio"], row["interval"]
             low, high = _ends(bounds)
-            write(ax, y + 12, label(row["group"], 26))
+            write(ax, y + 12, label(named(row["group"]), 26))
             text = ratio(x, line) + ("" if bounds is None else f" ({interval(bounds, lambda v: ratio(v, line))})")
             write(ax, y + 12, text, "right", color=MUTED)
             upright(ax, 1, y + 22, MUTED)
@@ -184,14 +185,14 @@ def impact_ratio(view: AttributeView, kind: str, number: int, line: float | None
             ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
             y += 32
         y += 6
-        each = listing(f"{row['group']} {ratio(row['impact_ratio'], line)}" for row in rows)
-        said.append(f"{table['step']}: {each}.")
+        each = listing(f"{named(row['group'])} {ratio(row['impact_ratio'], line)}" for row in rows)
+        said.append(f"{named(table['step'])}: {each}.")
     return chart(fig, f"chart-impact-{number}-{kind}", f"Impact ratios {OF[kind]}, by {view.title}", " ".join(said))
 
 
 def shortfall(segment: Part, number: int, place: int) -> Chart | None:
     """The parts of a shortfall: each value of a segment, those that are not listed, and where people applied."""
-    rows = [(str(part["value"]), part["shortfall"]) for part in segment["parts"] or ()]
+    rows = [(named(part["value"]), part["shortfall"]) for part in segment["parts"] or ()]
     rows += [("all others", segment["others"])] if segment["others"] else []
     rows += [("where they applied", segment["composition"])]
     parts = [(name, x) for name, x in rows if x is not None]
@@ -205,15 +206,20 @@ def shortfall(segment: Part, number: int, place: int) -> Chart | None:
     room = 0.03 * (high - low) or 1.0
     ax.set_xlim(low - room, high + room)
     ticks(ax, tick_number, 5)
-    ax.set_xlabel(f"people of {label(segment['group'], 24)} short at “{label(segment['step'], 24)}”", labelpad=3)
+    group, step, by = (named(segment[key]) for key in ("group", "step", "segment"))
+    ax.set_xlabel(f"people of {label(group, 24)} short at “{label(step, 24)}”", labelpad=3)
     for i, (name, x) in enumerate(parts):
         write(ax, 30 * i + 12, label(name, 34))
         write(ax, 30 * i + 12, expected(x), "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[0] if i < len(parts) - 1 else FILL, zorder=2)
         upright(ax, 0, 30 * i + 20, MUTED)
     said = listing(f"{name} {expected(x)}" for name, x in parts)
-    title = f"Shortfall of {segment['group']} by {segment['segment']}"
-    return chart(fig, f"chart-shortfall-{number}-{place}", title, f"Of {expected(segment['shortfall'])}: {said}.")
+    return chart(
+        fig,
+        f"chart-shortfall-{number}-{place}",
+        f"Shortfall of {group} by {by}",
+        f"Of {expected(segment['shortfall'])}: {said}.",
+    )
 
 
 def _ends(bounds: Mapping[str, Any] | None) -> tuple[float | None, float | None]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from auditkit.disparity import GroupStatus
+from auditkit.text import NOT_AVAILABLE
 
 Document = Mapping[str, Any]
 Part = Mapping[str, Any]
@@ -25,15 +27,28 @@ def at(value: Any, *path: str | int) -> Any:
     return value
 
 
+def named(value: object) -> str:
+    """A name, or that there is none."""
+    return NOT_AVAILABLE if value is None else str(value)
+
+
 def joined(attribute: object) -> str:
     """A crossing as people say it: Gender+Ethnicity is Gender and Ethnicity."""
-    return str(attribute).replace("+", " and ")
+    return named(attribute).replace("+", " and ")
 
 
 def group_names(document: Document, attribute: str) -> list[str]:
     """Groups of an attribute, largest first: the order that gives each its colour in all charts."""
     groups = [g for g in at(document, "groups") or () if g["attribute"] == attribute and g["name"] is not None]
     return [str(g["name"]) for g in sorted(groups, key=lambda g: -(g["applicants"] or 0))]
+
+
+def groups_by_attribute(document: Document) -> dict[str, list[Part]]:
+    """The groups of each attribute, in the order of the document."""
+    found: dict[str, list[Part]] = {}
+    for group in at(document, "groups") or ():
+        found.setdefault(named(group["attribute"]), []).append(group)
+    return found
 
 
 def step_numbers(document: Document, attribute: str) -> list[tuple[str, Mapping[str, int | None]]]:
@@ -147,7 +162,7 @@ class AttributeView(NamedTuple):
         """The tables of each step: of all applicants, then of those who reached the step before."""
         found: dict[str, list[Part]] = {}
         for table in self.tables:
-            found.setdefault(str(table["step"]), []).append(table)
+            found.setdefault(named(table["step"]), []).append(table)
         return [(step, sorted(tables, key=lambda t: t["kind"] == "conditional")) for step, tables in found.items()]
 
     @property
@@ -155,21 +170,23 @@ class AttributeView(NamedTuple):
         """Those that fare worst first; the ones that are not compared are left out."""
         worst: dict[str, tuple[int, float, float]] = {}
         for row in _rows(self.tables):
-            name = str(row["group"])
+            name = named(row["group"])
             worst[name] = min(worst.get(name, severity(row)), severity(row))
         return sorted((name for name in worst if name not in self.excluded), key=lambda name: worst[name])
 
     @property
     def excluded(self) -> list[str]:
         """Groups that are compared nowhere."""
-        compared = {str(row["group"]) for row in _rows(self.tables) if row["status"] != GroupStatus.EXCLUDED}
-        return list(dict.fromkeys(str(row["group"]) for row in _rows(self.tables) if str(row["group"]) not in compared))
+        compared = {named(row["group"]) for row in _rows(self.tables) if row["status"] != GroupStatus.EXCLUDED}
+        return list(
+            dict.fromkeys(named(row["group"]) for row in _rows(self.tables) if named(row["group"]) not in compared)
+        )
 
     def applicants(self, group: str) -> int | None:
-        return next((row["applicants"] for row in _rows(self.tables[:1]) if str(row["group"]) == group), None)
+        return next((row["applicants"] for row in _rows(self.tables[:1]) if named(row["group"]) == group), None)
 
     def segments(self, document: Document) -> list[Part]:
-        return [part for part in document["segments"] or () if part["attribute"] == self.name]
+        return [part for part in document["segments"] or () if named(part["attribute"]) == self.name]
 
 
 def _rows(tables: Sequence[Part]) -> Iterator[Part]:
@@ -181,7 +198,7 @@ def attributes(document: Document) -> list[AttributeView]:
     """Attributes with tables, the one that fares worst first; crossings behind them."""
     found: dict[str, list[Part]] = {}
     for table in disparities(document):
-        found.setdefault(str(table["attribute"]), []).append(table)
+        found.setdefault(named(table["attribute"]), []).append(table)
     views = [AttributeView(name, bool(tables[0]["crossing"]), tables) for name, tables in found.items()]
 
     def worst(view: AttributeView) -> tuple[bool, tuple[int, float, float]]:
@@ -201,9 +218,9 @@ class Column(NamedTuple):
 
 def columns(document: Document) -> list[Column]:
     """All steps of all applicants, then the later ones of those who reached the step before."""
-    steps = list(dict.fromkeys(str(table["step"]) for table in disparities(document)))
+    steps = list(dict.fromkeys(named(table["step"]) for table in disparities(document)))
     found = [Column(step, "cumulative", "of all applicants") for step in steps]
-    for before, step in zip(steps, steps[1:]):
+    for before, step in pairwise(steps):
         found.append(Column(step, "conditional", f"of those who reached “{before}”"))
     return found
 
@@ -213,9 +230,9 @@ def cell(view: AttributeView, column: Column, group: str | None = None) -> Part 
     rows = [
         row
         for table in view.tables
-        if (str(table["step"]), table["kind"]) == (column.step, column.kind)
+        if (named(table["step"]), table["kind"]) == (column.step, column.kind)
         for row in table["groups"] or ()
-        if group is None or str(row["group"]) == group
+        if group is None or named(row["group"]) == group
     ]
     return min(rows, key=severity, default=None)
 

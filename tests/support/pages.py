@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from auditkit.disparity import GroupCounts, compare
 from support import ROOT, report_example
 
 if TYPE_CHECKING:
@@ -18,7 +17,10 @@ if TYPE_CHECKING:
 GOLDEN = ROOT / "tests" / "golden" / "report-example.html"
 
 
-SECTIONS = ["funnel", "impact_ratio", "policies", "price", "slack", "unfilled", "fit"]
+NO_CHARTS: dict[str, Any] = {name: [] for name in ("policies", "price", "slack", "unfilled", "whatif", "fit")} | {
+    name: {} for name in ("funnel", "impact_ratio", "segments")
+}
+"""What `charts.draw` gives where there is nothing to draw."""
 
 
 HOSTILE = "</style></title><script>alert('x')</script>\"'&$\\frac{1}{0}$ \u202eevil\u202c \x00\x1b"
@@ -75,22 +77,35 @@ def hostile(value: Any) -> Any:
 
 
 def many_groups(n: int = 40) -> dict[str, Any]:
+    """One attribute with many groups of all kinds of names, and five steps."""
     kinds = ("العربية", "日本語", "x", "xx", "word ", "-", "x" * 20)
     names = [f"Gruppe {i} {kinds[i % 7] * (1 + i % 11)}" for i in range(n)]
     document = report_example.document()
-    counts = {name: (50 + 11 * i, 5 + i) for i, name in enumerate(names)}
+    applicants = {name: 50 + 11 * i for i, name in enumerate(names)}
+    steps = ["phone screen", "on-site interview", "second interview", "offer", "hired"]
+    reached = {"applied": applicants} | {
+        step: {name: a // (k + 1) for name, a in applicants.items()} for k, step in enumerate(steps, 1)
+    }
+    document["steps"] = steps
+    document["scope"]["reached"] = {step: sum(reached[step].values()) for step in steps}
     document["groups"] = [
-        {"name": name, "applicants": a, "inspected": 2 * s, "selected": s, "suppressed": False}
-        for name, (a, s) in counts.items()
+        {"attribute": "Gender", "name": name, "applicants": a, "steps": {step: reached[step][name] for step in reached}}
+        for name, a in applicants.items()
     ]
-    by_group = {name: {"candidates": a, "inspected": 2 * s, "selected": s} for name, (a, s) in counts.items()}
+    document["funnel"] = [{"step": step, "by_group": {"Gender": numbers}} for step, numbers in reached.items()]
+    by_group = {name: {"candidates": a, "inspected": a // 2, "selected": a // 6} for name, a in applicants.items()}
     for part in (document["firm"], document["unconstrained"], *document["constrained"]):
-        part["by_group"] = by_group
-    document["funnel"] = [
-        {"stage": stage, "by_group": {name: cell[i > 2] // (1 + i % 3) for name, cell in counts.items()}}
-        for i, stage in enumerate(("applied", "phone screen", "on-site interview", "offer", "hired"))
+        part["by_group"] = {"Gender": by_group}
+    female, male = document["disparity"]["tables"][0]["groups"]
+    rows = [
+        {**(female if name != names[-1] else male), "group": name, "applicants": a, "selected": a // 3}
+        for name, a in applicants.items()
     ]
-    document["disparity"]["selected"] = compare(GroupCounts.of(counts, counts)).to_json()
+    document["disparity"]["tables"] = [
+        {**document["disparity"]["tables"][0], "step": step, "kind": kind, "reference": names[-1], "groups": rows}
+        for kind in ("cumulative", "conditional")
+        for step in steps[kind == "conditional" :]
+    ]
     return document
 
 
