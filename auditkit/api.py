@@ -92,6 +92,7 @@ def fit(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Fitted:
@@ -105,6 +106,7 @@ def fit(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity,
+        fit__blind=blind,
     )
     plugins = _plugins(plugins_dir)
     return pipeline.fit_history(source.read(_place(data), chosen, plugins), chosen, plugins)
@@ -143,6 +145,7 @@ def audit(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     template_dir: str | Path | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
@@ -161,6 +164,7 @@ def audit(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity,
+        fit__blind=blind,
         report__template_dir=template_dir,
     )
     return pipeline.audit(_place(data), chosen, _plugins(plugins_dir))
@@ -177,6 +181,7 @@ def whatif(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Answers:
@@ -191,6 +196,7 @@ def whatif(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity,
+        fit__blind=blind,
     )
     return pipeline.ask_about(_place(data), chosen, _plugins(plugins_dir), group)
 

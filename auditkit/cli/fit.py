@@ -38,6 +38,7 @@ def fit(
     value_scale: float | None,
     fitter: str | None,
     propensity: bool,
+    blind: bool,
     output: Path | None,
     quiet: bool,
 ) -> int:
@@ -51,6 +52,7 @@ def fit(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity or None,
+        fit__blind=blind or None,
     )
     with working("fitting priors", quiet):
         from auditkit import pipeline

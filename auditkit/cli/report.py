@@ -54,6 +54,7 @@ def report(
     value_scale: float | None,
     fitter: str | None,
     propensity: bool,
+    blind: bool,
     specs: tuple[str, ...],
     output: str | None,
     formats: str | None,
@@ -79,6 +80,7 @@ def report(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity or None,
+        fit__blind=blind or None,
         constraints=[spec.parse(text) for text in specs] or None,
         report__formats=None if formats is None else tuple(f.strip().lower() for f in formats.split(",")),
         report__template_dir=template_dir,
@@ -143,13 +145,14 @@ def _print_audit(audit: Audit, written: Written, path: Path) -> None:
     counts = audit.history.counts
     click.echo(f"{path.name}: {counts.rows_read:,} rows read, {counts.rows_used:,} used")
     print_table(["role", "column", "reason"], [list(row) for row in render_mapping(audit.history)])
-    findings = [f["text"] for f in audit.document["findings"] if f["kind"] == "finding"]
+    findings = [f["text"] for f in audit.document["findings"] if f["kind"] != "notice"]
     notices = len(audit.document["findings"]) - len(findings)
     for number, text in enumerate(findings[:MOST_FINDINGS], 1):
         click.echo(f"{number}. {text}")
     rest = f"{len(findings) - MOST_FINDINGS} more findings and " if len(findings) > MOST_FINDINGS else ""
     click.echo(f"({rest}{notices} notices are in the report)\n")
     for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
-        click.echo(reason)
+        if reason not in findings[:MOST_FINDINGS]:
+            click.echo(reason)
     for file in written.files:
         click.echo(f"written: {file}")

@@ -45,6 +45,7 @@ def whatif(
     value_scale: float | None,
     fitter: str | None,
     propensity: bool,
+    blind: bool,
     specs: tuple[str, ...],
     group: str | None,
     output: Path | None,
@@ -66,6 +67,7 @@ def whatif(
         value_scale=value_scale,
         fit__fitter=fitter,
         fit__propensity=propensity or None,
+        fit__blind=blind or None,
         constraints=[spec.parse(text) for text in specs] or None,
     )
     if output is not None and output.exists() and not output.is_dir():

@@ -30,7 +30,9 @@ RUNS_AND_FIGURES = (
     """CREATE TABLE auditkit_groups (
         run INTEGER NOT NULL REFERENCES auditkit_runs (id),
         number INTEGER NOT NULL,
-        outcome TEXT NOT NULL,
+        attribute TEXT NOT NULL,
+        crossing INTEGER NOT NULL,
+        step TEXT NOT NULL,
         name TEXT NOT NULL,
         applicants INTEGER,
         selected INTEGER,
@@ -69,6 +71,7 @@ GROUPS_OF_POLICIES_AND_CROSSINGS = (
         run INTEGER NOT NULL REFERENCES auditkit_runs (id),
         number INTEGER NOT NULL,
         place INTEGER NOT NULL,
+        attribute TEXT NOT NULL,
         name TEXT NOT NULL,
         candidates INTEGER,
         inspected DOUBLE PRECISION,
@@ -125,9 +128,9 @@ runs = _table(
 )
 groups = _table(
     "auditkit_groups",
-    "run number outcome name applicants selected rate impact_ratio status reference "
+    "run number attribute crossing step name applicants selected rate impact_ratio status reference "
     "reference_applicants reference_selected",
-    **_many(Integer, "run number applicants selected reference_applicants reference_selected"),
+    **_many(Integer, "run number crossing applicants selected reference_applicants reference_selected"),
     **_many(Float, "rate impact_ratio"),
 )
 policies = _table(
@@ -139,7 +142,7 @@ policies = _table(
 artefacts = _table("auditkit_artefacts", "run name sha256 bytes", **_many(Integer, "run bytes"))
 policy_groups = _table(
     "auditkit_policy_groups",
-    "run number place name candidates inspected selected",
+    "run number place attribute name candidates inspected selected",
     **_many(Integer, "run number place candidates"),
     **_many(Float, "inspected selected"),
 )
