@@ -122,8 +122,8 @@ def test_every_earlier_schema_moves_forward_with_its_runs(url: str, version: int
                     "VALUES ('hiring', '2025-01-06T06:00:00Z', 'complete', 'old', '0.0.1', 'c')"
                 )
                 connection.exec_driver_sql(
-                    "INSERT INTO auditkit_groups (run, number, outcome, name, applicants) "
-                    "VALUES (1, 0, 'selected', 'F', 9)"
+                    "INSERT INTO auditkit_groups (run, number, attribute, crossing, step, name, applicants) "
+                    "VALUES (1, 0, 'Gender', 0, 'Hired', 'F', 9)"
                 )
     with opened(url) as store:
         record(store)
@@ -226,8 +226,8 @@ def test_nothing_of_a_candidate_can_be_stored() -> None:
     columns = {column.name for table in tables.metadata.tables.values() for column in table.columns}
     of_runs = "id audit created status same_as folder version config_sha256 data_sha256 data_path data_rows problems "
     of_runs += "python platform capacity removed removed_why"
-    of_groups = "run number outcome name applicants selected rate impact_ratio status reference reference_applicants "
-    of_groups += "reference_selected candidates inspected"
+    of_groups = "run number attribute crossing step name applicants selected rate impact_ratio status reference "
+    of_groups += "reference_applicants reference_selected candidates inspected"
     of_policies = "place kind label utility unfilled ratio loss ratio_low ratio_high loss_low loss_high gap"
     others = "version history name sha256 bytes threshold subject value bound words channel delivered detail"
     assert columns == set(f"{of_runs} {of_groups} {of_policies} {others}".split())

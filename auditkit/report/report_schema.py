@@ -87,6 +87,7 @@ class ScopeModel(_Part):
     searches: int
     rows: int
     applications: int
+    reached: dict[str, int] = Field(default={}, description="applications that reached each step")
     left_out: list[LeftOutModel]
     repeated_applicants: int = Field(description="persons who applied more than once")
     unknown: dict[str, int] = Field(description="by attribute: applications whose group is unknown")

@@ -32,7 +32,7 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
-from auditkit.text import amount, exact, percent, ratio, scientific
+from auditkit.text import amount, percent, ratio, scientific
 
 IMPACT_RATIO = "impact_ratio"
 BOUNDS = ("min", "max", "max_drop", "max_rise")
@@ -360,4 +360,5 @@ def _form(measure: str, value: float, line: float | None = None) -> str:
 
 
 def _plain(x: Fraction | float) -> str:
-    return exact(float(x))
+    """As in audit.toml and on the command line, where a number has no separators."""
+    return f"{float(x):.12g}"
