@@ -91,6 +91,7 @@ def fit(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Fitted:
@@ -134,6 +135,7 @@ def audit(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     template_dir: str | Path | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
@@ -158,6 +160,7 @@ def whatif(
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
+    blind: bool | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Answers:

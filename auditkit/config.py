@@ -28,6 +28,7 @@ OPTIONS = {
     "value_scale": "value_scale",
     "fitter": "fit__fitter",
     "propensity": "fit__propensity",
+    "blind": "fit__blind",
     "constraints": "constraints",
     "formats": "report__formats",
     "template_dir": "report__template_dir",

@@ -260,7 +260,10 @@ def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress
     history = read(path, config, plugins)
     shown = protect(history, config.report.suppress_below)
     progress("measuring disparities again")
-    parts = documents.ReportParts(history, shown, measure(shown, config), None, None, ())
+    page = measure(shown, config)
+    if page is not None:
+        page = disparity.with_measures(page, plugins.measures.values(), plugins.leave_out)
+    parts = documents.ReportParts(history, shown, page, None, None, ())
     derived = documents.build(parts, config, report["created"])
     checks += [same_numbers(part, report[part], derived[part]) for part in MEASURED]
     if report["firm"] is None:

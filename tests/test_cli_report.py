@@ -37,7 +37,7 @@ def test_report_writes_beside_its_input(auditkit: Any, people: Path, tmp_path: P
     assert "1. " in done.out
     assert f"written: {tmp_path / 'people.audit.html'}" in done.out
     document = json.loads((tmp_path / "people.audit.json").read_text())
-    assert document["format"] == "auditkit-report/1"
+    assert document["format"] == "auditkit-report/2"
     assert (tmp_path / "people.audit.html").read_text().startswith("<!DOCTYPE html>")
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
         ["people.csv", "quick.toml", "people.audit.html", "people.audit.json"]
@@ -92,6 +92,9 @@ def test_options_and_settings(auditkit: Any, people: Path, tmp_path: Path) -> No
     assert document["fit"]["settings"]["propensity"] is True
     assert document["fit"]["fitter"] == "normal"
     assert document["config"]["source"] == "people.csv"
+    assert document["fit"]["settings"]["blind"] is False
+    blind = json.loads(auditkit("report", people, "--config", "quick.toml", "--json", "--blind").out)
+    assert blind["fit"]["settings"]["blind"] is True
     mapped = auditkit("report", people, "--config", "quick.toml", "--json", "--map", "score=none")
     assert json.loads(mapped.out)["fit"] is None
 
@@ -100,7 +103,7 @@ def test_thresholds_decide_the_exit_code(auditkit: Any, people: Path, tmp_path: 
     base = ("report", people, "--config", "quick.toml", "--format", "json")
     crossed = auditkit(*base, "--fail-on", "impact_ratio.min=0.99", "--fail-on", "problems.max=1e6")
     assert crossed.code == 1
-    assert crossed.err.startswith("finding: Impact ratio of being selected, ")
+    assert crossed.err.startswith("finding: Impact ratio at “Hired”, Gender: Female against Male")
     assert (tmp_path / "people.audit.json").exists()
     assert auditkit(*base, "--fail-on", "impact_ratio.min=0.01").code == 0
     wrong = auditkit(*base, "--fail-on", "impact.min=0.8")
@@ -252,13 +255,32 @@ def test_init_spells_everything_out(auditkit: Any, people: Path, tmp_path: Path)
 def test_fit_writes_an_instance_that_can_be_solved(auditkit: Any, people: Path, tmp_path: Path) -> None:
     done = auditkit("fit", people, "--config", "quick.toml", "-o", "instance.json")
     assert done.code == 0
-    assert "108 candidates in 12 searches" in done.out
+    assert "107 candidates in 12 searches" in done.out
     text = (tmp_path / "instance.json").read_text()
     assert "QX1" not in text
     solved = auditkit("solve", "instance.json", "-c", 'parity:groups=["Female","Male"]')
     assert solved.code == 0
     printed = auditkit("fit", people, "--config", "quick.toml", "-q")
     assert json.loads(printed.out) == json.loads(text)
+
+
+def test_fit_and_whatif_take_blind(auditkit: Any, people: Path) -> None:
+    base = ("--config", "quick.toml", "-q")
+    seeing, blind = (json.loads(auditkit("fit", people, *base, *more).out) for more in ((), ("--blind",)))
+    assert seeing != blind
+    answers = [auditkit("whatif", people, *base, "-c", "parity", "--json", *more) for more in ((), ("--blind",))]
+    assert [done.code for done in answers] == [0, 0]
+    assert answers[0].out != answers[1].out
+
+
+def test_the_findings_are_printed_in_the_order_of_the_report(auditkit: Any, people: Path) -> None:
+    done = auditkit("report", people, "--config", "quick.toml", "--format", "json")
+    document = json.loads(people.with_name("people.audit.json").read_text())
+    said = [f["text"] for f in document["findings"] if f["kind"] != "notice"]
+    assert [f"{i}. {text}" in done.out for i, text in enumerate(said[:8], 1)] == [True] * min(8, len(said))
+    assert document["findings"][0]["kind"] == "disparity"
+    bare = auditkit("report", people, "--config", "quick.toml", "--format", "json", "--map", "score=none")
+    assert bare.out.count("No model of the scores") == 1
 
 
 def test_every_command_has_help(auditkit: Any) -> None:

@@ -11,27 +11,29 @@ import copy
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from auditkit import pipeline
+from auditkit import api, pipeline
 from auditkit.config import Config, check
 from auditkit.data import KINDS
-from auditkit.disparity import hidden
 from auditkit.errors import InputError
-from auditkit.report import html
+from auditkit.report import findings, html
 from auditkit.report.document import dump
 from auditkit.report.people import in_general
+from auditkit.verification import same_numbers
 from support.audit_helpers import HEADER, plugins, rows, save
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
 PLUGINS = plugins()
 EPOCH = "1790000000"
 KEYS = (
-    *("format", "version", "created", "input", "config", "mapping", "problems", "groups", "firm", "unconstrained"),
-    *("constrained", "disparity", "funnel", "frontier", "sensitivity", "fit", "sections", "findings", "provenance"),
+    *("format", "version", "created", "input", "config", "mapping", "problems", "scope", "attributes", "steps"),
+    *("groups", "firm", "unconstrained", "constrained", "disparity", "segments", "funnel", "frontier", "sensitivity"),
+    *("revealed", "fit", "sections", "findings", "provenance"),
 )
 BANNED = re.compile(r"\b(fair|unfair|unbiased|bias-free|compliant|compliance|discriminat\w+)\b", re.IGNORECASE)
 Doc = dict[str, Any]
@@ -88,7 +90,7 @@ def test_golden(people: Path) -> None:
 
 def test_the_document_has_its_shape(whole: Doc) -> None:
     assert tuple(whole) == KEYS
-    assert whole["format"] == "auditkit-report/1"
+    assert whole["format"] == "auditkit-report/2"
     assert whole["created"] == "2026-09-21T14:13:20Z"
     assert whole["input"]["path"] == "people.csv"
     assert whole["problems"]["counts"] == {"read": 108, "used": 108, "left": {}}
@@ -106,16 +108,32 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
         for law in entry["ex_post_slack"]:
             assert sum(law["probabilities"]) == pytest.approx(1)
             assert len(law["edges"]) == len(law["probabilities"]) + 1
-        total = sum(row["selected"] for row in entry["by_group"].values())
+        total = sum(row["selected"] for row in entry["by_group"]["Gender"].values())
         assert total + entry["unfilled_capacity"] == pytest.approx(12)
     assert whole["constrained"][0]["price_of_fairness"]["interval"]["level"] == 0.95
-    assert {row["name"]: row["applicants"] for row in whole["groups"]}["unknown"] == 1
-    assert [stage["stage"] for stage in whole["funnel"]] == ["applied", "inspected", "selected"]
+    assert whole["firm"]["capacity"] == 12
+    assert [(row["attribute"], row["name"]) for row in whole["groups"]] == [("Gender", "Female"), ("Gender", "Male")]
+    assert sum(row["applicants"] for row in whole["groups"]) == whole["scope"]["applications"] == 107
+    assert whole["scope"]["left_out"] == [{"reason": "category-too-small-to-show", "rows": 1}]  # one of unknown group
+    assert whole["steps"] == ["Interviewed", "Hired"]
+    assert [row["step"] for row in whole["funnel"]] == ["applied", "Interviewed", "Hired"]
+    for row in whole["funnel"]:
+        assert row["by_group"]["Gender"] == {group["name"]: group["steps"][row["step"]] for group in whole["groups"]}
     assert whole["fit"]["fitter"] == "empirical"
     assert sum(whole["fit"]["pit"]["shares"]) == pytest.approx(1)
-    assert set(whole["disparity"]) == {"selected", "inspected", "local_law_144"}
-    assert whole["disparity"]["local_law_144"]["sex"]["applicants"] == 107
-    assert whole["disparity"]["local_law_144"]["statement"]["audit_date"] == "2026-09-21"
+    tables = {(t["attribute"], t["step"], t["kind"]): t for t in whole["disparity"]["tables"]}
+    assert list(tables) == [
+        ("Gender", "Interviewed", "cumulative"),
+        ("Gender", "Hired", "cumulative"),
+        ("Gender", "Hired", "conditional"),
+    ]
+    for (_, step, kind), table in tables.items():
+        base = "Interviewed" if kind == "conditional" else "applied"
+        for row, group in zip(table["groups"], whole["groups"], strict=True):
+            assert (row["applicants"], row["selected"]) == (group["steps"][base], group["steps"][step])
+    law = whole["sections"]["local-law-144"]["data"]
+    assert [(table["name"], table["applicants"]) for table in law["tables"]] == [("sex", 107)] * 2
+    assert {"item": "Date of the audit", "text": "2026-09-21"} in law["statement"]
 
 
 def test_words_are_careful(whole: Doc) -> None:
@@ -125,11 +143,11 @@ def test_words_are_careful(whole: Doc) -> None:
         assert finding["text"][0].isupper() or finding["text"][0].isdigit()
         assert finding["text"].endswith(".")
     kinds = [finding["kind"] for finding in whole["findings"]]
-    assert kinds == sorted(kinds)  # findings before notices
+    assert kinds == sorted(kinds, key=findings.KINDS.index)  # by importance
     codes = [finding["code"] for finding in whole["findings"]]
     assert codes.count("price-of-fairness") == 4
     assert "default-constraints" in codes
-    assert "unknown-group" in codes
+    assert "categories-too-small" in codes
 
 
 def test_the_same_bytes_twice(people: Path, whole: Doc) -> None:
@@ -149,37 +167,26 @@ def test_nobody_can_be_recognised(whole: Doc) -> None:
     assert "REQ-" not in text
 
 
-def test_small_groups_are_hidden_everywhere(tmp_path: Path) -> None:
+def test_small_groups_are_in_no_number(tmp_path: Path) -> None:
+    """The report is that of the data without them."""
     path = save(tmp_path / "people.csv", rows(tiny=3))
-    document = audited(path).document
-    assert hidden({"Divers": 3, "Female": 40, "Male": 50}) == {"Divers", "Female"}
-    groups = {row["name"]: row for row in document["groups"]}
-    out = {name for name, row in groups.items() if row["suppressed"]}
-    assert "Divers" in out
-    assert len(out) == 2
-    for name in out:
-        assert groups[name]["applicants"] is groups[name]["selected"] is None
-        assert all(stage["by_group"][name] is None for stage in document["funnel"])
-        for policy in (document["firm"], document["unconstrained"], *document["constrained"]):
-            assert set(policy["by_group"][name].values()) == {None}
-        for outcome in ("selected", "inspected"):
-            row = next(r for r in document["disparity"][outcome]["groups"] if r["group"] == name)
-            assert row["applicants"] is row["comparison"] is row["rate"] is None
-        law = next(r for r in document["disparity"]["local_law_144"]["sex"]["rows"] if r["category"] == name)
-        assert law["applicants"] is law["rate"] is None
-        assert name not in {row["group"] for row in document["fit"]["by_group"]}
-    assert groups["Divers"]["shown"] == "<5"
-    assert "groups-suppressed" in {f["code"] for f in document["findings"]}
-    # named by the user, a hidden group is priced, but neither its law nor its shift is told, which hold its size
-    named = audited(path, constraints=[{"type": "parity", "groups": ["Male", "Divers"]}]).document["constrained"][0]
-    assert named["status"] == "optimal"
-    assert named["ex_post_slack"] is None
-    assert [dual["words"] for dual in named["duals"]] == [None]
-    shown = audited(path, report__suppress_below=0).document
-    assert not any(row["suppressed"] for row in shown["groups"])
+    document = audited(path, report__replicates=0).document
+    assert "Divers" not in dump(document)
+    assert "Divers" not in html.render(document)
+    assert {f["code"] for f in document["findings"]} >= {"categories-too-small"}
+    without = [row for row in rows(tiny=3) if row["Gender"] not in ("Divers", "")]
+    other = audited(save(tmp_path / "others.csv", without), report__replicates=0).document
+    assert document["scope"]["rows"] - document["scope"]["applications"] == 4
+    for part in ("groups", "funnel", "disparity", "segments", "attributes"):
+        assert document[part] == other[part], part
+    with pytest.raises(InputError, match="no candidate is in group 'Divers'"):
+        audited(path, constraints=[{"type": "parity", "groups": ["Male", "Divers"]}])
+    shown = audited(path, report__suppress_below=0, report__replicates=0).document
+    assert {row["name"]: row["applicants"] for row in shown["groups"]}["Divers"] == 3
+    assert shown["scope"]["applications"] == 108
 
 
-def test_crossed_groups_are_hidden_as_in_the_intersection(tmp_path: Path) -> None:
+def test_small_cells_of_a_crossing_are_merged(tmp_path: Path) -> None:
     table = rows(searches=12, each=10)
     for i, row in enumerate(table):
         row["Race"] = "White" if i % 3 else "Black"
@@ -190,10 +197,11 @@ def test_crossed_groups_are_hidden_as_in_the_intersection(tmp_path: Path) -> Non
     header = ",".join([*HEADER, "Race"])
     path.write_text("\n".join([header, *(",".join(str(row[n]) for n in (*HEADER, "Race")) for row in table)]) + "\n")
     document = audited(path, report__replicates=0, fit__points=8).document
-    out = {row["name"] for row in document["groups"] if row["suppressed"]}
-    assert {"Female+Black"} < out
-    law = document["disparity"]["local_law_144"]["intersection"]["rows"]
-    assert {"+".join(row["parts"]) for row in law if row["applicants"] is None} == out
+    assert document["scope"]["merged"] == {"Gender+Race": ["Female", "Male"]}
+    assert {row["attribute"] for row in document["groups"]} == {"Gender", "Race"}
+    assert all(row["applicants"] >= 5 for row in document["groups"])
+    law = document["sections"]["local-law-144"]["data"]["tables"]
+    assert all(row["applicants"] >= 5 for one in law for row in one["rows"])
 
 
 def test_without_scores_or_costs_there_is_still_the_disparity_audit(tmp_path: Path) -> None:
@@ -205,7 +213,7 @@ def test_without_scores_or_costs_there_is_still_the_disparity_audit(tmp_path: Pa
     assert "--map score=COLUMN" in codes["no-fit"]
     assert "--cost" in codes["no-fit"]
     assert {"no-firm", "no-unconstrained", "no-constrained"} <= set(codes)
-    assert document["disparity"]["selected"]["groups"]
+    assert [t["step"] for t in document["disparity"]["tables"]] == ["Interviewed", "Hired", "Hired"]
     assert "<html" in html.render(document)
     costless = save(tmp_path / "b.csv", rows(), ("Interview Cost",))
     assert audited(costless).document["fit"] is None
@@ -231,10 +239,10 @@ def test_few_scores_are_no_model(tmp_path: Path) -> None:
 def test_an_audit_of_inspections_only(tmp_path: Path) -> None:
     path = save(tmp_path / "people.csv", rows(), ("Hired", "Performance Rating", "Interview Score"))
     document = audited(path).document
-    assert document["disparity"]["selected"] is None
-    assert document["disparity"]["inspected"]["groups"]
-    assert [stage["stage"] for stage in document["funnel"]] == ["applied", "inspected"]
-    assert document["groups"][0]["selected"] is None
+    (table,) = document["disparity"]["tables"]
+    assert (table["step"], table["kind"]) == ("Interviewed", "cumulative")
+    assert [row["step"] for row in document["funnel"]] == ["applied", "Interviewed"]
+    assert set(document["groups"][0]["steps"]) == {"applied", "Interviewed"}
 
 
 def test_stages_are_in_the_funnel(tmp_path: Path) -> None:
@@ -246,9 +254,9 @@ def test_stages_are_in_the_funnel(tmp_path: Path) -> None:
     path.write_text("\n".join(lines) + "\n")
     mapping = {"stages": ["phone screen", "onsite interview", "offer"]}
     document = audited(path, mapping=mapping).document
-    assert document["funnel"][0]["stage"] == "applied"
-    assert len(document["funnel"]) == 5
-    assert document["disparity"]["inspected"] is not None
+    assert [row["step"] for row in document["funnel"]] == ["applied", *document["steps"]]
+    assert document["steps"] == ["phone screen", "onsite interview", "offer"]
+    assert {t["step"] for t in document["disparity"]["tables"]} == set(document["steps"])
 
 
 def test_problems_are_counted_and_told_without_cells(tmp_path: Path) -> None:
@@ -271,7 +279,7 @@ def test_individual_rows_are_not_shown(people: Path) -> None:
     document = audited(people, constraints=[floor], report__replicates=0, fit__points=10).document
     (entry,) = document["constrained"]
     (dual,) = entry["duals"]
-    assert dual["label"] == "108 rows, one for each candidate"
+    assert dual["label"] == "107 rows, one for each candidate"
     assert entry["policies"] is None
     assert entry["ex_post_slack"] is None
     assert "REQ-" not in dump(document)
@@ -340,15 +348,58 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
         return not pipeline.verify_report(other, people, PLUGINS).holds
 
     assert fails(lambda d: d["firm"].update(utility=d["firm"]["utility"] + 1))
-    assert fails(lambda d: d["unconstrained"]["by_group"]["Male"].update(selected=1))
+    assert fails(lambda d: d["unconstrained"]["by_group"]["Gender"]["Male"].update(selected=1))
     assert fails(lambda d: d["constrained"][0].update(bound=d["constrained"][0]["bound"] + 0.01))
     assert fails(lambda d: d["constrained"][1]["policies"][0].update(weight=0.5))
     assert fails(lambda d: d["constrained"][0]["duals"][0].update(label="another"))
     assert fails(lambda d: d["constrained"][0]["duals"][0].update(value=0.0))
-    assert fails(lambda d: d["disparity"]["selected"].update(applicants=3))
+    assert fails(lambda d: d["firm"].update(capacity=7))
+    assert fails(lambda d: d["firm"]["by_group"].pop("Gender"))
+    assert fails(lambda d: d["firm"]["by_group"]["Gender"].pop("Male"))
+    assert fails(lambda d: d["firm"]["by_group"].update(Race={}))
     assert fails(lambda d: d["input"].update(sha256="0"))
     with pytest.raises(InputError, match="the report: input: is missing"):
-        pipeline.verify_report({"format": "auditkit-report/1"}, people, PLUGINS)
+        pipeline.verify_report({"format": "auditkit-report/2"}, people, PLUGINS)
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where the numbers of a document are."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in inside:
+        yield from places(item, (*path, key))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield path
+
+
+def test_verify_notices_every_kind_of_changed_number(tmp_path: Path) -> None:
+    """Of the measured parts: one number of each kind (the path without positions) is changed at a time."""
+    sample = Path(__file__).parents[1] / "sample_data" / "hiring.csv"
+    data = tmp_path / "people.csv"
+    data.write_bytes(sample.read_bytes())
+    document = audited(data, mapping={"score": "none"}).document
+    assert document["firm"] is None and document["segments"]
+    assert pipeline.verify_report(document, data, PLUGINS).failed == ()
+    kinds: dict[tuple[str, ...], tuple[str | int, ...]] = {}
+    for part in pipeline.MEASURED:
+        for path in places(document[part], (part,)):
+            kinds.setdefault(tuple(key for key in path if isinstance(key, str)), path)
+    assert len(kinds) > 100
+    derived = json.loads(dump(document))
+    for path in kinds.values():
+        other = copy.deepcopy(document)
+        place: Any = other
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] += 1e-3
+        assert not same_numbers(str(path[0]), other[path[0]], derived[path[0]]).holds, path
+    for part in ("scope", "groups", "disparity", "segments", "funnel"):  # and once through the whole of it
+        other = copy.deepcopy(document)
+        path = next(path for kind, path in kinds.items() if kind[0] == part)
+        place = other
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] += 1
+        assert [c.claim for c in pipeline.verify_report(other, data, PLUGINS).failed] == [f"every number of {part}"]
 
 
 def test_settings_are_checked_by_name(tmp_path: Path) -> None:
@@ -363,3 +414,74 @@ def test_settings_are_checked_by_name(tmp_path: Path) -> None:
         audited(save(tmp_path / "p.csv", rows()), fit__fitter="x")
     with pytest.raises(InputError, match=r"constraints\[0\].*did you mean 'parity'"):
         audited(tmp_path / "p.csv", constraints=[{"type": "party"}])
+
+
+# The sample data ------------------------------------------------------------------------------------------------------
+
+SAMPLES = Path(__file__).parents[1] / "sample_data"
+
+
+@pytest.fixture(scope="module")
+def sample() -> Doc:
+    """The report of the sample under parity; do not change it."""
+    return audited(SAMPLES / "hiring.csv", report__replicates=0, constraints=[{"type": "parity"}]).document
+
+
+def test_the_difference_by_sex_is_named_first(sample: Doc) -> None:
+    first = sample["findings"][0]
+    assert (first["kind"], first["attribute"], first["step"]) == ("disparity", "Gender", "Interviewed")
+    assert first["group"] == "Female"
+
+
+def test_data_without_a_planted_difference_name_none() -> None:
+    document = audited(SAMPLES / "hiring-level.csv", mapping={"score": "none"}).document
+    assert not [f for f in document["findings"] if f["code"].startswith("difference")]
+    assert not [
+        row["status"]
+        for table in document["disparity"]["tables"]
+        for row in table["groups"]
+        if row["status"].startswith("difference")
+    ]
+
+
+def test_report_fit_and_solve_see_the_same_problem(sample: Doc) -> None:
+    fitted = api.fit(SAMPLES / "hiring.csv")
+    solved = api.solve(fitted, "parity").to_json()
+    (entry,) = sample["constrained"]
+    loss = solved["price_of_fairness"]["loss"]
+    assert entry["price_of_fairness"]["loss"] == pytest.approx(loss, rel=1e-9, abs=1e-9)
+    assert sample["unconstrained"]["utility"] == pytest.approx(solved["unconstrained"]["utility"], rel=1e-9)
+    rows = [(dual["label"], dual["sense"]) for dual in entry["duals"]]
+    assert rows == [(row["label"], row["sense"]) for row in solved["constrained"]["constraints"]]
+
+
+def test_blind_priors_are_the_same_whatever_the_groups_are(tmp_path: Path) -> None:
+    """Exchange the groups of everybody: blind priors stay, others do not."""
+    table = rows()
+    path = save(tmp_path / "people.csv", table)
+    for row in table:
+        row["Gender"] = {"Female": "Male", "Male": "Female", "": ""}[row["Gender"]]
+    for row in table[::5]:
+        row["Gender"] = "Female"
+    swapped = save(tmp_path / "swapped.csv", table)
+
+    def priors(data: Path, blind: bool) -> dict[tuple[str, str], Any]:
+        found = pipeline.fit_history(
+            pipeline.read(data, Config(), PLUGINS),
+            Config().over(fit__blind=blind, fit__points=10, report__suppress_below=0),
+            PLUGINS,
+        )
+        instance = found.instance.to_json()
+        return {
+            (search["id"], c["id"]): (c["values"], c["probs"])
+            for search in instance["searches"]
+            for c in search["candidates"]
+        }
+
+    assert priors(path, True) == priors(swapped, True)
+    assert priors(path, False) != priors(swapped, False)
+    document = audited(path, fit__blind=True, report__replicates=0).document
+    assert document["fit"]["settings"]["blind"] is True
+    assert not [name for name in document["fit"]["settings"]["features"] if name.startswith("group:")]
+    said = next(f["text"] for f in document["findings"] if f["code"] == "priors-use")
+    assert "do not use the protected attributes" in said

@@ -57,7 +57,7 @@ def audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scheduled:
 def test_exit_codes_of_run(audit: Scheduled, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = call("run", "audit.toml")
     assert code == 1
-    assert out.startswith(f"run 1: {audit.folder}") and "finding: Impact ratio of being selected, Black" in out
+    assert out.startswith(f"run 1: {audit.folder}") and "finding: Impact ratio at “Hired”, Ethnicity: Black" in out
     assert "computing the audit" in err
     code, out, _ = call("run", "audit.toml")
     assert code == 1 and "data and configuration are those of run 1; nothing was computed" in out
@@ -112,7 +112,9 @@ def test_history_as_a_table_and_as_json(audit: Scheduled) -> None:
     three_runs(audit)
     code, out, _ = call("history")
     assert code == 0
-    assert re.search(r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Black +114\.9 +96\.8.% +9 +1 +2026-11-16T", out)
+    assert re.search(
+        r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Ethnicity: Black +150 +95.% +9 +1 +2026-11-16T", out
+    )
     assert "unchanged since run 1" in out
     document = json.loads(call("history", "--json")[1])
     assert (document["format"], document["audit"]) == ("auditkit-history/1", "my hiring")
@@ -140,7 +142,7 @@ def test_the_page_has_charts_and_links_that_work(audit: Scheduled) -> None:
     svgs = re.findall(r"<svg.*?</svg>", text, flags=re.S)
     assert len(svgs) == 7
     titles = [ET.fromstring(svg).findtext("title") for svg in svgs]
-    assert titles[0] == "Impact ratio of being selected" and "Utility kept under each constraint" in titles
+    assert titles[0] == "Ethnicity: impact ratio at “Hired”" and "Utility kept under each constraint" in titles
     assert "The dashed line is the threshold of 0.800." in text
     assert "No threshold was crossed." in text
 
@@ -182,7 +184,7 @@ def test_a_thousand_runs_are_drawn_without_marks(audit: Scheduled) -> None:
         replace(run, id=i, created=f"20{10 + i // 52:02d}-{1 + i % 52 * 11 // 52:02d}-{1 + i % 28:02d}T06:00:00Z")
         for i in range(800)
     ]
-    charts = draw(sorted(many, key=lambda r: r.created), {})
+    charts = draw(sorted(many, key=lambda r: r.created), ())
     assert sum(len(chart.svg) for chart in charts) < 700_000
 
 
@@ -191,14 +193,16 @@ def test_diff(audit: Scheduled) -> None:
     code, out, _ = call("history", "diff", "1", "3")
     assert code == 0
     assert "SHA-256 of the data" in out and "+# since December" in out
-    assert re.search(r"disparity +Black \(selected\) +impact_ratio +0\.325 +0\.984", out)
-    assert "no longer a finding: Impact ratio of being selected, Black against White: 0.325" in out
+    assert re.search(r"disparity +Ethnicity: Black \(“Hired”\) +impact_ratio +0\.325 +0\.984", out)
+    assert "no longer a finding: Impact ratio at “Hired”, Ethnicity: Black against White: 0.325" in out
     assert "new finding: " in call("history", "diff", "latest", "previous")[1]
     assert call("history", "diff", "1", "2")[1] == "runs 1 and 2 do not differ\n"
     assert "+# since December" in call("history", "diff", "2026-11-16", "2026-11-30")[1]
     document = json.loads(call("history", "diff", "1", "latest", "--json")[1])
     assert document["format"] == "auditkit-history-diff/1"
-    (change,) = [f for f in document["figures"] if f["subject"] == "Black (selected)" and f["figure"] == "impact_ratio"]
+    (change,) = [
+        f for f in document["figures"] if f["subject"] == "Ethnicity: Black (“Hired”)" and f["figure"] == "impact_ratio"
+    ]
     assert change["after"] == pytest.approx(27 / 300 / (64 / 700))
     code, _, err = call("history", "diff", "1", "77")
     assert code == 2 and "there is no such run (known: runs 1 to 3" in err
@@ -236,7 +240,7 @@ def test_a_real_audit_from_file_to_finding(tmp_path: Path, monkeypatch: pytest.M
     (made,) = (path for path in (folder / "audits").iterdir() if path.is_dir())
     assert {path.name for path in made.iterdir()} >= {"report.html", "report.json", "audit.toml", "SHA256SUMS"}
     assert (made / "report.pdf").exists() or "no PDF" in err
-    assert json.loads((made / "report.json").read_text())["format"] == "auditkit-report/1"
+    assert json.loads((made / "report.json").read_text())["format"] == "auditkit-report/2"
     code, out, _ = call("run", "hiring/audit.toml")
     assert code == 1 and "nothing was computed" in out
     with closing(sqlite3.connect(folder / "audits" / "history.sqlite")) as stored:

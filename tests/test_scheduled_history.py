@@ -193,8 +193,8 @@ def test_nothing_of_a_candidate_can_be_stored() -> None:
     columns = {column.name for table in tables.metadata.tables.values() for column in table.columns}
     of_runs = "id audit created status same_as folder version config_sha256 data_sha256 data_path data_rows problems "
     of_runs += "python platform capacity removed removed_why"
-    of_groups = "run number outcome name applicants selected rate impact_ratio status reference reference_applicants "
-    of_groups += "reference_selected candidates inspected"
+    of_groups = "run number attribute crossing step name applicants selected rate impact_ratio status reference "
+    of_groups += "reference_applicants reference_selected candidates inspected"
     of_policies = "place kind label utility unfilled ratio loss ratio_low ratio_high loss_low loss_high gap"
     others = "version history name sha256 bytes threshold subject value bound words channel delivered detail"
     assert columns == set(f"{of_runs} {of_groups} {of_policies} {others}".split())

@@ -20,6 +20,12 @@ def check(table: dict[str, Any], now: dict[str, Any], before: dict[str, Any] | N
     return evaluate(parse(table), figures(now), None if before is None else figures(before))
 
 
+def hired(made: dict[str, Any]) -> dict[str, Any]:
+    """The table of the last step."""
+    found: dict[str, Any] = made["disparity"]["tables"][1]
+    return found
+
+
 def test_the_thresholds_of_the_issue() -> None:
     table = {
         "impact_ratio": {"min": 0.8},
@@ -29,8 +35,8 @@ def test_the_thresholds_of_the_issue() -> None:
     }
     found = check(table, document()).crossings
     assert [(c.threshold, c.subject) for c in found] == [
-        ("impact_ratio.min", "Impact ratio of being selected, Black against White"),
-        ("impact_ratio.min", "Impact ratio of being selected, Hispanic against White"),
+        ("impact_ratio.min", "Impact ratio at “Hired”, Ethnicity: Black against White"),
+        ("impact_ratio.min", "Impact ratio at “Hired”, Ethnicity: Hispanic against White"),
         ("price_of_fairness.loss.max", "Utility lost to parity"),
         ("price_of_fairness.loss.max", "Utility lost to all constraints together"),
         ("price_of_fairness.ratio.min", "Share of the utility kept under parity"),
@@ -38,8 +44,8 @@ def test_the_thresholds_of_the_issue() -> None:
         ("unfilled_capacity.max", "Share of the positions left open by the firm"),
     ]
     assert found[0].words == (
-        "Impact ratio of being selected, Black against White: 0.325 (9 of 305 against 64 of 704), below the threshold "
-        "impact_ratio.min = 0.8. The report finds a difference larger than chance usually makes."
+        "Impact ratio at “Hired”, Ethnicity: Black against White: 0.325 (9 of 305 against 64 of 704), below the "
+        "threshold impact_ratio.min = 0.8. The report finds a difference larger than chance usually makes."
     )
     assert "too little evidence" in found[1].words
 
@@ -60,16 +66,16 @@ def test_comparisons_are_those_of_fractions(n: int, m: int, data: st.DataObject)
     if Fraction(x, n) > Fraction(y, m):
         (n, x), (m, y) = (m, y), (n, x)
     made = document({"A": (n, x), "B": (m, y)})
-    made["disparity"]["selected"]["reference"] = "B"
-    for row in made["disparity"]["selected"]["groups"]:
-        row["status"] = "reference" if row["group"] == "B" else "below_line"
+    hired(made)["reference"] = "B"
+    for row in hired(made)["groups"]:
+        row["status"] = "reference" if row["group"] == "B" else "difference_below_line"
     crossed = bool(check({"impact_ratio": {"min": bound}}, made).crossings)
     assert crossed == (Fraction(x, n) / Fraction(y, m) < Fraction(str(bound)))
 
 
 def test_a_ratio_without_counts_is_compared_as_rounded() -> None:
     made = document({"A": (100, 64), "B": (100, 80)})
-    row = made["disparity"]["selected"]["groups"][0]
+    row = hired(made)["groups"][0]
     row |= {"applicants": None, "selected": None, "impact_ratio": 0.7999999999999999}
     assert not check({"impact_ratio": {"min": 0.8}}, made).crossings
     row["impact_ratio"] = 0.79999
@@ -107,38 +113,33 @@ def test_a_line_that_nobody_watches_counts_as_crossed(measure: str) -> None:
     assert "could not be evaluated" in crossing.words
 
 
-def test_what_is_hidden_or_cannot_be_met_is_noted_and_no_pass() -> None:
+def test_what_is_not_compared_or_cannot_be_met_is_noted_and_no_pass() -> None:
     made = document()
     made["constrained"][0] |= {"status": "infeasible", "price_of_fairness": None, "gap": None}
-    made["disparity"]["selected"]["groups"][1] |= {
-        "applicants": None,
-        "selected": None,
-        "impact_ratio": None,
-        "status": "suppressed",
-    }
+    hired(made)["groups"][1] |= {"impact_ratio": None, "status": "excluded"}
     found = check({"impact_ratio": {"min": 0.1}, "price_of_fairness": {"loss": {"max": 1e9}}}, made)
     assert not found.crossings
-    assert any("not shown, so that no person can be recognised" in note for note in found.notes)
+    assert any("not compared, because it has too few applicants" in note for note in found.notes)
     assert any("Utility lost to parity: the constraint cannot be met" in note for note in found.notes)
 
 
 def test_a_group_that_is_left_out_of_the_ratio_crosses_nothing() -> None:
     made = document({"A": (100, 75), "B": (100, 80), "C": (9, 1)})
-    made["disparity"]["selected"]["groups"][2] |= {"impact_ratio": None, "status": "excluded"}
+    hired(made)["groups"][2] |= {"impact_ratio": None, "status": "excluded"}
     found = check({"impact_ratio": {"min": 0.8}}, made)
     assert not found.crossings
     assert found.notes == (
-        "impact_ratio.min: Impact ratio of being selected, C against B: left out of the ratio for its small share.",
+        "impact_ratio.min: Impact ratio at “Hired”, Ethnicity: C against B: not compared, because it has too few "
+        "applicants.",
     )
 
 
 def test_positions_as_a_number_and_as_a_share() -> None:
     found = figures(document())
-    assert found.capacity == pytest.approx(20 + 9 + 13 + 64 + 2 + 9, abs=3)
-    shown = {g: {"candidates": 1, "inspected": 1, "selected": 5} for g in "AB"}
-    made = document(
-        firm={"utility": 1, "by_group": shown, "unfilled_capacity": 1}, unconstrained=None, constrained=None
-    )
+    assert found.capacity == 9 + 7 + 64 + 9
+    shown = {"Gender": {g: {"candidates": 1, "inspected": 1, "selected": 5} for g in "AB"}}
+    firm = {"utility": 1, "by_group": shown, "unfilled_capacity": 1, "capacity": 11}
+    made = document(firm=firm, unconstrained=None, constrained=None)
     assert not check({"unfilled_capacity": {"max": 0.1}}, made).crossings
     (crossing,) = check({"unfilled_capacity": {"max": 0.09}}, made).crossings
     assert crossing.value == pytest.approx(1 / 11)
@@ -147,11 +148,36 @@ def test_positions_as_a_number_and_as_a_share() -> None:
     assert not check({"problems": {"max": 29}}, document()).crossings
 
 
-def test_inspection_is_watched_where_it_is_asked_for_or_all_there_is() -> None:
+def subjects(measure: str, made: dict[str, Any]) -> list[str]:
+    """What a threshold that everything crosses looks at."""
+    return [c.subject.removeprefix("Impact ratio at ") for c in check({measure: {"max": -1}}, made).crossings]
+
+
+def test_steps_and_attributes_are_watched_where_they_are_named() -> None:
     made = document()
-    assert "inspected" in check({"impact_ratio": {"inspected": {"min": 0.8}}}, made).crossings[0].subject
-    made["disparity"]["selected"] = None
-    assert "inspected" in check({"impact_ratio": {"min": 0.8}}, made).crossings[0].subject
+    last = ["“Hired”, Ethnicity: Black against White", "“Hired”, Ethnicity: Hispanic against White"]
+    first = [text.replace("Hired", "Interviewed") for text in last]
+    crossed = ["“Hired”, Gender+Ethnicity: Female+Black against Male+White"]
+    for name in ("", ".selected", ".Hired", ".Ethnicity", ".Ethnicity.Hired", ".Ethnicity.selected"):
+        assert subjects(f"impact_ratio{name}", made) == last, name
+    for name in (".inspected", ".Interviewed", ".Ethnicity.Interviewed", ".Ethnicity.inspected"):
+        assert subjects(f"impact_ratio{name}", made) == first, name
+    for name in (".Gender+Ethnicity", ".Gender+Ethnicity.Hired"):
+        assert subjects(f"impact_ratio{name}", made) == crossed, name
+
+
+def test_the_only_step_is_the_selection() -> None:
+    made = document()
+    del made["disparity"]["tables"][1:]
+    assert all(text.startswith("“Interviewed”") for text in subjects("impact_ratio", made))
+    (crossing,) = check({"impact_ratio": {"inspected": {"min": 0.1}}}, made).crossings
+    assert crossing.value is None
+
+
+def test_a_step_that_the_report_does_not_have_counts_as_crossed_and_the_known_ones_are_named() -> None:
+    (crossing,) = check({"impact_ratio": {"Hirred": {"min": 0.1}}}, document()).crossings
+    assert crossing.value is None
+    assert "steps: Interviewed, Hired; attributes: Ethnicity, Gender+Ethnicity" in crossing.words
 
 
 @pytest.mark.parametrize(

@@ -99,10 +99,8 @@ def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:
     from auditkit.files import write_text
     from auditkit.scheduled.history_page import render
 
-    names = {"impact_ratio.min": "selected", "impact_ratio.inspected.min": "inspected"}
-    lines = {names[line.name]: float(line.bound) for line in settings.thresholds if line.name in names}
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    text = render(settings.name, runs, settings.folder, path, created, lines)
+    text = render(settings.name, runs, settings.folder, path, created, settings.thresholds)
     try:
         write_text(path, text)
     except OSError as error:

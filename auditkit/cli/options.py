@@ -141,6 +141,7 @@ _FIT_OPTIONS = (
     click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (1)"),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
+    click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),
 )
 _REPORT_OPTIONS = (
     click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)"),
@@ -188,6 +189,7 @@ def _request(data: Path | None, config: Path | None, **options: Any) -> Request:
 
     options["map"], options["cost"] = _mapping(options["map"]) or None, _cost(options["cost"])
     options["propensity"] = options.get("propensity") or None
+    options["blind"] = options.get("blind") or None
     if specs := options.pop("specs", ()):
         from auditkit.constraints import spec
 

@@ -100,13 +100,14 @@ def _new_folder(output: str) -> bool:
 
 def _print_audit(audit: Audit, written: Written, path: Path) -> None:
     print_mapping(audit.history, path)
-    findings = [f["text"] for f in audit.document["findings"] if f["kind"] == "finding"]
+    findings = [f["text"] for f in audit.document["findings"] if f["kind"] != "notice"]
     notices = len(audit.document["findings"]) - len(findings)
     for number, text in enumerate(findings[:MOST_FINDINGS], 1):
         click.echo(f"{number}. {text}")
     rest = f"{len(findings) - MOST_FINDINGS} more findings and " if len(findings) > MOST_FINDINGS else ""
     click.echo(f"({rest}{notices} notices are in the report)\n")
     for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
-        click.echo(reason)
+        if reason not in findings[:MOST_FINDINGS]:
+            click.echo(reason)
     for file in written.files:
         click.echo(f"written: {file}")

@@ -54,7 +54,7 @@ class Audit(Shown):
     """Of plugins: what shows the data that stand under `sections` in the document."""
 
     def to_json(self) -> dict[str, Any]:
-        """The document `auditkit-report/1`."""
+        """The document `auditkit-report/2`."""
         return self.document
 
     def save_json(self, path: str | Path) -> None:
@@ -73,10 +73,10 @@ class Audit(Shown):
         """The policies or the measured disparities as a table.
 
         `policies`: one row per policy and group, with what a constraint costs (`loss`), the share of the utility that
-        is `kept`, and their intervals. `disparity`: one row per outcome and group, with the interval of the impact
-        ratio, the p-values (alone, adjusted by Holm and by Benjamini and Hochberg, and within searches) and a column
-        for each measure of a plugin. Empty where the data cannot support the part; groups that the report hides have no
-        numbers.
+        is `kept`, and their intervals. `disparity`: one row per attribute, step, kind (of all applicants, or of those
+        who reached the step before) and group, with the interval of the impact ratio, the p-values (alone, adjusted
+        for all tests of the report, and within searches) and a column for each measure of a plugin. Empty where the
+        data cannot support the part.
         """
         import pandas as pd
 
@@ -93,7 +93,7 @@ class Audit(Shown):
 
     def _facts(self) -> list[str]:
         findings = [note["text"] for note in self.document["findings"] if note["kind"] != "notice"]
-        return [*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")]
+        return list(dict.fromkeys([*findings[:MOST_FINDINGS], *view.reasons(self.document, "fit")]))
 
     def _tables(self) -> list[pd.DataFrame]:
         policies = self.to_frame()[["policy", "utility", "loss", "kept"]].drop_duplicates()

@@ -83,7 +83,7 @@ def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
         "attributes": people.attributes(shown),
         "steps": list(history.steps),
         "groups": people.groups(shown),
-        "firm": None if comparison is None else _standing(comparison.firm),
+        "firm": None if comparison is None else {**_standing(comparison.firm), "capacity": _capacity(parts)},
         "unconstrained": None if comparison is None else {**_standing(comparison.unconstrained), "ex_post_slack": None},
         "constrained": None if comparison is None else [_constrained(entry) for entry in comparison.constrained],
         "disparity": disparity,
@@ -135,6 +135,11 @@ def _standing(standing: Standing) -> dict[str, Any]:
         },
         "unfilled_capacity": _whole(standing.unfilled_capacity),
     }
+
+
+def _capacity(parts: ReportParts) -> int | None:
+    """Positions of all searches."""
+    return None if parts.fitted is None else int(parts.fitted.instance.layout.capacity.sum())
 
 
 def _whole(x: float) -> float | int:

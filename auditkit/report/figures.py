@@ -13,13 +13,16 @@ from typing import Any
 
 FIRM, UNCONSTRAINED, CONSTRAINED = "firm", "unconstrained", "constrained"
 REFERENCE = "reference"
+CUMULATIVE = "cumulative"
 
 
 @dataclass(frozen=True)
 class GroupFigure:
-    """A group's outcome beside that of the reference group; None where the report shows no number."""
+    """A group of an attribute at a step, of all applicants, beside the reference group; `selected` reached the step."""
 
-    outcome: str
+    attribute: str
+    crossing: bool
+    step: str
     group: str
     applicants: int | None
     selected: int | None
@@ -43,6 +46,7 @@ class GroupFigure:
 class PolicyGroup:
     """Candidates of a group, and how many of them a policy is expected to inspect and to select."""
 
+    attribute: str
     group: str
     candidates: int | None
     inspected: float | None
@@ -88,16 +92,31 @@ class Figures:
     def constraints(self) -> list[PolicyFigure]:
         return [policy for policy in self.policies if policy.kind == CONSTRAINED]
 
-    def lowest(self, outcome: str = "selected") -> GroupFigure | None:
-        """The group with the lowest impact ratio."""
-        rows = [g for g in self.groups if g.outcome == outcome and g.impact_ratio is not None and g.status != REFERENCE]
+    @property
+    def steps(self) -> list[str]:
+        """In order; the last one is the selection."""
+        return list(dict.fromkeys(row.step for row in self.groups))
+
+    @property
+    def attributes(self) -> list[str]:
+        """With crossings."""
+        return list(dict.fromkeys(row.attribute for row in self.groups))
+
+    def lowest(self) -> GroupFigure | None:
+        """The group with the lowest impact ratio at the last step, over all attributes but not their crossings."""
+        rows = [
+            g
+            for g in self.groups
+            if g.step == self.steps[-1] and not g.crossing and g.impact_ratio is not None and g.status != REFERENCE
+        ]
         return min(rows, key=lambda g: g.impact_ratio or 0.0) if rows else None
 
 
 def figures(document: Mapping[str, Any]) -> Figures:
-    """The figures of a report document (`auditkit-report/1`); any part of it may be null."""
+    """The figures of a report document (`auditkit-report/2`); any part of it may be null."""
     source, provenance = document.get("input") or {}, document.get("provenance") or {}
-    groups = tuple(row for key, part in (document.get("disparity") or {}).items() for row in _groups(key, part))
+    tables = (document.get("disparity") or {}).get("tables") or ()
+    groups = tuple(row for table in tables if table["kind"] == CUMULATIVE for row in _groups(table))
     policies = [_policy(kind, kind, document[kind]) for kind in (FIRM, UNCONSTRAINED) if document.get(kind)]
     policies += [
         _policy(CONSTRAINED, str(part.get("label")), part) for part in document.get("constrained") or () if part
@@ -111,27 +130,27 @@ def figures(document: Mapping[str, Any]) -> Figures:
         problems=(document.get("problems") or {}).get("total"),
         python=provenance.get("python"),
         platform=provenance.get("platform"),
-        capacity=_capacity(document),
+        capacity=(document.get(FIRM) or {}).get("capacity"),
         groups=groups,
         policies=tuple(policies),
     )
 
 
-def _groups(outcome: str, part: Any) -> list[GroupFigure]:
-    if not isinstance(part, Mapping) or "groups" not in part:  # the Local Law summary has other categories
-        return []
-    rows = list(part["groups"] or ())
-    reference: Mapping[str, Any] = next((row for row in rows if row.get("group") == part.get("reference")), {})
+def _groups(table: Mapping[str, Any]) -> list[GroupFigure]:
+    rows = table["groups"]
+    reference: Mapping[str, Any] = next((row for row in rows if row["group"] == table["reference"]), {})
     return [
         GroupFigure(
-            outcome=outcome,
+            attribute=str(table["attribute"]),
+            crossing=bool(table["crossing"]),
+            step=str(table["step"]),
             group=str(row["group"]),
             applicants=row.get("applicants"),
             selected=row.get("selected"),
             rate=row.get("rate"),
             impact_ratio=row.get("impact_ratio"),
             status=row.get("status"),
-            reference=part.get("reference"),
+            reference=table["reference"],
             reference_applicants=reference.get("applicants"),
             reference_selected=reference.get("selected"),
         )
@@ -144,9 +163,9 @@ def _policy(kind: str, label: str, part: Mapping[str, Any]) -> PolicyFigure:
     interval = price.get("interval") or {}
     (ratio_low, ratio_high), (loss_low, loss_high) = ((interval.get(key) or (None, None)) for key in ("ratio", "loss"))
     groups = tuple(
-        PolicyGroup(str(name), row.get("candidates"), row.get("inspected"), row.get("selected"))
-        for name, row in (part.get("by_group") or {}).items()
-        if row is not None
+        PolicyGroup(str(attribute), str(name), row.get("candidates"), row.get("inspected"), row.get("selected"))
+        for attribute, rows in (part.get("by_group") or {}).items()
+        for name, row in rows.items()
     )
     return PolicyFigure(
         kind=kind,
@@ -163,16 +182,3 @@ def _policy(kind: str, label: str, part: Mapping[str, Any]) -> PolicyFigure:
         gap=part.get("gap"),
         groups=groups,
     )
-
-
-def _capacity(document: Mapping[str, Any]) -> float | None:
-    """Positions to be filled: those that the firm filled and those that it left open."""
-    firm = document.get(FIRM) or {}
-    unfilled = firm.get("unfilled_capacity")
-    selected: list[Any] = [row.get("selected") if row else None for row in (firm.get("by_group") or {}).values()]
-    if unfilled is None or not selected:
-        return None
-    if None in selected:  # a group is not shown; the table of selections still has the sum of all
-        total = ((document.get("disparity") or {}).get("selected") or {}).get("selected")
-        return None if total is None else float(total + unfilled)
-    return float(sum(selected) + unfilled)

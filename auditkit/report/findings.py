@@ -295,8 +295,8 @@ def of_fit(fitted: Fitted, threshold: int) -> list[Finding]:
     """What the model had to assume, and where it fits badly."""
     found = [_notice("fit", _sentence(text)) for text in fitted.notices]
     used = [name for name in fitted.settings["features"] if name == "group" or name.startswith("group:")]
-    said = "do not use protected attributes (blind)" if not used else "use the protected attributes"
-    found.append(_notice("priors-use", f"The priors of candidates {said}; --blind leaves them out."))
+    said = "use the protected attributes; --blind leaves them out" if used else "do not use the protected attributes"
+    found.append(_notice("priors-use", f"The priors of candidates {said}."))
     for text in fitted.quality.warnings:
         found.append(_notice("fit-quality", _sentence(text)))
     selection = fitted.quality.selection

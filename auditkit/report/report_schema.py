@@ -1,4 +1,4 @@
-"""What stands in a report, `auditkit-report/1`: `verify` reads through these models, `auditkit schema` prints them.
+"""What stands in a report, `auditkit-report/2`: `verify` reads through these models, `auditkit schema` prints them.
 
 Further keys are allowed everywhere, because the program that wrote a document may be newer, and plugins add theirs.
 """
@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from auditkit.disparity import GroupStatus
 from auditkit.model.documents import PolicyModel
 
-FORMAT = "auditkit-report/1"
+FORMAT = "auditkit-report/2"
 
-Hidden = Field(description="null where the numbers of a small group are hidden")
+Basis = Literal["cumulative", "conditional"]
 
 
 class _Part(BaseModel):
@@ -64,22 +65,62 @@ class ProblemsModel(_Part):
     counts: CountsModel
 
 
-class GroupModel(_Part):
-    """Who is in the data."""
+class PeriodModel(_Part):
+    """First and last date of the applications, as 2026-11-16."""
+
+    first: str
+    last: str
+
+
+class LeftOutModel(_Part):
+    """Rows that are in no number of the report, and why."""
+
+    reason: str
+    rows: int
+
+
+class ScopeModel(_Part):
+    """What the report covers: `rows` of the file are `applications` and those left out."""
+
+    organisation: str
+    period: PeriodModel | None
+    searches: int
+    rows: int
+    applications: int
+    reached: dict[str, int] = Field(default={}, description="applications that reached each step")
+    left_out: list[LeftOutModel]
+    repeated_applicants: int = Field(description="persons who applied more than once")
+    unknown: dict[str, int] = Field(description="by attribute: applications whose group is unknown")
+    merged: dict[str, list[str]] = Field(description="by attribute: small groups that are shown together")
+
+
+class AttributeModel(_Part):
+    """A protected attribute, or the crossing of several, and its groups."""
 
     name: str
-    applicants: Annotated[int | None, Hidden]
-    inspected: Annotated[int | None, Hidden]
-    selected: int | None = Field(description="null where hidden, or where nobody knows who was selected")
-    suppressed: bool
+    kind: str
+    crossing: bool
+    groups: list[str]
+
+
+class GroupModel(_Part):
+    """Who is in the data: a group of an attribute, and how many of it reached each step."""
+
+    attribute: str
+    name: str
+    applicants: int
+    steps: dict[str, int]
 
 
 class NumbersModel(_Part):
     """Of one group under one policy; expected numbers, but of the firm recorded ones."""
 
-    candidates: Annotated[int | None, Hidden]
-    inspected: Annotated[float | None, Hidden]
-    selected: Annotated[float | None, Hidden]
+    candidates: int
+    inspected: float
+    selected: float
+
+
+ByGroup = Annotated[dict[str, dict[str, NumbersModel]], Field(description="by attribute, then by group")]
 
 
 class StandingModel(_Part):
@@ -87,8 +128,14 @@ class StandingModel(_Part):
 
     utility: float
     long_term_utility: float | None = None
-    by_group: dict[str, NumbersModel]
+    by_group: ByGroup
     unfilled_capacity: float
+
+
+class FirmModel(StandingModel):
+    """What the firm's recorded decisions yielded."""
+
+    capacity: int | None = Field(description="positions of all searches")
 
 
 class IntervalModel(_Part):
@@ -143,7 +190,7 @@ class ConstrainedModel(_Part):
     conflict: list[str]
     utility: float | None
     long_term_utility: float | None = None
-    by_group: dict[str, NumbersModel] | None
+    by_group: ByGroup | None
     unfilled_capacity: float | None
     price_of_fairness: ReportPriceModel | None
     ex_post_slack: list[LawModel] | None
@@ -156,36 +203,127 @@ class ConstrainedModel(_Part):
     )
 
 
+class RatioIntervalModel(_Part):
+    """Confidence interval of a ratio; null where it has no end."""
+
+    lower: float | None
+    upper: float | None
+    method: str
+    confidence: float
+
+
+class WithinModel(_Part):
+    """A group against the reference within searches."""
+
+    strata: int
+    odds_ratio: float | None
+    interval: RatioIntervalModel | None
+    risk_ratio: float | None
+    p: float | None
+    method: str
+    p_adjusted: float | None
+    shortfall: float
+
+
 class DisparityRowModel(_Part):
-    """One group against the reference group."""
+    """One group beside the reference group; comparisons are null for the reference and for groups not compared."""
 
     group: str
-    applicants: int | None
-    selected: int | None
+    applicants: int
+    selected: int
     rate: float | None
+    share: float | None
     impact_ratio: float | None
-    status: str
-    comparison: dict[str, Any] | None = Field(description="difference, tests and intervals")
+    interval: RatioIntervalModel | None
+    p: float | None = Field(description="without any correction")
+    p_adjusted: float | None = Field(description="corrected for all tests of the report")
+    status: GroupStatus
+    detectable_ratio: float | None
+    within: WithinModel | None
+    shortfall: float | None
     measures: dict[str, float | None] = Field(default={}, description="what plugins measure, by name")
 
 
-class DisparityModel(_Part):
-    """Impact ratios with tests and intervals, of one outcome."""
+class OmnibusModel(_Part):
+    """One test of equal rates in all compared groups."""
 
-    outcome: str
+    statistic: float
+    df: int
+    p: float
+    p_adjusted: float
+    method: str
+
+
+class OmnibusTestsModel(_Part):
+    """The tests of a whole table; only if it is open are pairs of groups tested."""
+
+    p_adjusted: float | None
+    open: bool
+    pooled: OmnibusModel | None
+    stratified: OmnibusModel | None
+
+
+class DisparityTableModel(_Part):
+    """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
+
+    attribute: str
+    step: str
+    kind: Basis
+    crossing: bool
     reference: str | None
     groups: list[DisparityRowModel]
-    applicants: int | None
-    selected: int | None
-    unknown: int | None
+    applicants: int
+    selected: int
+    unknown: int
+    omnibus: OmnibusTestsModel
 
 
 class DisparitiesModel(_Part):
-    """Who was selected, who was inspected, and the tables of Local Law 144; null where the data do not say."""
+    """Impact ratios with tests and intervals, of every attribute at every step."""
 
-    selected: DisparityModel | None
-    inspected: DisparityModel | None
-    local_law_144: dict[str, Any] | None
+    tables: list[DisparityTableModel]
+    attributes: list[str]
+    crossings: list[str]
+    steps: list[str]
+    applicants: int
+    undecided: int
+    level: float
+    line: float
+    alpha: float
+    minimum_share: float
+
+
+class SegmentPartModel(_Part):
+    """One value of a segment: the group beside the reference there, and its part of the shortfall."""
+
+    value: str
+    applicants: int
+    selected: int
+    reference_applicants: int
+    reference_selected: int
+    rate: float | None
+    reference_rate: float | None
+    impact_ratio: float | None
+    p: float | None
+    p_adjusted: float | None
+    found: bool
+    shortfall: float
+
+
+class SegmentModel(_Part):
+    """Where the shortfall of a group comes from: `shortfall` = those of the `parts` + `others` + `composition`."""
+
+    attribute: str
+    step: str
+    kind: Basis
+    segment: str
+    group: str
+    reference: str
+    shortfall: float
+    within: float
+    composition: float
+    parts: list[SegmentPartModel]
+    others: float
 
 
 class SectionModel(_Part):
@@ -195,11 +333,11 @@ class SectionModel(_Part):
     data: dict[str, Any]
 
 
-class StageModel(_Part):
-    """How many of each group got as far as a stage."""
+class FunnelModel(_Part):
+    """How many of each group reached a step, by attribute and group; the first step is having applied."""
 
-    stage: str
-    by_group: dict[str, int | None]
+    step: str
+    by_group: dict[str, dict[str, int]]
 
 
 class CurveModel(_Part):
@@ -245,31 +383,40 @@ class FitModel(_Part):
 
 
 class FindingModel(_Part):
-    """One sentence of the summary."""
+    """One sentence of the summary, and what it is about; the order is that of importance."""
 
-    kind: Literal["finding", "notice"]
+    kind: Literal["disparity", "segment", "price", "firm", "model", "notice"]
     code: str
     text: str
+    attribute: str | None = None
+    group: str | None = None
+    step: str | None = None
+    segment: str | None = None
 
 
 class ReportModel(_Part):
     """An audit. A part that the data cannot support is null, and a finding says why. No candidate's row is in it."""
 
-    format: Literal["auditkit-report/1"]
+    format: Literal["auditkit-report/2"]
     version: str
     created: str = Field(description="UTC, as 2026-11-16T06:00:00Z")
     input: InputModel
     config: dict[str, Any]
     mapping: list[RoleModel]
     problems: ProblemsModel
+    scope: ScopeModel
+    attributes: list[AttributeModel]
+    steps: list[str] = Field(description="in order, as the data name them")
     groups: list[GroupModel]
-    firm: StandingModel | None
+    firm: FirmModel | None
     unconstrained: StandingModel | None
     constrained: list[ConstrainedModel] | None
-    disparity: DisparitiesModel
-    funnel: list[StageModel]
+    disparity: DisparitiesModel | None
+    segments: list[SegmentModel] | None
+    funnel: list[FunnelModel]
     frontier: FrontierModel | None
     sensitivity: SensitivityModel | None
+    revealed: dict[str, Any] | None
     fit: FitModel | None
     sections: dict[str, SectionModel] = Field(default={}, description="of plugins, by name")
     findings: list[FindingModel]

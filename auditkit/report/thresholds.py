@@ -2,7 +2,11 @@
 
 A threshold is `MEASURE.BOUND = number`:
 
-    MEASURE   impact_ratio, impact_ratio.inspected    every group against the reference; of being selected, inspected
+    MEASURE   impact_ratio                            every group of every attribute against the reference, of all
+                                                      applicants, at the last step: the selection
+              impact_ratio.inspected                  the same at the first step, where there are several
+              impact_ratio.NAME                       the same at this step, or at the last step for this attribute or
+                                                      crossing only; ATTRIBUTE.STEP for one attribute at one step
               price_of_fairness.loss, .ratio          every constraint; utility lost, share of the utility kept
               unfilled_capacity                       every policy; expected open positions as a share of all positions
               unfilled_capacity.firm, .constrained    the same of the firm only, of the best policies under constraints
@@ -14,7 +18,8 @@ A threshold is `MEASURE.BOUND = number`:
 
 A figure *on* a line does not cross it. Numbers are compared as written, 0.8 is 4/5, and impact ratios are taken
 from the counts as fractions: 64/100 against 80/100 is not below 4/5. A threshold for which the report has no
-figure at all counts as crossed, because nobody watches that line.
+figure at all counts as crossed, because nobody watches that line. Crossings of attributes are looked at only where
+they are named.
 """
 
 from __future__ import annotations
@@ -27,8 +32,9 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
-from auditkit.text import amount, exact, percent, ratio, scientific
+from auditkit.text import amount, percent, ratio, scientific
 
+IMPACT_RATIO = "impact_ratio"
 BOUNDS = ("min", "max", "max_drop", "max_rise")
 ROUNDING = Fraction(1, 10**12)
 """Of a ratio that the report gives without counts: nearer than this to the line is on it."""
@@ -137,7 +143,7 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, An
 
 def _threshold(name: str, value: Any, where: str) -> Threshold:
     measure, _, kind = name.rpartition(".")
-    if measure not in MEASURES or kind not in BOUNDS:
+    if not (measure in MEASURES or measure.startswith(f"{IMPACT_RATIO}.")) or kind not in BOUNDS:
         if name in MEASURES:
             what = f"{name!r} needs a bound"
             raise InputError(Problem(f"{where}.{name}", what, f"write {name}.min or one of {', '.join(BOUNDS)}"))
@@ -169,17 +175,19 @@ def evaluate(thresholds: Iterable[Threshold], now: Figures, before: Figures | No
     crossings: list[Crossing] = []
     notes: list[str] = []
     for threshold in thresholds:
-        readings = MEASURES[threshold.measure](now)
+        readings = _readings(threshold.measure, now)
         if threshold.of_change and before is None:
             notes.append(f"{threshold.name}: there is no earlier run to compare with.")
             continue
         if not any(reading.value is not None for reading in readings):
             why = "; ".join(dict.fromkeys(f"{r.subject}: {r.words}" for r in readings[:3]))
+            if not readings and threshold.measure.startswith(IMPACT_RATIO) and now.groups:
+                why = f"steps: {', '.join(now.steps)}; attributes: {', '.join(now.attributes)}"
             words = f"{threshold} could not be evaluated: the report has no such figure{f' ({why})' if why else ''}."
             crossings.append(Crossing(threshold.name, "the report", None, float(threshold.bound), words))
             continue
         if threshold.of_change and before is not None:
-            _changes(threshold, readings, MEASURES[threshold.measure](before), crossings, notes)
+            _changes(threshold, readings, _readings(threshold.measure, before), crossings, notes)
             continue
         for reading in readings:
             if reading.value is None:
@@ -226,17 +234,39 @@ def _changes(
 # What there is to look at ---------------------------------------------------------------------------------------------
 
 
-def _impact_ratios(now: Figures, outcome: str | None = None) -> list[Reading]:
-    """Of one outcome; by default of being selected, or of being inspected where that is all there is."""
-    outcomes = [row.outcome for row in now.groups]
-    chosen = outcome or ("selected" if "selected" in outcomes else next(iter(outcomes), None))
-    rows = [row for row in now.groups if row.outcome == chosen and row.status != REFERENCE]
-    return [_impact_ratio(row) for row in rows if row.group != row.reference]
+def _readings(measure: str, now: Figures) -> list[Reading]:
+    return MEASURES[measure](now) if measure in MEASURES else _impact_ratios(now, measure)
+
+
+def place(now: Figures, measure: str) -> tuple[str | None, str] | None:
+    """The attribute (None: all but the crossings) and the step whose impact ratios a measure is about."""
+    if not now.groups or not measure.startswith(IMPACT_RATIO):
+        return None
+    last = now.steps[-1]
+    steps = {"selected": last} | ({"inspected": now.steps[0]} if len(now.steps) > 1 else {})
+    steps |= {step: step for step in now.steps}
+    places: dict[str, tuple[str | None, str]] = {}
+    for attribute in now.attributes:
+        places |= {f".{attribute}.{name}": (attribute, step) for name, step in steps.items()}
+        places[f".{attribute}"] = attribute, last
+    places |= {f".{name}": (None, step) for name, step in steps.items()} | {"": (None, last)}
+    return places.get(measure.removeprefix(IMPACT_RATIO))
+
+
+def _impact_ratios(now: Figures, measure: str) -> list[Reading]:
+    found = place(now, measure)
+    if found is None:
+        return []
+    attribute, step = found
+    rows = [row for row in now.groups if row.step == step and row.status != REFERENCE]
+    return [
+        _impact_ratio(row) for row in rows if (not row.crossing if attribute is None else row.attribute == attribute)
+    ]
 
 
 def _impact_ratio(row: GroupFigure) -> Reading:
     against = f" against {row.reference}" if row.reference is not None else ""
-    subject = f"Impact ratio of being {row.outcome}, {row.group}{against}"
+    subject = f"Impact ratio at “{row.step}”, {row.attribute}: {row.group}{against}"
     value = row.exact
     if value is not None:
         words = f" ({row.selected} of {row.applicants} against {row.reference_selected} of {row.reference_applicants})"
@@ -246,15 +276,15 @@ def _impact_ratio(row: GroupFigure) -> Reading:
     return Reading(subject, None, MISSING.get(row.status or "", "the report gives no ratio"))
 
 
+_FOUND = " The report finds a difference larger than chance usually makes."
+_NOT_FOUND = " The report finds too little evidence to tell this ratio from chance."
 EVIDENCE = {
-    "too_little_evidence": " The report finds too little evidence to tell this ratio from chance.",
-    "below_line": " The report finds a difference larger than chance usually makes.",
+    "difference_below_line": _FOUND,
+    "difference_not_below_line": _FOUND,
+    "below_line_evidence_not_sufficient": _NOT_FOUND,
+    "too_little_evidence": _NOT_FOUND,
 }
-MISSING = {
-    "suppressed": "its numbers are not shown, so that no person can be recognised",
-    "excluded": "left out of the ratio for its small share",
-    "too_little_evidence": "too little evidence for a ratio",
-}
+MISSING = {"excluded": "not compared, because it has too few applicants"}
 
 
 def _prices(now: Figures, key: str) -> list[Reading]:
@@ -296,9 +326,9 @@ def _of_policy(subject: str, value: float | None, policy: PolicyFigure) -> Readi
 
 
 MEASURES: dict[str, Callable[[Figures], list[Reading]]] = {
-    "impact_ratio": _impact_ratios,
-    "impact_ratio.selected": lambda now: _impact_ratios(now, "selected"),
-    "impact_ratio.inspected": lambda now: _impact_ratios(now, "inspected"),
+    IMPACT_RATIO: lambda now: _impact_ratios(now, IMPACT_RATIO),
+    f"{IMPACT_RATIO}.selected": lambda now: _impact_ratios(now, f"{IMPACT_RATIO}.selected"),
+    f"{IMPACT_RATIO}.inspected": lambda now: _impact_ratios(now, f"{IMPACT_RATIO}.inspected"),
     "price_of_fairness.loss": lambda now: _prices(now, "loss"),
     "price_of_fairness.ratio": lambda now: _prices(now, "ratio"),
     "unfilled_capacity": _unfilled,
@@ -316,7 +346,7 @@ def _fraction(value: float) -> Fraction:
 
 
 def _form(measure: str, value: float, line: float | None = None) -> str:
-    if measure.startswith("impact_ratio"):
+    if measure.startswith(IMPACT_RATIO):
         return ratio(value, line)
     if measure in (
         "price_of_fairness.ratio",
@@ -330,4 +360,5 @@ def _form(measure: str, value: float, line: float | None = None) -> str:
 
 
 def _plain(x: Fraction | float) -> str:
-    return exact(float(x))
+    """As in audit.toml and on the command line, where a number has no separators."""
+    return f"{float(x):.12g}"

@@ -105,14 +105,14 @@ def _figures(figures: Figures) -> dict[tuple[str, str, str], float | None]:
     found: dict[tuple[str, str, str], float | None] = {}
     for group in figures.groups:
         for key in ("applicants", "selected", "rate", "impact_ratio"):
-            found["disparity", f"{group.group} ({group.outcome})", key] = getattr(group, key)
+            found["disparity", f"{group.attribute}: {group.group} (“{group.step}”)", key] = getattr(group, key)
     for policy in figures.policies:
         name = policy.label if policy.kind == CONSTRAINED else f"{policy.kind} policy"
         for key in ("utility", "ratio", "loss", "unfilled", "gap"):
             found["policies", name, key] = getattr(policy, key)
         for inside in policy.groups:
             for key in ("candidates", "inspected", "selected"):
-                found["policies", f"{name}, {inside.group}", key] = getattr(inside, key)
+                found["policies", f"{name}, {inside.attribute}: {inside.group}", key] = getattr(inside, key)
     return found
 
 

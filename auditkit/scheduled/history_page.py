@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from auditkit import __version__
 from auditkit.report.html import environment
+from auditkit.report.thresholds import Threshold
 from auditkit.scheduled import listing, trends
 from auditkit.scheduled.artefacts import SUMS
 from auditkit.scheduled.audit_run import CONFIGURATION
@@ -23,7 +24,7 @@ SHORT = {
 }
 
 
-def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, lines: Mapping[str, float]) -> str:
+def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, lines: Sequence[Threshold]) -> str:
     """The page that will stand at `page`; the artefacts are in `folder`. `lines` as for `trends.draw`."""
     here = page.absolute().parent
     names = {

@@ -26,6 +26,7 @@ def headline(figures: Figures) -> dict[str, Any]:
     firm = next((policy for policy in figures.policies if policy.kind == FIRM), None)
     return {
         "lowest_impact_ratio": None if lowest is None else lowest.impact_ratio,
+        "lowest_impact_ratio_attribute": None if lowest is None else lowest.attribute,
         "lowest_impact_ratio_group": None if lowest is None else lowest.group,
         "largest_loss": max(losses, default=None),
         "lowest_utility_kept": min(kept, default=None),
@@ -43,6 +44,11 @@ def artefacts(run: Run) -> str:
     return f"removed {run.removed[:10]}, {run.removed_why}" if run.removed else run.folder
 
 
+def _of(head: dict[str, Any]) -> str:
+    group = head["lowest_impact_ratio_group"]
+    return "" if group is None else f"{head['lowest_impact_ratio_attribute']}: {group}"
+
+
 def rows(runs: Sequence[Run]) -> list[list[str]]:
     """One row for each run, under COLUMNS."""
     found = []
@@ -55,7 +61,7 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
                 status(run),
                 count(run.figures.rows),
                 ratio(head["lowest_impact_ratio"], 0.8),
-                head["lowest_impact_ratio_group"] or "",
+                _of(head),
                 amount(head["largest_loss"]),
                 percent(head["lowest_utility_kept"]),
                 count(head["firm_unfilled_capacity"]),

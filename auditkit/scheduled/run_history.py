@@ -196,8 +196,9 @@ def _fields(value: Any) -> dict[str, Any]:
 
 
 def _renamed(value: GroupFigure | PolicyGroup) -> dict[str, Any]:
-    """`group` is a word of SQL."""
-    return {"name" if key == "group" else key: item for key, item in _fields(value).items()}
+    """`group` is a word of SQL, and a truth value is a number."""
+    found = {"name" if key == "group" else key: item for key, item in _fields(value).items()}
+    return found | ({"crossing": int(value.crossing)} if isinstance(value, GroupFigure) else {})
 
 
 def _numbered(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -287,6 +288,8 @@ def _figures(
         python=row["python"],
         platform=row["platform"],
         capacity=row["capacity"],
-        groups=tuple(GroupFigure(group=values.pop("name"), **values) for values in groups),
+        groups=tuple(
+            GroupFigure(group=values.pop("name"), crossing=bool(values.pop("crossing")), **values) for values in groups
+        ),
         policies=tuple(PolicyFigure(groups=tuple(by_place[p.pop("place")]), **p) for p in policies),
     )

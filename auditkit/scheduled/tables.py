@@ -56,7 +56,9 @@ runs = Table(
 groups = _of_run(
     "auditkit_groups",
     _number("number"),
-    *_texts("outcome", "name", required=True),
+    *_texts("attribute", required=True),
+    *_integers("crossing", required=True),
+    *_texts("step", "name", required=True),
     *_integers("applicants", "selected"),
     *_floats("rate", "impact_ratio"),
     *_texts("status", "reference"),
@@ -79,7 +81,7 @@ policy_groups = _of_run(
     "auditkit_policy_groups",
     _number("number"),
     *_integers("place", required=True),
-    *_texts("name", required=True),
+    *_texts("attribute", "name", required=True),
     *_integers("candidates"),
     *_floats("inspected", "selected"),
 )

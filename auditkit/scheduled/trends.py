@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from auditkit.report.chart_parts import bare, legend, legend_rows
 from auditkit.report.figures import CONSTRAINED, FIRM, GroupFigure, PolicyFigure
 from auditkit.report.svg import GRID, GROUPS, INK, MARKERS, Chart, axes, chart, drawing, figure
+from auditkit.report.thresholds import Threshold, place
 from auditkit.scheduled.run_history import Run
 from auditkit.text import amount, expected, listing, percent, ratio, tick_number, tick_percent
 
@@ -24,8 +25,8 @@ Series = dict[str, list[float | None]]
 Form = Callable[[float | None], str]
 
 
-def draw(runs: Sequence[Run], lines: Mapping[str, float]) -> list[Chart]:
-    """Every chart that has something to show; `lines` are the thresholds of the impact ratio, by outcome."""
+def draw(runs: Sequence[Run], lines: Sequence[Threshold]) -> list[Chart]:
+    """Every chart that has something to show; lowest impact ratios allowed by `lines` are drawn."""
     if not runs:
         return []
     moments = [datetime.fromisoformat(run.created) for run in runs]
@@ -35,10 +36,16 @@ def draw(runs: Sequence[Run], lines: Mapping[str, float]) -> list[Chart]:
         found.append(_lines(f"trend-{len(found) + 1}", title, moments, series, form, tick, line))
 
     with drawing():
-        for outcome in dict.fromkeys(g.outcome for run in runs for g in run.figures.groups):
-            ratios, rates = _of_groups(runs, outcome, "impact_ratio"), _of_groups(runs, outcome, "rate")
-            add(f"Impact ratio of being {outcome}", ratios, ratio, tick_number, lines.get(outcome))
-            add(f"Share of applicants {outcome}", rates, percent, tick_percent)
+        for attribute, step in _tables(runs):
+            ratios, rates = (_of_groups(runs, attribute, step, key) for key in ("impact_ratio", "rate"))
+            add(
+                f"{attribute}: impact ratio at “{step}”",
+                ratios,
+                ratio,
+                tick_number,
+                _line(runs[-1], lines, attribute, step),
+            )
+            add(f"{attribute}: share of applicants who reached “{step}”", rates, percent, tick_percent)
         kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
         add("Utility kept under each constraint", kept, percent, tick_percent)
         add("Utility lost to each constraint", lost, amount, tick_number)
@@ -46,10 +53,24 @@ def draw(runs: Sequence[Run], lines: Mapping[str, float]) -> list[Chart]:
     return [one for one in found if one is not None]
 
 
-def _of_groups(runs: Sequence[Run], outcome: str, key: str) -> Series:
+def _line(run: Run, lines: Sequence[Threshold], attribute: str, step: str) -> float | None:
+    """The highest threshold for these impact ratios."""
+    places = ((None, step), (attribute, step))
+    bounds = [float(one.bound) for one in lines if one.kind == "min" and place(run.figures, one.measure) in places]
+    return max(bounds, default=None)
+
+
+def _tables(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """Attributes and steps, the last step first; crossings have too many groups for a chart."""
+    rows = [row for run in reversed(runs) for row in run.figures.groups if not row.crossing]
+    attributes, steps = dict.fromkeys(row.attribute for row in rows), dict.fromkeys(row.step for row in rows)
+    return [(attribute, step) for step in reversed(steps) for attribute in attributes]
+
+
+def _of_groups(runs: Sequence[Run], attribute: str, step: str, key: str) -> Series:
     def wanted(group: GroupFigure) -> bool:
         reference = key == "impact_ratio" and group.group == group.reference
-        return group.outcome == outcome and not reference
+        return (group.attribute, group.step) == (attribute, step) and not reference
 
     sizes = {g.group: g.applicants or 0 for run in runs for g in run.figures.groups if wanted(g)}
     names = sorted(sizes, key=lambda name: -sizes[name])

@@ -29,6 +29,7 @@ def check_report(
     layout, realised = fitted.instance.layout, fitted.realised
     checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
     checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
+    checks.append(check_number("the firm: capacity", report["firm"]["capacity"], float(layout.capacity.sum())))
     if realised.long_term_utility is not None:
         found = realised.long_term_utility
         checks.append(check_number("the firm: long-term utility", report["firm"]["long_term_utility"], found))
@@ -59,20 +60,26 @@ def _outcome(name: str, claimed: Mapping[str, Any], layout: Layout, visits: Floa
 
 
 def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: Any, selected: Any) -> list[Check]:
-    """Numbers by group, as far as they are shown, and positions left open."""
-    wrong = []
-    for g, group in enumerate(layout.groups):
-        who = layout.candidate_group == g
-        row = claimed["by_group"].get(group)
-        if row is None:
-            wrong.append(f"{group} is missing")
-        elif row["candidates"] is not None:
+    """Numbers of every group of every attribute, and positions left open."""
+    wrong = [name for name in claimed["by_group"] if name not in layout.protected]
+    for attribute, part in layout.protected.items():
+        rows = claimed["by_group"].get(attribute, {})
+        wrong += [f"{attribute}: {group}" for group in rows if group not in part.names]
+        for g, group in enumerate(part.names):
+            who = part.codes == g
+            if group not in rows:
+                wrong.append(f"{attribute}: {group} is missing")
+                continue
             numbers = (
                 ("candidates", who.sum()),
                 ("inspected", inspected[who].sum()),
                 ("selected", selected[who].sum()),
             )
-            wrong += [f"{group} {key}" for key, found in numbers if not check_number("", row[key], float(found)).holds]
+            wrong += [
+                f"{attribute}: {group} {key}"
+                for key, found in numbers
+                if not check_number("", rows[group][key], float(found)).holds
+            ]
     filled = np.bincount(layout.candidate_search, selected, minlength=len(layout.capacity))
     unfilled = float(np.maximum(layout.capacity - filled, 0.0).sum())
     return [

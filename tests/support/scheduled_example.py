@@ -6,41 +6,91 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from auditkit import __version__
+from auditkit.report.report_schema import FORMAT
 from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.audit_run import Done, Job
 from auditkit.scheduled.audit_run import run as run_once
 from auditkit.scheduled.run_history import Run, opened
-from support import report_example
 
 BEGIN = datetime(2026, 11, 16, 6, 0, tzinfo=UTC)
 COUNTS = {"Black": (305, 9), "White": (704, 64)}
 
 
+ATTRIBUTE, STEPS = "Ethnicity", ("Interviewed", "Hired")
+INTERVIEWED = {"Black": (305, 40), "Hispanic": (118, 22), "White": (704, 190)}
+HIRED = {"Black": (305, 9), "Hispanic": (118, 7), "White": (704, 64)}
+CROSSED = {"Female+Black": (150, 2), "Male+White": (350, 36)}
+LABELS = {"parity": (0.96, 120.0), "quota Black": (0.99, 30.0), "all together": (0.95, 150.0)}
+
+
+def table(step: str, counts: Mapping[str, tuple[int, int]], attribute: str = ATTRIBUTE) -> dict[str, Any]:
+    """A table of `disparity` with these (applicants, selected); the highest rate is the reference."""
+    reference = max(counts, key=lambda g: Fraction(counts[g][1], counts[g][0]))
+    m, y = counts[reference]
+    groups = [
+        {
+            "group": group,
+            "applicants": n,
+            "selected": x,
+            "rate": x / n,
+            "impact_ratio": float(Fraction(x * m, n * y)) if y else None,
+            "status": "reference"
+            if group == reference
+            else "too_little_evidence"
+            if group == "Hispanic"
+            else "difference_below_line",
+        }
+        for group, (n, x) in counts.items()
+    ]
+    crossing = "+" in attribute
+    about = {"attribute": attribute, "step": step, "kind": "cumulative", "crossing": crossing}
+    return {**about, "reference": reference, "groups": groups}
+
+
+def policy(utility: float, unfilled: float, **more: Any) -> dict[str, Any]:
+    numbers = {
+        group: {"candidates": n, "inspected": INTERVIEWED[group][1], "selected": x} for group, (n, x) in HIRED.items()
+    }
+    return {"utility": utility, "by_group": {ATTRIBUTE: numbers}, "unfilled_capacity": unfilled, **more}
+
+
 def document(counts: Mapping[str, tuple[int, int]] | None = None, **parts: Any) -> dict[str, Any]:
-    """The document of `report_example`, with these (applicants, selected) and with parts replaced."""
-    made = report_example.document()
-    made["version"] = __version__
-    if counts is not None:
-        reference = max(counts, key=lambda g: counts[g][1] / counts[g][0])
-        table = made["disparity"]["selected"]
-        rate = counts[reference][1] / counts[reference][0]
-        table["reference"] = reference
-        table["groups"] = [
-            {
-                **table["groups"][0],
-                "group": group,
-                "applicants": n,
-                "selected": x,
-                "rate": x / n,
-                "impact_ratio": x / n / rate,
-                "status": "reference" if group == reference else "below_line",
-            }
-            for group, (n, x) in counts.items()
-        ]
+    """What is remembered of a report; with these numbers of hired, and with parts replaced."""
+    hired = table(STEPS[1], counts or HIRED)
+    tables = [table(STEPS[0], INTERVIEWED), hired, {**hired, "kind": "conditional", "groups": []}]
+    constrained = [
+        policy(
+            2880.0,
+            0.5,
+            label=label,
+            status="optimal",
+            gap=1e-9,
+            price_of_fairness={
+                "ratio": kept,
+                "loss": loss,
+                "interval": {"level": 0.95, "ratio": [kept - 0.01, kept + 0.01], "loss": [loss - 5, loss + 5]},
+            },
+        )
+        for label, (kept, loss) in LABELS.items()
+    ]
+    made: dict[str, Any] = {
+        "format": FORMAT,
+        "version": __version__,
+        "created": "2026-11-16T06:00:00Z",
+        "input": {"path": "people.csv", "rows": 1127, "sha256": "a" * 64},
+        "problems": {"total": 29},
+        "steps": list(STEPS),
+        "firm": policy(2500.0, 9, capacity=89),
+        "unconstrained": policy(3000.0, 0.5),
+        "constrained": constrained,
+        "disparity": {"tables": [*tables, table(STEPS[1], CROSSED, "Gender+Ethnicity")], "steps": list(STEPS)},
+        "provenance": {"python": "3.11.7", "platform": "Linux x86_64"},
+    }
     return {**made, **parts}
 
 
