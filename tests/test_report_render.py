@@ -333,7 +333,7 @@ def test_a_theme_extends_what_is_shipped(tmp_path: Path) -> None:
     page = html.render(report_example.document(), template_dir=tmp_path)
     assert "Example & Sons, 0.1.0" in page
     assert "Disparity audit of" in page
-    assert "Benjamini–Hochberg (BH)" not in page
+    assert "Attribute, crossing" not in page
 
 
 @pytest.mark.parametrize(

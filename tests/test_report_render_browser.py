@@ -75,7 +75,7 @@ def test_charts_are_seen(browser: Browser, files: dict[str, Path], width: int) -
     )
     assert len(boxes) == 28
     for box in boxes:
-        assert box["width"] >= 320 and box["height"] >= 100 and box["texts"] >= 4, box
+        assert box["width"] >= 320 and box["height"] >= 90 and box["texts"] >= 4, box
         assert box["small"] >= 10, f"too small to read: {box}"
         assert box["out"] == 0, f"texts leave the chart: {box}"
     page.context.close()

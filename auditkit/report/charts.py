@@ -275,7 +275,12 @@ def _rates_in_words(
 
 
 def utility_kept(document: Document) -> Chart | None:
-    return _price(document, "ratio", "chart-price-kept", "Utility kept under each constraint", percent, tick_percent)
+    return _price(document, "ratio", "chart-price-kept", "Utility kept under each constraint", _fine, tick_percent)
+
+
+def _fine(x: float | None) -> str:
+    """Most prices are small."""
+    return percent(x, 2)
 
 
 def utility_lost(document: Document) -> Chart | None:

@@ -200,6 +200,7 @@ def written_interval(bounds: Any, form: str = "ratio", line: float | None = None
     forms: dict[str, Callable[[float | None], str]] = {
         "ratio": lambda x: text.ratio(x, line),
         "percent": text.percent,
+        "price": lambda x: text.percent(x, 2),
         "amount": text.amount,
     }
     return text.interval(bounds, forms[form])
@@ -222,6 +223,11 @@ def all_filled(policy: view.PolicyView) -> float | None:
     if not counts or not chances:
         return None
     return float(sum(p for n, p in zip(counts, chances) if n == 0))
+
+
+def group_name(name: object) -> Markup:
+    """The name of a group, which may break behind the plus of a crossing."""
+    return Markup("+<wbr>").join(part.translate(UNSEEN) for part in view.named(name).split("+"))
 
 
 def slug(text: object) -> str:
@@ -254,6 +260,7 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "constraint_name": view.constraint_name,
     "drawing": drawing,
     "flat": text.flat,
+    "group_name": group_name,
     "joined": view.joined,
     "listing": text.listing,
     "named": view.named,

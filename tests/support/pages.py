@@ -29,7 +29,7 @@ HOSTILE = "</style></title><script>alert('x')</script>\"'&$\\frac{1}{0}$ \u202ee
 class Page(HTMLParser):
     """Tags with attributes in order, texts, and whether they nest."""
 
-    VOID = frozenset({"meta", "link", "br", "hr", "img", "input"})
+    VOID = frozenset({"meta", "wbr", "link", "br", "hr", "img", "input"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
