@@ -217,12 +217,14 @@ def test_frames(audit: auditkit.Audit) -> None:
     ]
     women = policies[policies["group"] == "Female"].set_index("policy")
     firm = audit.document["firm"]
-    assert women.loc["The firm, as recorded", "selected"] == firm["by_group"]["Female"]["selected"]
+    assert women.loc["The firm, as recorded", "selected"] == firm["by_group"]["Gender"]["Female"]["selected"]
     disparity = audit.to_frame("disparity")
-    assert set(disparity["outcome"]) == {"selected", "inspected"}
-    assert len(policies) == sum(len(part["by_group"]) for part in (firm, *audit.document["constrained"])) + len(
-        audit.document["unconstrained"]["by_group"]
-    )
+    assert set(disparity["attribute"]) == {"Gender"}
+    assert set(zip(disparity["step"], disparity["kind"], strict=True)) == {
+        *(("Interviewed", "cumulative"), ("Hired", "cumulative"), ("Hired", "conditional"))
+    }
+    parts = (firm, audit.document["unconstrained"], *audit.document["constrained"])
+    assert len(policies) == sum(len(groups) for part in parts for groups in part["by_group"].values())
     with pytest.raises(auditkit.InputError, match=r"there is no table 'nope' \(tables: policies, disparity\)"):
         audit.to_frame("nope")  # type: ignore[arg-type]
     chances = auditkit.solve(FOUR).to_frame()
@@ -232,13 +234,15 @@ def test_frames(audit: auditkit.Audit) -> None:
 def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:
     audit = auditkit.audit(pd.read_csv(HIRING)[["Requisition ID", "Gender", "Hired"]])
     disparity = audit.to_frame("disparity")
-    row = next(row for row in audit.document["disparity"]["selected"]["groups"] if row["comparison"])
-    measured = disparity[(disparity["group"] == row["group"]) & (disparity["outcome"] == "selected")].iloc[0]
-    compared = row["comparison"]
-    assert measured["impact_ratio_lower"] == compared["interval"]["lower"] < measured["impact_ratio"]
-    assert measured["impact_ratio_upper"] == compared["interval"]["upper"] > measured["impact_ratio"]
-    assert [measured[name] for name in ("p", "p_holm", "p_bh")] == [compared[name] for name in ("p", "p_holm", "p_bh")]
-    assert measured["p_stratified"] == compared["stratified"]["p"]
+    (table,) = audit.document["disparity"]["tables"]
+    row = next(row for row in table["groups"] if row["p"] is not None)
+    measured = disparity[disparity["group"] == row["group"]].iloc[0]
+    assert [measured[name] for name in ("attribute", "step", "kind")] == ["Gender", "Hired", "cumulative"]
+    assert measured["impact_ratio_lower"] == row["interval"]["lower"] < measured["impact_ratio"]
+    assert measured["impact_ratio_upper"] == row["interval"]["upper"] > measured["impact_ratio"]
+    assert [measured[name] for name in ("p", "p_adjusted", "status")] == [row["p"], row["p_adjusted"], row["status"]]
+    assert measured["p_within"] == row["within"]["p"]
+    assert measured["odds_ratio_within"] == row["within"]["odds_ratio"]
     assert measured["shortfall"] == row["measures"]["shortfall"], "a plugin's measure is a column"
 
 

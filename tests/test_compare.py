@@ -12,9 +12,10 @@ from auditkit.compare.parts import Parts, individual
 from auditkit.compare.shadow_prices import NOT_BINDING, order_kept, say
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
-from auditkit.constraints.defaults import default_constraints, label, of_known_groups
+from auditkit.constraints.defaults import default_constraints, label
 from auditkit.constraints.spec import parse, render
 from auditkit.model.instance import Instance
+from auditkit.model.layout import Layout
 from auditkit.model.search import Box, Search
 from auditkit.solver import solve
 from support.audit_helpers import fitted, plugins, random_instance
@@ -68,8 +69,10 @@ def test_four_boxes() -> None:
     assert entry.unfilled is not None
     assert entry.unfilled.probabilities[0] == pytest.approx(1)
     assert found.firm.utility == pytest.approx(5 - 4 * 0.5)
-    assert found.firm.by_group["X"].selected == 1
-    assert entry.standing.by_group["X"].selected == pytest.approx(entry.standing.by_group["Y"].selected)
+    assert found.firm.by_group["group"]["X"].selected == 1
+    assert entry.standing.by_group["group"]["X"].selected == pytest.approx(
+        entry.standing.by_group["group"]["Y"].selected
+    )
 
 
 def test_each_constraint_and_all_together() -> None:
@@ -118,7 +121,7 @@ def test_conflicts_are_named_and_the_rest_goes_on() -> None:
 def test_convex_constraints_have_words_and_no_interval() -> None:
     instance = random_instance(6, searches=8, candidates=5, values=3, capacity=2)
     free = compared(instance).unconstrained
-    counts = [row.selected for row in free.by_group.values()]
+    counts = [row.selected for row in free.by_group["group"].values()]
     assert compared(instance).constrained == ()
     least = float(np.sqrt(counts[0] * counts[1])) * 0.5 + 0.5 * sum(counts) / 2
     found = compared(instance, constraint(type="nash-welfare", minimum=least), constraint(type="parity"))
@@ -198,31 +201,37 @@ def test_words() -> None:
     assert say({("selection", "F"): 0.0}, 1.0) == NOT_BINDING
 
 
+def counted(sizes: dict[str, int], selected: dict[str, float]) -> tuple[Layout, Any]:
+    """One search with so many candidates of each group, and the share of each group that was selected."""
+    groups = [group for group, n in sizes.items() for _ in range(n)]
+    boxes = tuple(Box(f"c{i}", group, 1.0, [1.0, 5.0], [0.5, 0.5]) for i, group in enumerate(groups))
+    return Instance((Search("s", 9, boxes),)).layout, np.array([selected[group] / sizes[group] for group in groups])
+
+
 def test_default_constraints() -> None:
     sizes = {"F": 60, "M": 100, "tiny": 2, "unknown": 38}
-    made = default_constraints(KINDS, sizes, {"F": 5.0, "M": 10.0, "tiny": 1.0, "unknown": 3.0})
+    layout, selected = counted(sizes, {"F": 5.0, "M": 10.0, "tiny": 0.1, "unknown": 3.0})
+    made = default_constraints(KINDS, layout, selected)
     assert [c.keys() for c in made] == [
-        {"type": "parity", "groups": ["F", "M"]},
-        {"type": "impact-ratio", "groups": ["F", "M"]},
+        {"type": "parity"},
+        {"type": "impact-ratio"},
         {"type": "quota", "group": "F", "share": 0.3},
     ]
-    plain = default_constraints(KINDS, {"F": 60, "M": 100}, {"F": 12.0, "M": 10.0})
-    assert plain[0].keys() == {"type": "parity"}
+    assert [row.label for row in bind(made[:1], layout).rows] == ["selection parity F = M"]
+    plain = default_constraints(KINDS, *counted({"F": 60, "M": 100}, {"F": 12.0, "M": 10.0}))
     assert plain[2].keys() == {"type": "quota", "group": "M", "share": 0.625}
-    assert default_constraints(KINDS, sizes, {}, hidden=frozenset({"F"})) == []
-    instance = random_instance(3, searches=3, candidates=6, groups="XYZ")
-    found = compare(fitted(instance), None, KINDS, options=QUICK, hidden=frozenset({"Z"}))
-    assert found.defaults
-    assert found.left_out == ("Z",)
-    assert all("Z" not in dual.label for dual in found.constrained[0].duals)
+    assert default_constraints(KINDS, *counted({"F": 60, "unknown": 30}, {"F": 2.0, "unknown": 1.0})) == []
 
 
-def test_unknown_groups_are_not_compared() -> None:
-    some = [constraint(type="parity"), constraint(type="impact-ratio"), constraint(type="quota", group="F", share=0.1)]
-    named = constraint(type="parity", groups=["F", "unknown"])
-    known = of_known_groups([*some, named], ["F", "M", "unknown"])
-    assert [c.keys().get("groups") for c in known] == [["F", "M"], ["F", "M"], None, ["F", "unknown"]]
-    assert of_known_groups(some, ["F", "M"]) == some
+def test_unknown_and_small_groups_are_not_compared() -> None:
+    layout, _ = counted(
+        {"F": 60, "M": 100, "tiny": 2, "unknown": 38}, dict.fromkeys(("F", "M", "tiny", "unknown"), 1.0)
+    )
+    for kind in ("parity", "impact-ratio"):
+        labels = [row.label for row in bind([constraint(type=kind)], layout).rows]
+        assert labels and not [text for text in labels if "unknown" in text or "tiny" in text]
+    (named,) = bind([constraint(type="parity", groups=["F", "tiny"])], layout).rows
+    assert named.label == "selection parity F = tiny"
 
 
 def test_labels_are_short_and_different() -> None:

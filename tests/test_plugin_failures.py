@@ -411,9 +411,9 @@ def test_what_nobody_asked_for_is_left_out(auditkit: Any, installed: Any, people
     document = json.loads(Path("people.audit.json").read_text())
     (told,) = [f["text"] for f in document["findings"] if f["code"] == "plugin-left-out"]
     assert told.startswith(NAMED.capitalize())
-    assert document["disparity"]["selected"]["groups"]
+    assert all(table["groups"] for table in document["disparity"]["tables"])
     assert list(document["sections"]) == ["local-law-144"]
-    assert [column["name"] for column in document["disparity"]["selected"]["measures"]] == ["shortfall"]
+    assert [column["name"] for column in document["disparity"]["measures"]] == ["shortfall"]
 
 
 def test_what_a_plugin_says_stays_out_of_the_report(auditkit: Any, installed: Any, people: Path) -> None:

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from auditkit import hookspecs, plugin_manager
@@ -239,13 +240,15 @@ def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tm
     document = json.loads((tmp_path / "people.audit.json").read_text())
     page = (tmp_path / "people.audit.html").read_text()
 
-    table = document["disparity"]["selected"]
-    assert [column["name"] for column in table["measures"]] == ["shortfall", "difference"]
-    base = next(row["rate"] for row in table["groups"] if row["group"] == table["reference"])
-    compared = [row for row in table["groups"] if row["comparison"]]
-    assert compared
-    for row in compared:
-        assert row["measures"]["difference"] == pytest.approx(row["rate"] - base)
+    assert [column["name"] for column in document["disparity"]["measures"]] == ["shortfall", "difference"]
+    tables = document["disparity"]["tables"]
+    assert len(tables) == 3
+    for table in tables:
+        base = next(row["rate"] for row in table["groups"] if row["group"] == table["reference"])
+        compared = [row for row in table["groups"] if row["p"] is not None]
+        assert compared
+        for row in compared:
+            assert row["measures"]["difference"] == pytest.approx(row["rate"] - base)
     assert "Gap of rates" in page and "Gap of rates: rate less that of the reference." in page
 
     n, groups = document["input"]["rows"], len(document["groups"])
@@ -260,8 +263,8 @@ def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tm
     assert '<li><a href="#sizes">How many applied</a></li>' in page
 
 
-def test_a_hidden_group_is_not_shown_to_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from auditkit.disparity import GroupCounts, compare, measured, suppress
+def test_a_group_that_is_not_compared_is_not_shown_to_measures() -> None:
+    from auditkit.disparity import Applicants, DisparitySettings, disparities, with_measures
     from auditkit.disparity.measure import DisparityMeasure, Numbers
 
     seen: list[dict[str, Numbers]] = []
@@ -273,10 +276,16 @@ def test_a_hidden_group_is_not_shown_to_measures(tmp_path: Path, monkeypatch: py
             seen.append(counts)
             return dict.fromkeys(counts, 1.0)
 
-    table = suppress(compare(GroupCounts.of({"a": (50, 20), "b": (60, 10), "c": (3, 1), "d": (40, 2)})))
-    found = measured(table, [Seen], pytest.fail)
-    assert [sorted(counts) for counts in seen] == [["a", "b"]]
-    assert {row.group: row.measures["seen"] for row in found.groups} == {"a": 1.0, "b": 1.0, "c": None, "d": None}
+    counts = {"a": (500, 200), "b": (600, 100), "c": (3, 1), "d": (400, 20)}
+    people = [(group, k < x) for group, (n, x) in counts.items() for k in range(n)]
+    applicants = Applicants(
+        attributes={"G": pd.Series([group for group, _ in people])},
+        steps={"Hired": pd.Series([hired for _, hired in people])},
+    )
+    page = with_measures(disparities(applicants, DisparitySettings(threshold=0)), [Seen], pytest.fail)
+    (table,) = page.tables
+    assert [sorted(counts) for counts in seen] == [["a", "b", "d"]]
+    assert {row.group: row.measures["seen"] for row in table.groups} == {"a": 1.0, "b": 1.0, "c": None, "d": 1.0}
 
 
 def test_a_theme_can_replace_the_template_of_a_section(auditkit: Any, theirs: Path, tmp_path: Path) -> None:

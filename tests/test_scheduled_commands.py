@@ -113,7 +113,7 @@ def test_history_as_a_table_and_as_json(audit: Scheduled) -> None:
     code, out, _ = call("history")
     assert code == 0
     assert re.search(
-        r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Ethnicity: Black +150 +95.% +9 +1 +2026-11-16T", out
+        r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Ethnicity: Black +150\.0 +95\.0.% +9 +1 +2026-11-16T", out
     )
     assert "unchanged since run 1" in out
     document = json.loads(call("history", "--json")[1])

@@ -18,11 +18,14 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout, lay_out
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.model.variants import with_capacities, with_scores
+from auditkit.plugin_manager import shipped
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
 from support.constraints import KINDS, build
 from support.instances import FOUR, FREE_PARITY, boxes
+
+KINDS = shipped().constraints
 
 
 def staged(rng: np.random.Generator) -> Instance:
@@ -309,11 +312,11 @@ class AtMost(OutcomeConstraint):
 
     @classmethod
     def priced_by_default(cls, context: AuditContext) -> AtMost | None:
-        return cls(who=context.groups[0], cap=1.5)
+        return cls(who=context.attributes[0].groups[0], cap=1.5)
 
     @classmethod
     def explored_by_default(cls, context: AuditContext) -> AtMost | None:
-        return cls(who=context.groups[0], cap=0.5)
+        return cls(who=context.attributes[0].groups[0], cap=0.5)
 
     def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
         return 0.0, 2.0
@@ -335,8 +338,9 @@ def test_a_constraint_of_others_says_itself_what_defaults_and_questions_need() -
     answers = scenarios.ask(instance, None, kinds)
     assert [curve.label for curve in answers.frontiers] == ["at-most (who A)"]
     assert answers.constraints == ("at-most:who=A,cap=1.5",) and len(answers.budgets) == 1
-    sizes = {"A": 10, "B": 12}
-    made = default_constraints({**KINDS, **kinds}, sizes, {"A": 1.0, "B": 6.0})
+    layout = instance.layout
+    selected = np.where(np.array(layout.groups)[layout.candidate_group] == "A", 0.1, 0.5)
+    made = default_constraints({**KINDS, **kinds}, layout, selected)
     assert [constraint.type for constraint in made] == ["parity", "impact-ratio", "quota", "at-most"]
     named = scenarios.ask(instance, [AtMost(who="B", cap=2.0)], KINDS)
     assert [curve.label for curve in named.frontiers][-1] == "at-most (who B)"
@@ -361,5 +365,7 @@ def test_a_range_or_a_default_that_is_none_is_refused_with_its_plugin() -> None:
 
     with pytest.raises(PluginError, match=r"parameter_range of the constraint 'at-most' failed.*0 to inf is no range"):
         scenarios.frontier(FOUR, Endless(who="X", cap=1.0))
-    with pytest.raises(PluginError, match="priced_by_default of the constraint 'at-most' must return a constraint"):
-        default_constraints({"at-most": Endless}, {"X": 5, "Y": 5}, {"X": 1.0, "Y": 1.0})
+    with pytest.raises(
+        PluginError, match="priced_by_default of the constraint 'at-most' must return constraints or None"
+    ):
+        default_constraints({"at-most": Endless}, FOUR.layout, np.ones(len(FOUR.layout.candidate_ids)))

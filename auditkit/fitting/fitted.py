@@ -128,5 +128,13 @@ class Fitted(Shown):
 
     def _tables(self) -> list[pd.DataFrame]:
         """Candidates of each group, and how many the firm inspected and selected."""
-        groups = self.to_frame().groupby("group")
-        return [groups[["inspected", "selected"]].sum().assign(candidates=groups.size()).reset_index()]
+        import pandas as pd
+
+        layout, realised = self.instance.layout, self.realised
+        inspected, selected = (layout.by_attribute(who) for who in (realised.inspected, realised.selected))
+        rows = [
+            (name, group, inspected[name][group], selected[name][group], size)
+            for name, part in layout.protected.items()
+            for group, size in zip(part.names, part.sizes, strict=True)
+        ]
+        return [pd.DataFrame(rows, columns=["attribute", "group", "inspected", "selected", "candidates"])]

@@ -135,7 +135,7 @@ class StandingModel(_Part):
 class FirmModel(StandingModel):
     """What the firm's recorded decisions yielded."""
 
-    capacity: int | None = Field(description="positions of all searches")
+    capacity: int | None = Field(default=None, description="positions of all searches")
 
 
 class IntervalModel(_Part):

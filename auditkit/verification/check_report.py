@@ -29,7 +29,7 @@ def check_report(
     layout, realised = fitted.instance.layout, fitted.realised
     checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
     checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
-    checks.append(check_number("the firm: capacity", report["firm"]["capacity"], float(layout.capacity.sum())))
+    checks.append(check_number("the firm: capacity", report["firm"].get("capacity"), float(layout.capacity.sum())))
     if realised.long_term_utility is not None:
         found = realised.long_term_utility
         checks.append(check_number("the firm: long-term utility", report["firm"]["long_term_utility"], found))

@@ -16,6 +16,7 @@ from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.audit_run import Done, Job
 from auditkit.scheduled.audit_run import run as run_once
 from auditkit.scheduled.run_history import Run, opened
+from support import report_example
 
 BEGIN = datetime(2026, 11, 16, 6, 0, tzinfo=UTC)
 COUNTS = {"Black": (305, 9), "White": (704, 64)}
@@ -44,19 +45,22 @@ def table(step: str, counts: Mapping[str, tuple[int, int]], attribute: str = ATT
             else "too_little_evidence"
             if group == "Hispanic"
             else "difference_below_line",
+            **dict.fromkeys(("share", "interval", "p", "p_adjusted", "detectable_ratio", "within", "shortfall")),
         }
         for group, (n, x) in counts.items()
     ]
     crossing = "+" in attribute
-    about = {"attribute": attribute, "step": step, "kind": "cumulative", "crossing": crossing}
-    return {**about, "reference": reference, "groups": groups}
+    about = {"attribute": attribute, "step": step, "kind": "cumulative", "crossing": crossing, "unknown": 0}
+    totals = {key: sum(row[key] for row in groups) for key in ("applicants", "selected")}  # type: ignore[misc]
+    omnibus = {"p_adjusted": None, "open": False, "pooled": None, "stratified": None}
+    return {**about, **totals, "reference": reference, "groups": groups, "omnibus": omnibus}
 
 
-def policy(utility: float, unfilled: float, **more: Any) -> dict[str, Any]:
+def policy(utility: float, left_open: float, **more: Any) -> dict[str, Any]:
     numbers = {
         group: {"candidates": n, "inspected": INTERVIEWED[group][1], "selected": x} for group, (n, x) in HIRED.items()
     }
-    return {"utility": utility, "by_group": {ATTRIBUTE: numbers}, "unfilled_capacity": unfilled, **more}
+    return {"utility": utility, "by_group": {ATTRIBUTE: numbers}, "unfilled_capacity": left_open, **more}
 
 
 def document(counts: Mapping[str, tuple[int, int]] | None = None, **parts: Any) -> dict[str, Any]:
@@ -69,6 +73,9 @@ def document(counts: Mapping[str, tuple[int, int]] | None = None, **parts: Any) 
             0.5,
             label=label,
             status="optimal",
+            **dict.fromkeys(("ex_post_slack", "unfilled", "bound", "duals")),
+            specs=[],
+            conflict=[],
             gap=1e-9,
             price_of_fairness={
                 "ratio": kept,
@@ -83,15 +90,21 @@ def document(counts: Mapping[str, tuple[int, int]] | None = None, **parts: Any) 
         "version": __version__,
         "created": "2026-11-16T06:00:00Z",
         "input": {"path": "people.csv", "rows": 1127, "sha256": "a" * 64},
-        "problems": {"total": 29},
+        "problems": {"total": 29, "by_code": [], "counts": {"read": 1127, "used": 1127, "left": {}}},
         "steps": list(STEPS),
         "firm": policy(2500.0, 9, capacity=89),
         "unconstrained": policy(3000.0, 0.5),
         "constrained": constrained,
-        "disparity": {"tables": [*tables, table(STEPS[1], CROSSED, "Gender+Ethnicity")], "steps": list(STEPS)},
+        "disparity": {
+            "tables": [*tables, table(STEPS[1], CROSSED, "Gender+Ethnicity")],
+            "attributes": [ATTRIBUTE],
+            "crossings": ["Gender+Ethnicity"],
+            "steps": list(STEPS),
+            **{"applicants": 1127, "undecided": 0, "level": 0.05, "line": 0.8, "alpha": 0.05, "minimum_share": 0.02},
+        },
         "provenance": {"python": "3.11.7", "platform": "Linux x86_64"},
     }
-    return {**made, **parts}
+    return {**report_example.document(), **made, **parts}
 
 
 class FakeJob:
