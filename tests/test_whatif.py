@@ -18,14 +18,11 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout, lay_out
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.model.variants import with_capacities, with_scores
-from auditkit.plugin_manager import shipped
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
 from support.constraints import KINDS, build
 from support.instances import FOUR, FREE_PARITY, boxes
-
-KINDS = shipped().constraints
 
 
 def staged(rng: np.random.Generator) -> Instance:

@@ -208,7 +208,7 @@ def attributes(document: Document) -> list[AttributeView]:
     return sorted(views, key=worst)
 
 
-class Column(NamedTuple):
+class MatrixColumn(NamedTuple):
     """A column of the first page: a step, of whom."""
 
     step: str
@@ -216,16 +216,16 @@ class Column(NamedTuple):
     of: str
 
 
-def columns(document: Document) -> list[Column]:
+def columns(document: Document) -> list[MatrixColumn]:
     """All steps of all applicants, then the later ones of those who reached the step before."""
     steps = list(dict.fromkeys(named(table["step"]) for table in disparities(document)))
-    found = [Column(step, "cumulative", "of all applicants") for step in steps]
+    found = [MatrixColumn(step, "cumulative", "of all applicants") for step in steps]
     for before, step in pairwise(steps):
-        found.append(Column(step, "conditional", f"of those who reached “{before}”"))
+        found.append(MatrixColumn(step, "conditional", f"of those who reached “{before}”"))
     return found
 
 
-def cell(view: AttributeView, column: Column, group: str | None = None) -> Part | None:
+def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> Part | None:
     """The result of a group in a column; without a group, the one that fares worst."""
     rows = [
         row
