@@ -22,7 +22,8 @@ from auditkit.constraints.outcome import WelfareConstraint
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.model.layout import Floats, Layout
-from auditkit.solver import solve
+from auditkit.solver import convex, solve
+from auditkit.solver.oracle import Infeasible, Oracle
 from auditkit.verification import check_solution
 
 Values = dict[str, float]
@@ -121,6 +122,40 @@ def test_convex_optima_agree_with_the_program_over_all_policies(
         assert solution.constrained.utility == pytest.approx(truth.utility, abs=1e-6)
         assert solution.constrained.gap <= 1e-6
         assert solution.constrained.rows.measures[0].slack(solution.constrained.outcome.visits) >= -1e-7
+
+
+def test_a_measure_that_a_row_makes_impossible_is_refuted_soon() -> None:
+    """The tangents near an outcome of 0 are so steep that the master LP could not tell columns apart."""
+    document: Document = {
+        "format": "auditkit-instance/1",
+        "searches": [
+            {
+                "id": "q0",
+                "capacity": 1,
+                "candidates": [
+                    {
+                        "id": "a",
+                        "group": "Y",
+                        "start": "s0",
+                        "states": {
+                            "s0": {"reward": -2.0, "to": {"hired": 0.2829939320776553, "s0": 0.7170060679223447}},
+                            "hired": {"reward": 7.0, "terminal": True},
+                        },
+                    },
+                    {"id": "b", "group": "X", "cost": -1.0, "values": [4.0, 0.0], "probs": [1 / 3, 2 / 3]},
+                    {"id": "c", "group": "Z", "cost": 1.0, "values": [9.0], "probs": [1.0]},
+                ],
+            }
+        ],
+        "constraints": [],
+    }
+    never = bind_rows([({("q0", "b", "inspected"): 1.0}, "==", 0.0)])
+    welfare = build("nash-welfare:on=inspection,level=individual,minimum=0.1267754227031885")
+    instance = instance_from_document(document)
+    oracle = Oracle(instance.layout, bind([*never, welfare], instance.layout))
+    with pytest.raises(Infeasible):
+        convex.meet(oracle)
+    assert oracle.calls < 100
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from auditkit.constraints.checks import STEP, slope_flaw
 from auditkit.errors import PluginError, shipped
 from auditkit.model.layout import Floats, dot
 from auditkit.solver.dual_search import Meeting
-from auditkit.solver.master import MOST_ROUNDS, Master, Pricing, phase_one
+from auditkit.solver.master import MOST_ROUNDS, Master, Pricing, known, phase_one
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
 
@@ -87,7 +87,8 @@ class _Problem:
                 for column, value in zip(self.columns, values, strict=True)
             ]
             self.oracle.add_cut(k, cut)
-            size = max(abs(cut.bound), dot(np.abs(cut.coefficients), visits[cut.states]), 1e-9)
+            weights = np.abs(cut.coefficients)
+            size = max(abs(cut.bound), dot(weights, visits[cut.states]), float(weights.max(initial=0.0)), 1e-9)
             self.scale = np.append(self.scale, size)
             if master is not None:
                 master.add_row(self.oracle.rows, size, self.columns)
@@ -138,7 +139,7 @@ class _Problem:
     def find_anchor(self) -> None:
         """Generate columns and cuts until a mixture meets every measure with room to spare, or prove that none does."""
         margins = iter(MARGINS)
-        margin = next(margins)
+        margin, repeated = next(margins), 0
         for _ in range(MOST_ROUNDS):
             value, duals, weights = self.linear(margin)
             if -value <= FEASIBILITY:
@@ -160,7 +161,13 @@ class _Problem:
             if reach - gain < -FEASIBILITY:  # not with this margin
                 margin = next(margins)
                 continue
-            self.add(new)
+            if known(new, self.columns, self.scale):  # the LP cannot tell the column's worth: ask it something else
+                repeated += 1
+                if repeated > STALLED:
+                    break
+                self.cut_at(self.visits(weights))
+            else:
+                self.add(new)
         theirs = [k for k in range(len(self.measures)) if not shipped(self._owner(k))]
         if theirs:
             raise self._blame(theirs[0], "neither met nor refuted: check that it is convex, and its gradient")

@@ -172,7 +172,7 @@ def generate(oracle: Oracle) -> Meeting:
         value, duals = master.solve()
         duals = oracle.proper(duals)
         new = pricing.next(duals, value + _rounding(value, duals, scale))
-        if pricing.bound - value <= _rounding(value, pricing.centre, scale) or _known(new, master, scale):
+        if pricing.bound - value <= _rounding(value, pricing.centre, scale) or known(new, master.columns, scale):
             break
         master.add(new)
     columns, weights, duals = master.mixture()
@@ -229,14 +229,14 @@ def phase_one(oracle: Oracle, master: Master) -> None:
         new = oracle.column(Policy.towards(duals))
         # max over policies of duals.(b - Theta p): below zero, no policy has all rows right
         reach = float(duals @ (oracle.rows.bounds - new.values))
-        if reach < -FEASIBILITY or _known(new, master, master.scale):
+        if reach < -FEASIBILITY or known(new, master.columns, master.scale):
             raise Infeasible(duals)
         master.add(new)
 
 
-def _known(new: Column, master: Master, scale: Floats) -> bool:
-    """Whether a column equal to rounding is in the master already, so that another round would repeat this one."""
-    values = np.array([column.values for column in master.columns]) / scale
-    utilities = np.array([column.utility for column in master.columns])
+def known(new: Column, columns: Sequence[Column], scale: Floats) -> bool:
+    """Whether a column equal to rounding is among the columns already, so that another round would repeat this one."""
+    values = np.array([column.values for column in columns]) / scale
+    utilities = np.array([column.utility for column in columns])
     same = (np.abs(values - new.values / scale) <= 1e-14).all(axis=1)
     return bool((same & (np.abs(utilities - new.utility) <= 1e-14 * (1.0 + abs(new.utility)))).any())
