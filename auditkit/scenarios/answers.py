@@ -28,7 +28,7 @@ from auditkit.model.instance import Instance
 from auditkit.scenarios.frontier import STEPS, TIGHTENS, Frontier, frontier
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
-from auditkit.solver import solve
+from auditkit.solver import solve_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +153,7 @@ def ask(
         frontiers.append(found if given else replace(found, present=None))
     biased = positions = None
     if chosen:
-        conflict = solve(instance, chosen).conflict
+        conflict = solve_once(instance, chosen).conflict
         if conflict:
             notices.append(f"{', '.join(conflict)} cannot hold together: nothing was asked about them.")
         else:
@@ -173,7 +173,7 @@ def ask(
 
 
 def _rates(instance: Instance) -> dict[str, float]:
-    outcome = solve(instance).unconstrained
+    outcome = solve_once(instance).unconstrained
     numbers = outcome.by_group(outcome.selected) / outcome.layout.group_sizes
     return dict(zip(outcome.layout.groups, map(float, numbers), strict=True))
 
