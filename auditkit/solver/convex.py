@@ -197,9 +197,8 @@ class _Problem:
             if pricing.bound - best[0] <= CLOSED * size or stalled > STALLED + 2 * len(self.affine):
                 break
             gain, loss = oracle.plane(new, duals) - value, value - utility
-            if gain > 0.01 * CLOSED * size:
+            if gain > 0.01 * CLOSED * size and master.add(new):
                 self.add(new)
-                master.add(new)
             if loss > max(CUT_WHEN * gain, 0.01 * CLOSED * size):
                 self.cut_at(visits, master)
         kept = np.flatnonzero(best[1])
