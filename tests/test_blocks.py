@@ -156,3 +156,32 @@ def test_a_policy_of_other_rows_keeps_its_meaning() -> None:
     found = BlockSums(layout, other).of_policy(policy)
     np.testing.assert_allclose(found.utility.sum(), layout.reward @ alone, atol=1e-12)
     assert isinstance(other, Rows)
+
+
+def test_types_tell_apart_whatever_rows_do() -> None:
+    """Candidates of one law who differ only in a protected attribute, a text or a number that a row weighs."""
+    rng = np.random.default_rng(8)
+
+    def box(number: int) -> Box:
+        groups = {"Gender": "FM"[rng.integers(2)], "Race": "PQ"[rng.integers(2)]}
+        own = {"Department": "ab"[rng.integers(2)], "km": float(rng.integers(1, 4))}
+        return Box(str(number), groups, 0.3, [0.0, 2.0, 5.0], [0.3, 0.4, 0.3], attributes=own)
+
+    searches = (Search(f"s{i}", 2, tuple(box(j) for j in range(8))) for i in range(5))
+    instance = Instance(tuple(searches))
+    layout = instance.layout
+    assert len(np.unique(Types.of_boxes(layout, layout.candidate_group).of)) == 4
+    constraints = [build("parity:by=Gender,within=Department"), build("budget:limit=12,expense=km")]
+    constraints += [build("quota:by=Race,group=P,share=0.5")]
+    rows = bind(constraints, layout)
+    sums = BlockSums(layout, rows)
+    assert sums.types is not None
+    table = np.column_stack([layout.texts["Department"].codes, layout.attributes["km"], layout.candidate_group])
+    assert len(np.unique(sums.types.of)) == len(np.unique(table, axis=0)) > 4
+    policy = Policy.at(tuple(rng.normal(0, 0.5, len(rows))))
+    visits = Prepared.of_policy(layout, rows, policy).visits()
+    np.testing.assert_allclose(sums.totals(sums.values(sums.of_policy(policy))), rows.values(visits), atol=1e-12)
+    by_types = solve(instance, constraints).constrained
+    by_columns = solve(instance, constraints, "caratheodory").constrained
+    assert by_types is not None and by_columns is not None
+    assert by_types.utility == pytest.approx(by_columns.utility, abs=1e-8)

@@ -35,7 +35,7 @@ Path = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class NumberedChain:
     """One candidate, its states numbered from 0."""
 
     size: int
@@ -44,13 +44,15 @@ class Chain:
     steps: list[list[tuple[int, float]]]
 
     @staticmethod
-    def of(layout: Layout, candidate: int) -> Chain:
+    def of(layout: Layout, candidate: int) -> NumberedChain:
         first, last = int(layout.candidate_ptr[candidate]), int(layout.candidate_ptr[candidate + 1])
         ptr, items, prob = layout.edges.ptr, layout.edges.items, layout.edge_prob
         steps = [
             [(int(items[e]) - first, float(prob[e])) for e in range(ptr[s], ptr[s + 1])] for s in range(first, last)
         ]
-        return Chain(last - first, layout.terminal[first:last].tolist(), layout.stop[first:last].tolist(), steps)
+        return NumberedChain(
+            last - first, layout.terminal[first:last].tolist(), layout.stop[first:last].tolist(), steps
+        )
 
 
 def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[list[Floats], Vector]:
@@ -78,14 +80,14 @@ def evaluate(layout: Layout, levels: tuple[list[Floats], Vector], searches: Iter
     tol = tuple(TIE_TOLERANCE * size if len(rewards) > 1 else 0.0 for size in sizes)
     table = np.column_stack(rewards)
     visits = np.zeros(layout.states)
-    known: dict[tuple[bytes, ...], tuple[Chain, Index, Path]] = {}
+    known: dict[tuple[bytes, ...], tuple[NumberedChain, Index, Path]] = {}
     for search in range(len(layout.search_ids)) if searches is None else searches:
         candidates = range(layout.search_ptr[search], layout.search_ptr[search + 1])
-        numbers: list[tuple[Chain, Index, Path]] = []
+        numbers: list[tuple[NumberedChain, Index, Path]] = []
         for c in candidates:
             key = _alike(layout, c, table)
             if key not in known:
-                chain = Chain.of(layout, c)
+                chain = NumberedChain.of(layout, c)
                 first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
                 index = indices(chain, [tuple(map(float, row)) for row in table[first:last]], tol)
                 known[key] = chain, index, running_minimum(chain, index) if len(tol) == 1 else {}
@@ -120,7 +122,7 @@ def _sign(x: Vector, y: Vector, tol: Vector) -> int:
     return 0
 
 
-def indices(chain: Chain, reward: list[Vector], tol: Vector) -> Index:
+def indices(chain: NumberedChain, reward: list[Vector], tol: Vector) -> Index:
     """Index of every non-terminal state by elimination, largest first.
 
     For a state s not yet eliminated, gain(s) and stop(s) are what is collected and the chance of selection from s until
@@ -191,7 +193,7 @@ def _snapped(index: list[Index], tol: Vector) -> list[Index]:
     return [{s: tuple(to.get(x, x) for to, x in zip(moves, y, strict=True)) for s, y in own.items()} for own in index]
 
 
-def running_minimum(chain: Chain, index: Index) -> Path:
+def running_minimum(chain: NumberedChain, index: Index) -> Path:
     """Expected visits of each state by where the smallest index so far was met, while one always goes on."""
     mass: Path = {}
     entered = {0: 1.0}  # states that become the smallest index, and how often
@@ -211,7 +213,7 @@ def running_minimum(chain: Chain, index: Index) -> Path:
     return mass
 
 
-def _stay(chain: Chain, start: int, inside: set[int]) -> dict[int, float]:
+def _stay(chain: NumberedChain, start: int, inside: set[int]) -> dict[int, float]:
     """Expected visits, from `start`, of the states `inside` until one outside is entered."""
     reached, todo = {start}, [start]
     edges: list[tuple[int, int, float]] = []
@@ -235,7 +237,7 @@ def _stay(chain: Chain, start: int, inside: set[int]) -> dict[int, float]:
     return {s: max(0.0, float(solved[i])) for s, i in place.items()}
 
 
-def _visits(numbers: list[tuple[Chain, Index, Path]], k: int) -> list[list[float]]:
+def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[list[float]]:
     """Visits of every state of every candidate of a search."""
     events = []
     for c, (chain, index, path) in enumerate(numbers):
