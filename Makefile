@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs study bench lock clean
+.PHONY: help demo test lint types docs study bench bench-scale lock clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
@@ -16,6 +16,7 @@ help:
 	@echo "make docs    the documentation as pages to read in build/docs, and the parts of it that the program writes"
 	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
 	@echo "make bench   the benchmarks, as ratios within one run"
+	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
 	@echo "make clean   remove caches and build results (not $(VENV))"
 
@@ -55,7 +56,10 @@ study: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py --study build/study
 
 bench: $(VENV)/.installed-test
-	@for file in benchmarks/bench_*.py; do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	@for file in $(filter-out benchmarks/bench_scale.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+
+bench-scale: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/bench_scale.py
 
 lock:
 	rm -rf build/lock

@@ -21,7 +21,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.solver import solve
-from auditkit.solver.oracle import Oracle
+from auditkit.solver.oracle import free_visits
 from auditkit.verification import check_solution
 
 GROUPS = ("X", "Y")
@@ -113,7 +113,7 @@ def _check_row(row: Row, layout: Layout) -> None:
 
 def _some_visits(layout: Layout) -> list[Floats]:
     """Points near what policies do, with every state visited a little: where a measure must be smooth."""
-    free = Oracle(layout, bind([], layout)).free.visits
+    free = free_visits(layout)
     more = np.minimum(1.0, free + 0.3)
     return [0.5 * free + 0.05, 0.2 * free + 0.8 * more, 0.7 * more]
 

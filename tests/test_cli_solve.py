@@ -31,7 +31,7 @@ def test_solve_prints_a_table_and_the_document(auditkit: Any) -> None:
     assert "6.5625" in shown.out and "selection parity X = Y" in shown.out
     printed = auditkit("solve", SAMPLE, "--json")
     document = json.loads(printed.out)
-    assert document["format"] == "auditkit-solution/1"
+    assert document["format"] == "auditkit-solution/2"
     assert document["status"] == "optimal" and document["method"] == "column-generation"
     assert document["constrained"]["utility"] == pytest.approx(6.5625)
     assert document["constrained"]["gap"] >= 0
@@ -46,7 +46,9 @@ def test_solve_then_verify(auditkit: Any, tmp_path: Path, method: str) -> None:
     stands = auditkit("verify", out, SAMPLE)
     assert stands.code == 0 and "claims stand" in stands.out
     document = json.loads(out.read_text())
-    document["constrained"]["policies"][0]["weight"] += 0.01
+    mixture = document["constrained"]["mixture"]
+    lottery = mixture["firm"] if "firm" in mixture else next(iter(mixture["searches"].values()))
+    lottery[0][1] += 0.01
     out.write_text(json.dumps(document))
     fails = auditkit("verify", out, SAMPLE)
     assert fails.code == 1 and "does not stand" in fails.out
@@ -165,7 +167,7 @@ def test_files_that_are_not_there_or_not_right(auditkit: Any, tmp_path: Path, wr
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00\x81")
     assert auditkit("solve", tmp_path / "binary").code == 2
     assert auditkit("verify", SAMPLE, SAMPLE).code == 2
-    broken = write({"format": "auditkit-solution/1", "status": "optimal"}, "solution.json")
+    broken = write({"format": "auditkit-solution/2", "status": "optimal"}, "solution.json")
     ran = auditkit("verify", broken, SAMPLE)
     assert ran.code == 2 and "Traceback" not in ran.err
 

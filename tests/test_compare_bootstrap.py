@@ -50,7 +50,7 @@ def bootstrap_of(constraint: Constraint, replicates: int) -> tuple[Bootstrap, An
 @pytest.mark.parametrize("keys", CASES, ids=lambda keys: f"{keys['type']}-{keys.get('on', 'selection')}")
 def test_replicates_are_near_the_optimum_of_the_resampled_instance(keys: dict[str, Any]) -> None:
     constraint = make(KINDS, keys)
-    boot, optimum = bootstrap_of(constraint, 16)
+    boot, optimum = bootstrap_of(constraint, PILOTS + 8)
     problem = Resampled(boot, range(len(optimum.rows)), 1e-6)
     problem.near(optimum.duals)
     # the sample itself is no replicate, but the LP must find its optimum

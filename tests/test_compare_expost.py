@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditkit.compare.expost import ExPost, Grid, histogram
+from auditkit.compare.expost import ExPost, Grid, histogram, sum_of
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.binding import make
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver import solve
-from auditkit.solver.policy import Policy
+from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import plugins, random_instance
 
 KINDS = plugins().constraints
@@ -54,30 +54,30 @@ def play(layout: Layout, rewards: Floats, search: int, drawn: tuple[int, ...]) -
     return selected, inspected
 
 
-def everything(instance: Instance, rows: Rows, policies: Any, weights: Any) -> list[tuple[float, Floats, int]]:
+def everything(instance: Instance, rows: Rows, mixture: Mixture) -> list[tuple[float, Floats, int]]:
     """(chance, number of visits of each state, positions left open) for every course of events in all searches."""
     layout = instance.layout
+    rewards = [policy.rewards(layout, rows)[:, 0] for policy in mixture.policies]
+    assert mixture.firm is None
+    searches = []
+    for s in range(len(layout.search_ids)):
+        who = range(layout.search_ptr[s], layout.search_ptr[s + 1])
+        sizes = [range(layout.candidate_ptr[c + 1] - layout.candidate_ptr[c] - 1) for c in who]
+        courses = []
+        for (policy, weight), drawn in product(mixture.lottery(s), product(*sizes)):
+            chance, visits = weight, np.zeros(layout.states)
+            for c, number in zip(who, drawn, strict=True):
+                chance *= layout.edge_prob[layout.edges.ptr[layout.candidate_ptr[c]] + number]
+            selected, inspected = play(layout, rewards[policy], s, drawn)
+            for c, number in zip(who, drawn, strict=True):
+                visits[layout.candidate_ptr[c]] = c in inspected
+                visits[layout.candidate_ptr[c] + 1 + number] = c in selected
+            courses.append((chance, visits, int(layout.capacity[s]) - len(selected)))
+        searches.append(courses)
     found = []
-    for weight, policy in zip(weights, policies, strict=True):
-        rewards = policy.rewards(layout, rows)[:, 0]
-        searches = []
-        for s in range(len(layout.search_ids)):
-            who = range(layout.search_ptr[s], layout.search_ptr[s + 1])
-            sizes = [range(layout.candidate_ptr[c + 1] - layout.candidate_ptr[c] - 1) for c in who]
-            courses = []
-            for drawn in product(*sizes):
-                chance, visits = 1.0, np.zeros(layout.states)
-                for c, number in zip(who, drawn, strict=True):
-                    chance *= layout.edge_prob[layout.edges.ptr[layout.candidate_ptr[c]] + number]
-                selected, inspected = play(layout, rewards, s, drawn)
-                for c, number in zip(who, drawn, strict=True):
-                    visits[layout.candidate_ptr[c]] = c in inspected
-                    visits[layout.candidate_ptr[c] + 1 + number] = c in selected
-                courses.append((chance, visits, int(layout.capacity[s]) - len(selected)))
-            searches.append(courses)
-        for together in product(*searches):
-            chances, visits, unfilled = zip(*together, strict=True)
-            found.append((weight * float(np.prod(chances)), np.sum(visits, axis=0), sum(unfilled)))
+    for together in product(*searches):
+        chances, every, unfilled = zip(*together, strict=True)
+        found.append((float(np.prod(chances)), np.sum(every, axis=0), sum(unfilled)))
     return found
 
 
@@ -106,7 +106,7 @@ def test_laws_are_those_of_everything_that_can_happen(keys: list[dict[str, Any]]
     assert optimum is not None
     layout = instance.layout
     chance = ExPost(layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, layout))
-    courses = everything(instance, optimum.rows, optimum.mixture.policies, optimum.mixture.weights)
+    courses = everything(instance, optimum.rows, optimum.mixture)
     assert sum(p for p, _, _ in courses) == pytest.approx(1)
     for j, row in enumerate(optimum.rows.rows):
         law = chance.slack(j)
@@ -195,12 +195,12 @@ def test_rows_on_values_or_several_outcomes_have_no_law() -> None:
 def test_a_grid_is_a_convolution() -> None:
     rng = np.random.default_rng(0)
     one, two = rng.dirichlet(np.ones(6)).reshape(2, 3), rng.dirichlet(np.ones(4)).reshape(2, 2)
-    grid = Grid(0, 0, one).then(two)
+    grid = Grid(0, 0, one).plus(Grid(0, 0, two))
     expected = np.zeros((3, 4))
     for (i, j), (a, b) in product(np.ndindex(2, 3), np.ndindex(2, 2)):
         expected[i + a, j + b] += one[i, j] * two[a, b]
     np.testing.assert_allclose(grid.chance, expected, atol=1e-15)
-    sure = Grid(0, 0, np.ones((1, 1))).then(np.array([[0.0, 0.0], [0.0, 1.0]]))
+    sure = Grid(0, 0, np.ones((1, 1))).plus(Grid(0, 0, np.array([[0.0, 0.0], [0.0, 1.0]])))
     assert (sure.first, sure.second, sure.chance.shape) == (1, 1, (1, 1))
 
 
@@ -223,3 +223,47 @@ def test_the_unconstrained_policy_has_laws_too() -> None:
     assert free.mixture.policies == (Policy.at(np.zeros(0)),)
     chance = ExPost(instance.layout, nothing, free.mixture, None)
     assert chance.unfilled().mean == pytest.approx(free.outcome.unfilled_capacity, abs=1e-12)
+
+
+def test_a_firm_wide_lottery_mixes_the_laws_of_its_policies() -> None:
+    instance = random_instance(3, searches=3, candidates=4, groups="XY")
+    optimum = solve(instance, [make(KINDS, {"type": "parity"})], "rdip").constrained
+    assert optimum is not None and optimum.mixture.firm is not None
+    parts = Parts.of(optimum.rows, instance.layout)
+    mixed = ExPost(instance.layout, optimum.rows, optimum.mixture, parts)
+    law, mean, second = mixed.slack(0), 0.0, 0.0
+    for policy, weight in optimum.mixture.firm:
+        alone = Mixture((optimum.mixture.policies[policy],), optimum.mixture.count)
+        own = ExPost(instance.layout, optimum.rows, alone, parts).slack(0)
+        assert own is not None
+        mean += weight * own.mean
+        second += weight * (own.sd**2 + own.mean**2)
+    assert law is not None
+    assert law.mean == pytest.approx(mean, abs=1e-12)
+    assert law.sd**2 == pytest.approx(second - mean**2, abs=1e-12)
+
+
+def test_large_tables_are_put_on_fewer_counts_with_the_same_mean_and_deviation(monkeypatch: pytest.MonkeyPatch) -> None:
+    instance = random_instance(8, searches=40, candidates=5, capacity=3, groups="XY")
+    optimum = solve(instance, [make(KINDS, {"type": "parity"})]).constrained
+    assert optimum is not None
+    parts = Parts.of(optimum.rows, instance.layout)
+    exact = ExPost(instance.layout, optimum.rows, optimum.mixture, parts).slack(0)
+    monkeypatch.setattr("auditkit.compare.expost.MOST_GRID", 200)
+    coarse = ExPost(instance.layout, optimum.rows, optimum.mixture, parts).slack(0)
+    assert exact is not None and coarse is not None
+    assert exact.error == 0 < coarse.error < 0.3 * exact.sd
+    assert coarse.mean == pytest.approx(exact.mean, abs=1e-10)
+    assert coarse.sd == pytest.approx(exact.sd, rel=1e-10)
+
+
+@pytest.mark.parametrize("products", [0, 10**9])
+def test_convolutions_agree_however_they_are_formed(products: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    tables = [rng.dirichlet(np.ones(12)).reshape(3, 4) for _ in range(9)]
+    expected = sum_of(tables)
+    monkeypatch.setattr("auditkit.compare.expost.FEW", 0)
+    monkeypatch.setattr("auditkit.compare.expost.MOST_PRODUCTS", products)
+    found = sum_of(tables)
+    assert (found.first, found.second) == (expected.first, expected.second)
+    np.testing.assert_allclose(found.chance, expected.chance, atol=1e-15)

@@ -67,7 +67,7 @@ def test_its_mixture_can_be_verified_where_it_can_be_listed() -> None:
     rows = bind(constraints, FOUR.layout)
     doc = json.loads(json.dumps(solve(FOUR, constraints, "g-rdip", settings=Settings(outer=40)).to_json()))
     assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] == []
-    doc["constrained"]["policies"][0]["weight"] += 0.1
+    doc["constrained"]["mixture"]["firm"][0][1] += 0.1
     assert [c.claim for c in check_solution(doc, FOUR.layout, rows, "h") if not c.holds] != []
     convex: list[Constraint] = [build("nash-welfare:minimum=0.45")]
     mixed = solve(FOUR, convex, "g-rdip", settings=Settings(outer=3, inner=2))

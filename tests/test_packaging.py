@@ -175,7 +175,7 @@ def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) 
 
     (elsewhere / "four-boxes.json").write_text(json.dumps(FOUR_BOXES))
     solution = json.loads(completed(auditkit, "solve", "four-boxes.json", "--json", cwd=elsewhere).stdout)
-    assert solution["format"] == "auditkit-solution/1"
+    assert solution["format"] == "auditkit-solution/2"
     assert solution["status"] == "optimal"
     assert solution["unconstrained"]["utility"] == pytest.approx(7.0625, abs=1e-9)
     assert solution["constrained"]["utility"] == pytest.approx(6.5625, abs=1e-9)

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audit_helpers import random_instance
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from auditkit.plugins.quota import Quota
 from auditkit.scenarios.frontier import frontier
 from auditkit.solver import solve
 from auditkit.solver.rounding import ROUNDING, without_noise
+from support.audit_helpers import random_instance
 
 FOUR = Path(__file__).resolve().parents[1] / "sample_data" / "four-boxes.json"
 

@@ -49,7 +49,7 @@ def test_the_schema_in_docs_is_what_the_program_says(name: str) -> None:
 
 def test_the_command_prints_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert invoke(["schema", "solution"]) == 0
-    assert json.loads(capsys.readouterr().out)["title"].startswith("auditkit-solution/1")
+    assert json.loads(capsys.readouterr().out)["title"].startswith("auditkit-solution/2")
     assert invoke(["schema"]) == 0
     listed = capsys.readouterr().out
     assert all(name in listed for name in json_schemas.FILES)
@@ -180,9 +180,9 @@ def test_verify_refuses_what_does_not_match(
     text = said("report", broken, few_people)
     assert "the report: firm.utility: Input should be a valid number" in text
     assert "the report: constrained[0].duals[0].slack: is missing (write it again with auditkit report" in text
-    solution = change(solve(FOUR, [build("parity")]).to_json(), ["constrained", "policies", 0, "weight"])
+    solution = change(solve(FOUR, [build("parity")]).to_json(), ["constrained", "policies", 0, "duals"])
     text = said("solution", solution, SAMPLES / "four-boxes.json")
-    assert "solution.json: constrained.policies[0].weight: is missing (write it again with auditkit solve" in text
+    assert "solution.json: constrained.policies[0].duals: is missing (write it again with auditkit solve" in text
     assert faults("report", broken) and faults("solution", solution)
 
 

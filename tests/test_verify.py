@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
-from auditkit.model.documents import instance_from_document
+from auditkit.model.documents import FIRST_SOLUTION, FirstSolutionModel, instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
@@ -65,7 +65,8 @@ def tamper(path: str, change: Callable[[Any], Any]) -> Callable[[Doc], None]:
 
 
 TAMPERED = [
-    "constrained.policies.0.weight",
+    "constrained.mixture.searches.s.0.1",
+    "constrained.randomised",
     "constrained.policies.0.duals.0",
     "constrained.constraints.0.dual",
     "constrained.constraints.0.value",
@@ -99,8 +100,9 @@ def test_an_altered_number_is_found(path: str) -> None:
 def test_weights_that_still_sum_to_one_are_found() -> None:
     constraints: list[Constraint] = [Parity(basis="count")]
     altered = solved(FOUR, constraints)
-    altered["constrained"]["policies"][0]["weight"] += 0.1
-    altered["constrained"]["policies"][1]["weight"] -= 0.1
+    (lottery,) = altered["constrained"]["mixture"]["searches"].values()
+    lottery[0][1] += 0.1
+    lottery[1][1] -= 0.1
     assert "selection parity X = Y: holds" in failures(altered, FOUR, constraints)
 
 
@@ -116,9 +118,38 @@ def test_a_worse_policy_is_found_even_if_all_its_numbers_are_right() -> None:
             "select_by_value": [0, 0],
         }
     doc["constrained"] |= {"utility": 0.0, "gap": doc["constrained"]["bound"], "unfilled_capacity": 1.0}
-    doc["constrained"]["policies"] = [{"weight": 1.0, "objective": 0.0, "duals": [0.0]}]
+    doc["constrained"] |= {"policies": [{"objective": 0.0, "duals": [0.0]}], "mixture": {"default": 0}, "randomised": 0}
     doc["price_of_fairness"] = {"ratio": 0.0, "loss": doc["unconstrained"]["utility"]}
     assert failures(doc, FOUR, constraints) == ["the gap is closed"]
+
+
+def test_a_mixture_that_makes_no_sense_is_found() -> None:
+    constraints: list[Constraint] = [Parity(basis="count")]
+    honest = solved(FOUR, constraints)
+    wrong: list[Doc] = [
+        {},
+        {"default": 7},
+        {"default": 0, "searches": {"nobody": [[0, 1.0]]}},
+        {"firm": [[0, 0.5], [2, 0.5]]},
+    ]
+    for mixture in wrong:
+        altered = copy.deepcopy(honest)
+        altered["constrained"]["mixture"] = mixture
+        assert "every search has a policy" in failures(altered, FOUR, constraints)
+
+
+def test_solutions_of_the_first_format_are_still_verified() -> None:
+    constraints: list[Constraint] = [Parity(basis="count")]
+    doc = solved(FOUR, constraints, "rdip")
+    draws = doc["constrained"].pop("mixture")["firm"]
+    del doc["constrained"]["randomised"]
+    for i, weight in draws:
+        doc["constrained"]["policies"][i]["weight"] = weight
+    doc["format"] = FIRST_SOLUTION
+    FirstSolutionModel.model_validate(doc)
+    assert failures(doc, FOUR, constraints) == []
+    doc["constrained"]["policies"][0]["weight"] += 0.1
+    assert failures(doc, FOUR, constraints) != []
 
 
 def test_another_instance_or_other_constraints_are_found() -> None:

@@ -28,7 +28,7 @@ CONSTRAINT, CHANNEL = "ConstraintModel", "Channel"
 
 FILES: dict[str, tuple[type[BaseModel], str]] = {
     "instance": (InstanceModel, "auditkit-instance/1: what auditkit fit writes and auditkit solve reads"),
-    "solution": (SolutionModel, "auditkit-solution/1: what auditkit solve --json prints and auditkit verify checks"),
+    "solution": (SolutionModel, "auditkit-solution/2: what auditkit solve --json prints and auditkit verify checks"),
     "report": (ReportModel, "auditkit-report/2: what auditkit report writes and auditkit verify checks"),
     "config": (Config, "audit.toml: the settings that auditkit init writes"),
 }

@@ -113,9 +113,12 @@ def _print(solution: Solution) -> None:
         for w, policy in zip(best.mixture.weights, best.mixture.policies, strict=True)
     ]
     if len(policies) <= MOST_ROWS:
-        print_table(["weight", "duals of the policy"], policies)
+        print_table(["share of searches", "duals of the policy"], policies)
     else:
         print(f"a mixture of {len(policies)} policies (--json has them)")
+    drawn, searches = best.mixture.randomised, best.mixture.count
+    if searches > 1:
+        print(f"{searches - drawn:,} of {searches:,} searches follow one policy; {drawn:,} draw theirs by lot")
     layout = free.layout
     counts = [o.by_attribute(x) for o in (free, best.outcome) for x in (o.inspected, o.selected)]
     groups = [

@@ -12,7 +12,7 @@ are put in words (`words`), intervals come from a bootstrap over searches (`boot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,16 +26,13 @@ from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import default_constraints, label
 from auditkit.fitting.fitted import Fitted
-from auditkit.model.layout import Layout
-from auditkit.solver import Optimum, Solution, solve
-from auditkit.solver.oracle import Column
+from auditkit.model.layout import Ints, Layout
+from auditkit.solver import Optimum, Solution, solve, solve_once
+from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
 
 MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
-
-MOST_KEPT = 150_000_000
-"""Numbers held to start the problem with all constraints from the others' policies (8 bytes each)."""
 
 TOGETHER = "all together"
 
@@ -88,6 +85,8 @@ class Constrained:
     interval: PriceInterval | NoInterval | None = None
     slack_laws: tuple[SlackLaw | None, ...] = ()
     """One for each of `duals`; None where a row has no such law."""
+    laws_left_out: tuple[str, ...] = ()
+    """Rows without a law, each with the reason."""
     unfilled: Unfilled | None = None
     duals: tuple[Dual, ...] = ()
     shifts: Mapping[tuple[str, str], float] | None = None
@@ -142,12 +141,12 @@ def compare(
     solved: list[tuple[str, tuple[Constraint, ...], Solution]] = []
     for name, constraint in zip(_labels(chosen), chosen, strict=True):
         progress(f"best policy under {name}")
-        solved.append((name, (constraint,), solve(fitted.instance, [constraint])))
+        solved.append((name, (constraint,), solve_once(fitted.instance, [constraint])))
     if len(chosen) > 1:
         progress(f"best policy under {TOGETHER}")
-        known = _widened([solution for _, _, solution in solved], layout.states)
+        known = _widened([solution for _, _, solution in solved], layout)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
-    free = solved[0][2].unconstrained if solved else solve(fitted.instance).unconstrained
+    free = solved[0][2].unconstrained if solved else solve_once(fitted.instance).unconstrained
     boot = _bootstrap(chosen, [solution for _, _, solution in solved], layout, options)
     entries = []
     for i, (name, some, solution) in enumerate(solved):
@@ -183,27 +182,25 @@ def _by_group(layout: Layout, inspected: Any, selected: Any) -> dict[str, dict[s
     }
 
 
-def _widened(solutions: Sequence[Solution], states: int) -> list[Column]:
+def _widened(solutions: Sequence[Solution], layout: Layout) -> list[Column]:
     """Policies found under single constraints as columns of the problem with all: zero duals on the other rows."""
     found = [solution.constrained for solution in solutions if solution.constrained is not None]
     if len(found) < len(solutions) or any(optimum.rows.measures for optimum in found):
         return []  # policies that refer to tangents of one problem mean nothing in another
     ends = np.cumsum([0, *(len(optimum.rows) for optimum in found)])
     all_rows = tuple(row for optimum in found for row in optimum.rows.rows)
-    rows = Rows(all_rows, (0,) * len(all_rows), ())
-    most = max(1, MOST_KEPT // max(states, 1))
-    total = sum(len(optimum.columns) for optimum in found)
+    oracle = Oracle(layout, Rows(all_rows, (0,) * len(all_rows), ()))
+    if oracle.blocks.further:
+        return []
     widened: list[Column] = []
     for optimum, (start, end) in zip(found, pairwise(ends), strict=True):
-        columns = optimum.columns[1 if widened else 0 :]  # each begins with the unconstrained optimum
-        if total > most:  # the last ones are the nearest to the optimum
-            columns = columns[-max(1, most // len(found)) :]
-        for column in columns:
+        for column in optimum.columns[1 if widened else 0 :]:  # each begins with the unconstrained optimum
             levels = tuple(
                 Level(level.objective, (*(0.0,) * start, *level.duals, *(0.0,) * (ends[-1] - end)))
                 for level in column.policy.levels
             )
-            widened.append(Column(Policy(levels), column.visits, column.utility, rows.values(column.visits)))
+            if column.sums is not None:
+                widened.append(oracle.summed(Policy(levels), column.sums))
     return widened
 
 
@@ -215,8 +212,10 @@ def _bootstrap(
     if not optima:
         return None
     rows = bind(constraints, layout)
-    # the last problem starts from the columns of the others: each counts once
-    columns = {id(column.visits): column for optimum in optima for column in optimum.columns}
+    columns: dict[int, Column] = {}
+    for optimum in optima:  # the last problem starts from the columns of the others: each counts once
+        for column in optimum.columns:
+            columns.setdefault(id(column.sums or column), replace(column, policy=column.policy.of(optimum.rows)))
     return Bootstrap(rows, Parts.of(rows, layout), [_free(optima[0]), *columns.values()], options)
 
 
@@ -256,6 +255,7 @@ def _entry(
         loss=solution.loss,
         interval=interval,
         slack_laws=_laws(chance, optimum),
+        laws_left_out=_left_out(chance, optimum),
         unfilled=chance.unfilled(),
         duals=_duals(optimum, parts, scale),
         shifts=shadow_prices.total_shifts(parts, duals),
@@ -269,8 +269,22 @@ def _conflicting(solution: Solution) -> list[Constraint]:
     return [solution.proof.rows.constraints[i] for i in sorted(solution.proof.constraints)]
 
 
+def _first_rows(optimum: Optimum) -> Ints:
+    return np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
+
+
+def _left_out(chance: ExPost, optimum: Optimum) -> tuple[str, ...]:
+    said = [(row.label, chance.reason(j)) for j, row in enumerate(optimum.rows.rows) if j in _first_rows(optimum)]
+    found = [f"{name}: {why}" for name, why in said if why is not None]
+    if len(optimum.rows) > MOST_LAWS:
+        found.append(
+            f"{len(optimum.rows) - MOST_LAWS} further rows: only the {MOST_LAWS} with the largest duals have one"
+        )
+    return (*found, *(f"{measure.label}: it is not affine" for measure in optimum.rows.measures))
+
+
 def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
-    first = np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
+    first = _first_rows(optimum)
     laws = [chance.slack(j) if j in first else None for j in range(len(optimum.rows))]
     return (*laws, *(None for _ in optimum.rows.measures))
 

@@ -17,7 +17,7 @@ The unconstrained optimum is optimal in each search by itself, so its re-weighte
 constrained one is attained, and short of the replicate's own optimum by what further policies could add: losses err on
 the high side. On the sample data, 12 replicates that were no pilots were solved anew for each of parity and impact
 ratio: losses were 9 % too high on average, in the worst replicate 17 % (parity) and 36 % (impact ratio, a loss of 0.6).
-With more than `MOST_BLOCKS` searches, blocks of them are drawn in place of single ones.
+With more than `MOST_BLOCKS` searches, sets of the solver's blocks of them are drawn in place of single ones.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded: the
 same data give the same intervals. Everything else in auditkit is computed exactly.
@@ -32,17 +32,19 @@ import highspy
 import numpy as np
 
 from auditkit.compare.parts import Parts
-from auditkit.constraints.base import Rows
+from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Ints
-from auditkit.solver.evaluate import visits
+from auditkit.solver.block_sums import BlockSums, Sums
+from auditkit.solver.evaluate import Prepared
 from auditkit.solver.oracle import Column
+from auditkit.solver.policy import Policy
 
 REPLICATES = 200
 LEVEL = 0.95
 SEED = 20_260_229
 FEWEST_SEARCHES = 8
 MOST_BLOCKS = 60
-PILOTS = 8
+PILOTS = 24
 """Replicates whose best policies are evaluated exactly."""
 
 MOST_LOST = 0.05
@@ -92,28 +94,39 @@ class Bootstrap:
         if not options.replicates:
             self.refusal = NoInterval("no-replicates", "no resampling was asked for (replicates = 0)")
             return
-        layout = self.layout = parts.layout
+        layout = parts.layout
         searches = len(layout.search_ids)
         if searches < FEWEST_SEARCHES:
             reason = f"an interval resamples searches and needs at least {FEWEST_SEARCHES} of them, not {searches}"
             self.refusal = NoInterval("few-searches", reason)
             return
         self.parts, self.matrix, self.rate = parts, parts.matrix, parts.rate
+        counted = tuple(Row(parts.names[part.group], part.states, part.weights, "==", 0.0) for part in parts.parts)
+        self.sums = BlockSums(layout, Rows(counted, (0,) * len(counted), ()))
         generator = np.random.default_rng(options.seed)
-        size = -(-searches // MOST_BLOCKS)
-        block = generator.permutation(searches) // size if size > 1 else np.arange(searches)
+        ranges = self.sums.blocks
+        size = -(-ranges // MOST_BLOCKS)
+        block = generator.permutation(ranges) // size if size > 1 else np.arange(ranges)
         self.blocks = int(block.max()) + 1
         self.into = (block[:, None] == np.arange(self.blocks)).astype(np.float64)
-        self.sizes = parts.groups.astype(np.float64) @ _sizes(parts) @ self.into
-        contributions = [self._contribution(column.visits) for column in columns]
+        self.sizes = parts.groups.astype(np.float64) @ _sizes(parts, self.sums.block_of) @ self.into
+        contributions = [self._contribution(self._summed(column, rows)) for column in columns]
         self.utility = np.array([u for u, _ in contributions])
         self.counts = np.array([phi for _, phi in contributions])
         drawn = generator.multinomial(self.blocks, np.full(self.blocks, 1 / self.blocks), size=options.replicates)
         self.drawn = drawn.astype(np.float64)
 
-    def _contribution(self, p: Floats) -> tuple[Floats, Floats]:
-        layout = self.layout
-        return layout.sum_by_search(layout.reward * p) @ self.into, self.parts.by_search(p) @ self.into
+    def _summed(self, column: Column, rows: Rows) -> Sums:
+        if column.visits is not None:
+            return self.sums.of_visits(column.visits)
+        if column.sums is None or self.sums.further:
+            return self.sums.of_visits(Prepared.of_policy(self.sums.layout, rows, column.policy).visits())
+        return column.sums
+
+    def _contribution(self, sums: Sums) -> tuple[Floats, Floats]:
+        phi = np.zeros((len(self.parts.parts), self.sums.blocks))
+        phi[self.sums.row, self.sums.block] = self.sums.values(sums)
+        return sums.utility @ self.into, phi @ self.into
 
     def interval(self, which: Sequence[int], duals: Floats, loss: float) -> PriceInterval | NoInterval:
         """Of the problem with the rows `which`, whose optimum has these duals and this loss."""
@@ -151,10 +164,7 @@ class Bootstrap:
         utility, counts = [self.utility], [self.counts]
         for shifts in many:
             if shifts is not None:
-                reward = self.layout.reward.copy()
-                for shift, part in zip(shifts, self.parts.parts, strict=True):
-                    reward[part.states] -= shift * part.weights
-                u, phi = self._contribution(visits(self.layout, reward))
+                u, phi = self._contribution(self.sums.of_policy(Policy.at(shifts)))
                 utility.append(u[None])
                 counts.append(phi[None])
         self.utility, self.counts = np.concatenate(utility), np.concatenate(counts)
@@ -264,10 +274,10 @@ class Resampled:
         return highs
 
 
-def _sizes(parts: Parts) -> Floats:
-    """Candidates of each class in each search."""
-    table = np.zeros((len(parts.names), len(parts.layout.search_ids)))
-    np.add.at(table, (parts.classes, parts.layout.candidate_search), 1.0)
+def _sizes(parts: Parts, block_of: Ints) -> Floats:
+    """Candidates of each class in each block."""
+    table = np.zeros((len(parts.names), int(block_of.max(initial=0)) + 1))
+    np.add.at(table, (parts.classes, block_of[parts.layout.candidate_search]), 1.0)
     return table
 
 

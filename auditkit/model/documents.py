@@ -1,4 +1,4 @@
-"""Instance and solution files (`auditkit-instance/1`, `auditkit-solution/1`): their formats, and how they are read.
+"""Instance and solution files (`auditkit-instance/1`, `auditkit-solution/2`): their formats, and how they are read.
 
 Files are read through these models and `auditkit schema` prints the JSON Schemas that they imply, so each format is
 stated once. The models check the shape of a document, the classes of `search.py` and `instance.py` what it means;
@@ -19,7 +19,9 @@ from auditkit.files import read_json
 from auditkit.model.instance import INSTANCE, Instance
 from auditkit.model.search import Box, Candidate, Chain, Search, State
 
-SOLUTION = "auditkit-solution/1"
+SOLUTION = "auditkit-solution/2"
+FIRST_SOLUTION = "auditkit-solution/1"
+"""As auditkit 0 wrote it: one lottery over policies with weights, for all searches together."""
 
 
 M = TypeVar("M", bound=BaseModel)
@@ -152,8 +154,26 @@ class LevelModel(_Part):
 class PolicyModel(LevelModel):
     """One policy of the mixture. Ties of its indices are broken by the further levels in `ties`."""
 
-    weight: float = Field(description="chance with which the policy is drawn")
     ties: list[LevelModel] = Field(default_factory=list)
+
+
+class WeightedPolicyModel(PolicyModel):
+    """A policy of `auditkit-solution/1`."""
+
+    weight: float = Field(description="chance with which the policy is drawn")
+
+
+Draw = Annotated[tuple[int, float], Field(description="number of a policy, counted from 0, and its probability")]
+
+
+class MixtureModel(_Part):
+    """Who follows which policy: one lottery for the whole `firm`, or a policy for every search."""
+
+    firm: list[Draw] | None = Field(default=None, description="one policy is drawn for all searches together")
+    default: int | None = Field(default=None, description="the policy of all searches that are not named")
+    searches: dict[str, list[Draw]] = Field(
+        default_factory=dict, description="search = its policy, or the lottery that it draws one from"
+    )
 
 
 class CutModel(_Part):
@@ -165,15 +185,26 @@ class CutModel(_Part):
     dual: float
 
 
-class OptimumModel(OutcomeModel):
-    """The constrained optimum with its certificate: no policy is worth more than `bound`."""
-
+class _CertifiedModel(OutcomeModel):
     bound: float
     gap: float = Field(description="bound - utility, not negative")
     evaluations: int | None = None
     constraints: list[RowModel]
     cuts: list[CutModel] = Field(default_factory=list)
+
+
+class OptimumModel(_CertifiedModel):
+    """The constrained optimum with its certificate: no policy is worth more than `bound`."""
+
     policies: list[PolicyModel]
+    mixture: MixtureModel
+    randomised: int = Field(description="how many searches draw their policy by lot")
+
+
+class FirstOptimumModel(_CertifiedModel):
+    """The constrained optimum of `auditkit-solution/1`."""
+
+    policies: list[WeightedPolicyModel]
 
 
 class PriceModel(_Part):
@@ -196,19 +227,29 @@ class CertificateModel(_Part):
     dual: float
 
 
-class SolutionModel(_Part):
-    """A solved instance, with all that is needed to check it."""
-
-    format: Literal["auditkit-solution/1"]
+class _SolvedModel(_Part):
     status: Literal["optimal", "infeasible"]
     method: str
     specs: list[ConstraintModel] = Field(description="the constraints")
     unconstrained: OutcomeModel
-    constrained: OptimumModel | None
     conflict: list[str] = Field(default_factory=list, description="constraints that cannot hold together")
     certificate: list[CertificateModel] = Field(default_factory=list, description="the proof that they cannot")
     price_of_fairness: PriceModel
     instance: InstanceHash
+
+
+class SolutionModel(_SolvedModel):
+    """A solved instance, with all that is needed to check it."""
+
+    format: Literal["auditkit-solution/2"]
+    constrained: OptimumModel | None
+
+
+class FirstSolutionModel(_SolvedModel):
+    """A solution in the format that came before."""
+
+    format: Literal["auditkit-solution/1"]
+    constrained: FirstOptimumModel | None
 
 
 def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
@@ -224,9 +265,10 @@ def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
 def read_solution(path: Path) -> dict[str, Any]:
     """A solution file, with everything that `verify` looks at in its place."""
     document, _ = read_json(path)
-    if not isinstance(document, dict) or document.get("format") != SOLUTION:
-        raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION}"))
-    check_format(SolutionModel, document, path, "write it again with auditkit solve --json")
+    if not isinstance(document, dict) or document.get("format") not in (SOLUTION, FIRST_SOLUTION):
+        raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION} or {FIRST_SOLUTION}"))
+    model: type[BaseModel] = SolutionModel if document["format"] == SOLUTION else FirstSolutionModel
+    check_format(model, document, path, "write it again with auditkit solve --json")
     return document
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,25 @@ class Shape:
     cyclic: bool
 
 
+class Structure:
+    """The patterns of all candidates one after another, put together when they are first asked for: boxes need none."""
+
+    def __init__(self, shapes: list[Shape], sizes: Ints) -> None:
+        self.shapes, self.sizes = shapes, sizes
+
+    @cached_property
+    def edges(self) -> Pattern:
+        return _stack([shape.edges for shape in self.shapes], self.sizes)
+
+    @cached_property
+    def law(self) -> Pattern:
+        return _stack([shape.law for shape in self.shapes], self.sizes)
+
+    @cached_property
+    def mass(self) -> Pattern:
+        return _stack([shape.mass for shape in self.shapes], self.sizes)
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Read `search` as an index of searches, `candidate` of candidates, and so on; `*_ptr` arrays hold offsets."""
@@ -121,10 +140,8 @@ class Layout:
     terminal: Bools
     stop: Bools
     cyclic: Bools
-    edges: Pattern
+    structure: Structure
     edge_prob: Floats
-    law: Pattern
-    mass: Pattern
     attributes: dict[str, Floats]
     """Numbers that candidates carry, by name: one for each candidate, NaN where absent."""
     protected: dict[str, Partition]
@@ -136,6 +153,30 @@ class Layout:
     @property
     def states(self) -> int:
         return len(self.reward)
+
+    @property
+    def edges(self) -> Pattern:
+        return self.structure.edges
+
+    @property
+    def law(self) -> Pattern:
+        return self.structure.law
+
+    @property
+    def mass(self) -> Pattern:
+        return self.structure.mass
+
+    @cached_property
+    def only_boxes(self) -> bool:
+        """Whether every candidate is a box: every state is a start or a known value."""
+        return int(self.stop.sum()) + len(self.candidate_ids) == self.states
+
+    @cached_property
+    def value_chance(self) -> Floats:
+        """Where every candidate is a box: the chance of each value, 1 for starts."""
+        chance = np.ones(self.states)
+        chance[self.stop] = self.edge_prob
+        return chance
 
     @property
     def start(self) -> Ints:
@@ -223,13 +264,14 @@ class _Piece:
 def lay_out(searches: Sequence[Search]) -> Layout:
     """Flatten the searches of an instance. Boxes of the same size share their structure, so many are quick."""
     candidates = [c for search in searches for c in search.candidates]
-    pieces = [_box_piece(c) if isinstance(c, Box) else _chain_piece(c) for c in candidates]
+    alike: dict[tuple[float, bytes, bytes, bytes | None], _Piece] = {}
+    pieces = [_shared_piece(c, alike) if isinstance(c, Box) else _chain_piece(c) for c in candidates]
     sizes = np.array([len(p.reward) for p in pieces], dtype=np.int64)
     counts = np.array([len(search.candidates) for search in searches], dtype=np.int64)
     protected = _protected(candidates)
     cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
     groups = tuple(sorted(set(cells)))
-    stages = tuple(dict.fromkeys(s for p in pieces for s in p.stages if s is not None))
+    stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
     stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     group_code = {name: i for i, name in enumerate(groups)}
     true = _join([p.true_reward for p in pieces])
@@ -247,21 +289,28 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         candidate_search=np.repeat(np.arange(len(counts)), counts),
         candidate_group=np.array([group_code[cell] for cell in cells], dtype=np.int64),
         state_candidate=np.repeat(np.arange(len(sizes)), sizes),
-        state_stage=np.array([stage_code[s] for p in pieces for s in p.stages], dtype=np.int64),
+        state_stage=_codes(pieces, stage_code),
         reward=reward,
         true_reward=np.where(np.isnan(true), reward, true),
         terminal=_join([p.terminal for p in pieces], np.bool_),
         stop=_join([p.stop for p in pieces], np.bool_),
         cyclic=np.array([p.shape.cyclic for p in pieces], dtype=np.bool_),
-        edges=_stack([p.shape.edges for p in pieces], sizes),
+        structure=Structure([p.shape for p in pieces], sizes),
         edge_prob=_join([p.edge_prob for p in pieces]),
-        law=_stack([p.shape.law for p in pieces], sizes),
-        mass=_stack([p.shape.mass for p in pieces], sizes),
         attributes=_attributes(candidates),
         protected={name: Partition.of(name, labels) for name, labels in protected.items()},
         texts=_texts(candidates),
         has_true_rewards=bool((~np.isnan(true)).any()),
     )
+
+
+def _codes(pieces: list[_Piece], code: dict[str | None, int]) -> Ints:
+    """The stage of every state."""
+    known: dict[int, Ints] = {}
+    for piece in pieces:
+        if id(piece) not in known:
+            known[id(piece)] = np.array([code[stage] for stage in piece.stages], dtype=np.int64)
+    return np.asarray(_join([known[id(piece)] for piece in pieces], np.int64))
 
 
 def _offsets(lengths: Ints) -> Ints:
@@ -315,6 +364,15 @@ def _box_shape(m: int) -> Shape:
         mass=Pattern.of([[0]] + [[0, j] for j in values]),
         cyclic=False,
     )
+
+
+def _shared_piece(box: Box, alike: dict[tuple[float, bytes, bytes, bytes | None], _Piece]) -> _Piece:
+    """Boxes of the same law and cost are laid out once."""
+    true = None if box.true_values is None else box.true_values.tobytes()
+    key = (box.cost, box.values.tobytes(), box.probs.tobytes(), true)
+    if key not in alike:
+        alike[key] = _box_piece(box)
+    return alike[key]
 
 
 def _box_piece(box: Box) -> _Piece:

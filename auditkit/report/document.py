@@ -157,7 +157,9 @@ def _constrained(entry: Constrained) -> dict[str, Any]:
     }
     if entry.standing is None or optimum is None:
         empty = ("utility", "long_term_utility", "by_group", "unfilled_capacity", "price_of_fairness", "ex_post_slack")
-        return document | dict.fromkeys((*empty, "unfilled", "bound", "gap", "duals", "order_kept", "policies"))
+        return document | dict.fromkeys(
+            (*empty, "unfilled", "bound", "gap", "duals", "order_kept", "policies", "mixture", "randomised")
+        )
     price = entry.interval
     bounds = None
     if isinstance(price, PriceInterval):
@@ -177,6 +179,8 @@ def _constrained(entry: Constrained) -> dict[str, Any]:
         "duals": _duals(entry),
         "order_kept": entry.order_kept,
         "policies": _policies(entry),
+        "mixture": _mixture(entry),
+        "randomised": entry.optimum.mixture.randomised if entry.optimum is not None else None,
     }
 
 
@@ -217,10 +221,17 @@ def _policies(entry: Constrained) -> list[dict[str, Any]] | None:
     optimum = entry.optimum
     if optimum is None or optimum.rows.measures or any(dual.individual for dual in entry.duals):
         return None
-    return [
-        {"weight": weight, **_policy(policy)}
-        for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
-    ]
+    return [_policy(policy) for policy in optimum.mixture.policies]
+
+
+def _mixture(entry: Constrained) -> dict[str, Any] | None:
+    """Which searches follow which policy, by their place in the data: their names are cells of it."""
+    optimum = entry.optimum
+    if optimum is None or _policies(entry) is None:
+        return None
+    from auditkit.solver.solution import mixture_document
+
+    return mixture_document(optimum.mixture, [str(s) for s in range(optimum.mixture.count)])
 
 
 def _policy(policy: Policy) -> dict[str, Any]:

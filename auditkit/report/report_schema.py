@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditkit.disparity import GroupStatus
-from auditkit.model.documents import PolicyModel
+from auditkit.model.documents import MixtureModel, PolicyModel
 
 FORMAT = "auditkit-report/2"
 
@@ -199,8 +199,12 @@ class ConstrainedModel(_Part):
     gap: float | None
     duals: list[DualModel] | None
     policies: list[PolicyModel] | None = Field(
-        default=None, description="the mixture; null where it would name candidates or is not affine"
+        default=None, description="the policies mixed; null where they would name candidates or are not affine"
     )
+    mixture: MixtureModel | None = Field(
+        default=None, description="who follows which policy; searches by their place in the data, counted from 0"
+    )
+    randomised: int | None = Field(default=None, description="how many searches draw their policy by lot")
 
 
 class RatioIntervalModel(_Part):

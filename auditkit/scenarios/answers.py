@@ -28,7 +28,7 @@ from auditkit.model.layout import Floats
 from auditkit.scenarios.frontier import STEPS, Frontier, frontier
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
-from auditkit.solver import solve
+from auditkit.solver import solve_once
 from auditkit.text import plural
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def ask(
     layout = instance.layout
     notices: list[str] = []
     if selected is None:
-        selected = solve(instance).unconstrained.selected
+        selected = solve_once(instance).unconstrained.selected
     known = audit_context(layout, selected, group, inspected)
     group, by = known.group, known.by
     chosen = list(constraints or ())
@@ -145,7 +145,7 @@ def ask(
         frontiers.append(found if given else replace(found, present=None))
     biased = positions = None
     if chosen:
-        conflict = solve(instance, chosen).conflict
+        conflict = solve_once(instance, chosen).conflict
         if conflict:
             notices.append(f"{', '.join(conflict)} cannot hold together: nothing was asked about them.")
         else:

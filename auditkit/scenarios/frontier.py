@@ -23,7 +23,8 @@ from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.solver import Solution, evaluate, solve
+from auditkit.solver import Solution, solve_once
+from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
 from auditkit.text import amount, brief, count, percent, plain
 
@@ -102,7 +103,7 @@ def frontier(
     """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense)."""
     parameter = parameter or main_parameter(constraint)
     tightens = tightens or next((p.tightens for p in constraint.parameters if p.name == parameter), 1)
-    base = solve(instance, others)
+    base = solve_once(instance, others)
     if base.constrained is None:
         raise InputError(f"without {constraint.describe()} already, {', '.join(base.conflict)} cannot hold")
     free = base.constrained.outcome
@@ -252,8 +253,8 @@ class _Start:
         towards = np.zeros(len(rows))
         towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and row.value(visits) < row.bound) else 1.0
         best = Policy.at(np.zeros(len(rows)), Level(0.0, tuple(towards)))
-        other = evaluate.visits(layout, best.rewards(layout, rows))
-        a, b = (rows.signs * (rows.bounds - rows.values(p)) for p in (visits, other))
+        other = Oracle(layout, rows).column(best).values
+        a, b = (rows.signs * (rows.bounds - values) for values in (rows.values(visits), other))
         least, most = 0.0, 1.0  # weights of the other policy with which every row is met
         for x, y, equal in zip(a, b, rows.is_equality, strict=True):
             bounds = ((x, y), (-x, -y)) if equal else ((x, y),)

@@ -1,9 +1,9 @@
 """Problems that differ a little, solved one after another, each from the one before.
 
-If two problems have the same policies and rows and only the bounds differ, every column of the first serves the second.
-Otherwise (another quota share, other capacities, other scores) columns do not carry over but their duals do: the
-policies that the neighbour mixes lie on both sides of its optimum, and evaluated on the new problem they are near its
-own. Convex constraints name their policies by cuts, which do not carry over at all.
+On the same layout (another bound, quota share or constraint) the policies that were evaluated before, for whatever
+problem, serve the next one too (`pool.py`). Otherwise (other capacities, other scores) their duals do: evaluated on the
+new problem, the policies that the neighbour follows are near its own. Convex constraints name their policies by cuts,
+which do not carry over at all.
 """
 
 from __future__ import annotations
@@ -19,8 +19,11 @@ from auditkit.model.layout import Layout
 from auditkit.solver import Optimum, Solution, solve
 from auditkit.solver.oracle import Column, Oracle
 
-MOST_KEPT = 100_000_000
-"""Numbers held in columns (8 bytes each); beyond, the oldest are forgotten."""
+MOST_POOLED = 48
+"""Policies of the pool that a problem starts from."""
+
+MOST_EVALUATED = 3
+"""Policies of a neighbour that are evaluated again where nothing else carries over."""
 
 
 class Neighbours:
@@ -31,9 +34,7 @@ class Neighbours:
         self.evaluations = 0
 
     def solve(self, instance: Instance, constraints: Sequence[Constraint]) -> Solution:
-        known: tuple[Column, ...] = ()
-        if self.last is not None:
-            known = carried(self.last, instance.layout, bind(constraints, instance.layout))
+        known = carried(self.last, instance.layout, bind(constraints, instance.layout))
         solution = solve(instance, constraints, known=known)
         if solution.constrained is not None:
             self.last = solution.constrained
@@ -41,20 +42,18 @@ class Neighbours:
         return solution
 
 
-def carried(last: Optimum, layout: Layout, rows: Rows) -> tuple[Column, ...]:
+def carried(last: Optimum | None, layout: Layout, rows: Rows) -> tuple[Column, ...]:
     """Columns of a problem to start from, given the optimum of its neighbour."""
-    if rows.measures or last.rows.measures or len(rows) != len(last.rows) or not len(rows):
+    if rows.measures or not len(rows):
         return ()
-    most = max(2, MOST_KEPT // layout.states)
-    if layout is last.outcome.layout and _same_but_for_bounds(rows, last.rows):
-        return last.columns[:1] + last.columns[1:][1 - most :]
     oracle = Oracle(layout, rows)
-    seen = dict.fromkeys(level.duals for policy in last.mixture.policies for level in policy.levels[:1])
-    return tuple(oracle.at(oracle.proper(np.array(duals))) for duals in list(seen)[:most])
-
-
-def _same_but_for_bounds(rows: Rows, others: Rows) -> bool:
-    return all(
-        a.sense == b.sense and np.array_equal(a.states, b.states) and np.array_equal(a.coefficients, b.coefficients)
-        for a, b in zip(rows.rows, others.rows, strict=True)
-    )
+    near = last is not None and not last.rows.measures and len(last.rows) == len(rows)
+    duals = last.duals if last is not None and near else np.zeros(len(rows))
+    if last is None or layout is last.outcome.layout:
+        return oracle.pooled(oracle.proper(duals), MOST_POOLED)
+    if not near:
+        return ()
+    weights = dict(zip(last.mixture.policies, last.mixture.weights, strict=True))
+    often = sorted((p for p in weights if p.rows is None), key=lambda policy: -weights[policy])[:MOST_EVALUATED]
+    seen = dict.fromkeys([tuple(last.duals), *(policy.levels[0].duals for policy in often)])
+    return tuple(oracle.at(oracle.proper(np.array(duals))) for duals in seen)

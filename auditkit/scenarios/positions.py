@@ -27,7 +27,7 @@ from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.variants import with_capacities
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.solver import Optimum, solve
+from auditkit.solver import Optimum, solve_once
 from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Outcome, Policy
 from auditkit.text import brief, count, percent, plain
@@ -78,7 +78,7 @@ def _told(extra: Extra, positions: int, when: str) -> str:
 
 def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> MorePositions:
     """How many more positions make the constrained optimum worth as much as the unconstrained one is now."""
-    solution = solve(instance, constraints)
+    solution = solve_once(instance, constraints)
     if solution.constrained is None:
         raise InputError(f"{', '.join(solution.conflict)} cannot hold together, however many positions there are")
     free, optimum = solution.unconstrained, solution.constrained

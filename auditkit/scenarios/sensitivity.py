@@ -102,7 +102,8 @@ def sensitivity(
     line = Neighbours()
     points = []
     for factor in sorted(set(factors), reverse=True):
-        solution = line.solve(with_scores(instance, group, factor, by), constraints)
+        seen = instance if factor == 1.0 else with_scores(instance, group, factor, by)
+        solution = line.solve(seen, constraints)
         free, optimum = Yield.of(solution.unconstrained), solution.constrained
         best = None if optimum is None else Yield.of(optimum.outcome)
         points.append(

@@ -2,18 +2,18 @@
 
 | question | file |
 | --- | --- |
-| index, capped values, exact evaluation | kernels.py, evaluate.py |
-| a policy's column | oracle.py |
-| one constraint | dual_search.py, or the paper's rdip.py |
-| several | master.py, or the paper's caratheodory.py |
-| convex ones | convex.py, or the paper's g_rdip.py |
+| index, capped values, exact evaluation | kernels.py (chains), box_kernels.py, evaluate.py |
+| candidates that are alike | candidate_types.py |
+| what a policy yields, by block of searches | block_sums.py, oracle.py; pool.py keeps it for other problems |
+| affine constraints | block_master.py, or the paper's rdip.py (one, by dual_search.py) and caratheodory.py (several) |
+| convex ones | convex.py with master.py, or the paper's g_rdip.py |
 | which constraints conflict | conflict.py |
 | policies and what they yield | policy.py |
 | methods by name | methods.py |
 | the answer, and its document | solution.py |
 """
 
-from auditkit.solver.methods import METHODS, solve
+from auditkit.solver.methods import METHODS, solve, solve_once
 from auditkit.solver.solution import Optimum, Solution
 
-__all__ = ["METHODS", "Optimum", "Solution", "solve"]
+__all__ = ["METHODS", "Optimum", "Solution", "solve", "solve_once"]

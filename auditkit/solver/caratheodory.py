@@ -19,7 +19,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from auditkit.model.layout import Floats
-from auditkit.solver import dual_search, master
+from auditkit.solver import block_master, dual_search
 from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Policy
@@ -29,8 +29,8 @@ NEAR = 1e-10
 
 
 def mix_surrounding(oracle: Oracle) -> DualOptimum:
-    found = dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
-    scale = oracle.scale(found.columns[0])
+    found = dual_search.search(oracle) if len(oracle.rows) == 1 else block_master.generate(oracle)
+    scale = oracle.scale
     size = max(float(np.abs(found.duals * scale).max(initial=0.0)), 1e-300)
     loose = ~oracle.rows.is_equality & (np.abs(found.duals * scale) <= 1e-12 * size)
     polytope = _Polytope(oracle, found.duals, scale, loose)

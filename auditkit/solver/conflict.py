@@ -6,8 +6,8 @@ from itertools import combinations, islice
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Layout
-from auditkit.solver import convex
-from auditkit.solver.master import Master, phase_one
+from auditkit.solver import block_master, convex
+from auditkit.solver.master import phase_one
 from auditkit.solver.oracle import Infeasible, Oracle
 from auditkit.solver.solution import Proof
 
@@ -43,9 +43,7 @@ def conflict(layout: Layout, rows: Rows) -> Proof | None:
         if rows.measures:
             convex.meet(oracle)
         else:
-            master = Master(rows, oracle.scale(oracle.free))
-            master.add(oracle.free)
-            phase_one(oracle, master)
+            phase_one(oracle, block_master.begin(oracle, [oracle.free]))
     except Infeasible as error:
         return Proof(oracle.rows, error.duals)
     return None

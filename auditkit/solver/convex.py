@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -57,17 +58,17 @@ class _Problem:
         self.oracle = oracle
         self.affine = oracle.rows
         self.measures = oracle.rows.measures
-        self.scale = oracle.scale(oracle.free)
+        self.scale = oracle.scale
         self.columns: list[Column] = [oracle.free, *oracle.known]
         self.anchor = np.zeros(0)
-        self.check_gradients(0.5 * oracle.free.visits, lambda _: True)
+        self.check_gradients(0.5 * oracle.free_visits, lambda _: True)
         if len(self.affine):
             first = Master(self.affine, self.scale, oracle.free.utility, self.columns)
             phase_one(oracle, first)
             self.columns = first.columns
 
     def visits(self, weights: Floats) -> Floats:
-        return np.sum([w * c.visits for w, c in zip(weights, self.columns, strict=False) if w > 0], axis=0)
+        return np.sum([w * _visits(c) for w, c in zip(weights, self.columns, strict=False) if w > 0], axis=0)
 
     def room(self, visits: Floats) -> float:
         """The least slack of a measure, relative to its size: >= 0 where all are met."""
@@ -79,7 +80,7 @@ class _Problem:
             cut = measure.tangent(visits[measure.states])
             if not np.isfinite(cut.coefficients).all() or not np.isfinite(cut.bound):
                 raise self._blame(k, "its value or gradient is not finite at a point of its domain")
-            values = [cut.value(column.visits) for column in self.columns]
+            values = [cut.value(_visits(column)) for column in self.columns]
             for column, value in zip(self.columns, values, strict=True):
                 self._check_tangent(k, cut, column, value)
             self.columns = [
@@ -107,7 +108,7 @@ class _Problem:
     def _check_tangent(self, k: int, cut: Row, column: Column, value: float) -> None:
         """A tangent lies on one side of what is convex, everywhere; a plugin that breaks this gets no answer."""
         measure = self.measures[k]
-        over = value - cut.bound - measure.value(column.visits[measure.states]) + measure.bound
+        over = value - cut.bound - measure.value(_visits(column)[measure.states]) + measure.bound
         if (over if measure.sense == "<=" else -over) > 1e-6 * (1.0 + _size(measure) + abs(cut.bound)):
             kind = "convex" if measure.sense == "<=" else "concave"
             raise self._blame(
@@ -184,7 +185,8 @@ class _Problem:
             value, duals = master.solve()
             duals, weights = oracle.proper(duals), master.weights()
             earlier = pricing.bound
-            new = pricing.next(duals, value + 0.01 * CLOSED * (1e-9 + abs(value)))
+            least = value + 0.01 * CLOSED * (1e-9 + abs(value))
+            new = pricing.next(duals, partial(self._above, duals, least))
             reached = self._towards(weights)
             visits = self.visits(reached)
             utility = dot(oracle.layout.reward, visits)
@@ -195,14 +197,16 @@ class _Problem:
             if pricing.bound - best[0] <= CLOSED * size or stalled > STALLED + 2 * len(self.affine):
                 break
             gain, loss = oracle.plane(new, duals) - value, value - utility
-            if gain > 0.01 * CLOSED * size:
+            if gain > 0.01 * CLOSED * size and master.add(new):
                 self.add(new)
-                master.add(new)
             if loss > max(CUT_WHEN * gain, 0.01 * CLOSED * size):
                 self.cut_at(visits, master)
         kept = np.flatnonzero(best[1])
         duals = np.append(pricing.centre, np.zeros(len(oracle.rows) - len(pricing.centre)))
         return DualOptimum(tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, pricing.bound)
+
+    def _above(self, duals: Floats, least: float, column: Column) -> bool:
+        return self.oracle.plane(column, duals) > least
 
     def _towards(self, weights: Floats) -> Floats:
         """The last mixture on the way from the anchor to `weights` that meets every measure."""
@@ -218,6 +222,11 @@ class _Problem:
             else:
                 high = middle
         return anchor + low * (weights - anchor)
+
+
+def _visits(column: Column) -> Floats:
+    assert column.visits is not None  # the oracle keeps them where there are measures
+    return column.visits
 
 
 def _size(measure: Measure) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from auditkit.model.layout import Floats
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
-from auditkit.solver.policy import Policy
+from auditkit.solver.policy import Lottery, Policy
 
 ROUNDING = 1e-14
 """Of the terms of G: what is closer than this has met."""
@@ -23,12 +23,16 @@ ROUNDING = 1e-14
 
 @dataclass(frozen=True, eq=False)
 class DualOptimum:
-    """Columns and weights of the optimal mixture, the dual at which all of them are optimal, and the bound there."""
+    """Columns and weights of the optimal mixture, the dual at which all of them are optimal, and the bound there.
+
+    Weights are those of a lottery for all searches together, or in `lotteries` one for each search.
+    """
 
     columns: tuple[Column, ...]
     weights: Floats
     duals: Floats
     bound: float
+    lotteries: tuple[Lottery, ...] | None = None
 
 
 def search(oracle: Oracle) -> DualOptimum:
@@ -39,7 +43,7 @@ def search(oracle: Oracle) -> DualOptimum:
         return row.bound - float(column.values[0])
 
     free = oracle.free
-    tolerance = FEASIBILITY * float(oracle.scale(free)[0])
+    tolerance = FEASIBILITY * float(oracle.scale[0])
     s = slack(free)
     if s == 0 or (row.sense == "<=" and s >= 0) or (row.sense == ">=" and s <= 0):
         return alone(free)
@@ -48,7 +52,7 @@ def search(oracle: Oracle) -> DualOptimum:
     if not lows or not highs:
         towards = np.array([1.0 if s < 0 else -1.0])  # the sign of the dual that closes the slack
         other = oracle.column(Policy.towards(towards))
-        tolerance = max(tolerance, FEASIBILITY * float(oracle.scale(other)[0]))
+        tolerance = max(tolerance, FEASIBILITY * abs(float(other.values[0])))
         if slack(other) * towards[0] < -tolerance:
             raise Infeasible(towards)
         (highs if s < 0 else lows).append(other)

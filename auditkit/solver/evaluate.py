@@ -18,7 +18,8 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout
-from auditkit.solver import kernels
+from auditkit.solver import box_kernels, kernels
+from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.policy import Policy
 
 TIE_TOLERANCE = 1e-9
@@ -49,23 +50,36 @@ def _chains(layout: Layout) -> kernels.Chains:
     )
 
 
-def _pieces(layout: Layout) -> list[tuple[int, int]]:
-    """Ranges of searches with about equal numbers of states."""
-    searches = len(layout.search_ids)
-    if searches == 1 or layout.states < WORTH_THREADS:
-        return [(0, searches)]
-    count = min(searches, max(1, layout.states // STATES_PER_PIECE), 8 * (os.cpu_count() or 1))
-    first_state = layout.candidate_ptr[layout.search_ptr]
-    cuts = np.searchsorted(first_state, np.linspace(0, layout.states, count + 1)[1:-1])
-    return [(int(a), int(b)) for a, b in pairwise([0, *cuts, searches]) if b > a]
+def _boxes(layout: Layout) -> Boxes:
+    """Every box as a type of its own, for rewards that are given for every state."""
+    one_each = np.arange(len(layout.candidate_ids))
+    return Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
 
 
-def _over_searches(layout: Layout, work: Callable[[int, int], None]) -> None:
-    pieces = _pieces(layout)
-    if len(pieces) == 1:
-        work(*pieces[0])
+def pieces(first_state: Ints) -> list[tuple[int, int]]:
+    """Ranges of searches, or of blocks of them, with about equal numbers of states; they begin at `first_state`."""
+    count, states = len(first_state) - 1, int(first_state[-1])
+    if count == 1 or states < WORTH_THREADS:
+        return [(0, count)]
+    wanted = min(count, max(1, states // STATES_PER_PIECE), 8 * (os.cpu_count() or 1))
+    cuts = np.searchsorted(first_state, np.linspace(0, states, wanted + 1)[1:-1])
+    return [(int(a), int(b)) for a, b in pairwise([0, *cuts, count]) if b > a]
+
+
+def in_threads(ranges: list[tuple[int, int]], work: Callable[[int, int], None]) -> None:
+    """The work on every range; ranges write to disjoint parts of their outputs, so their order does not matter."""
+    if len(ranges) == 1:
+        work(*ranges[0])
+    else:
+        list(_threads(os.getpid()).map(lambda piece: work(*piece), ranges))
+
+
+def _over_searches(layout: Layout, searches: Ints | None, work: Callable[[Ints], None]) -> None:
+    chosen = np.arange(len(layout.search_ids)) if searches is None else searches
+    if not len(chosen):
         return
-    list(_threads(os.getpid()).map(lambda piece: work(*piece), pieces))
+    sizes = np.diff(layout.candidate_ptr[layout.search_ptr])[chosen]
+    in_threads(pieces(np.concatenate([[0], np.cumsum(sizes)])), lambda a, b: work(chosen[a:b]))
 
 
 @cache
@@ -81,31 +95,57 @@ class Prepared:
     layout: Layout
     index: Floats
     mass: Floats
+    """Empty where all candidates are boxes, which need no more than their indices."""
+    tol: Floats
 
     @staticmethod
-    def of_policy(layout: Layout, rows: Rows, policy: Policy) -> Prepared:
-        sizes = [level.size(layout, rows) for level in policy.levels] if len(policy.levels) > 1 else None
-        return Prepared.of(layout, policy.rewards(layout, rows), sizes)
+    def of_policy(layout: Layout, rows: Rows, policy: Policy, searches: Ints | None = None) -> Prepared:
+        return Prepared.of(layout, policy.rewards(layout, rows), policy.sizes(layout, rows), searches)
 
     @staticmethod
-    def of(layout: Layout, rewards: Floats, sizes: Sequence[float] | None = None) -> Prepared:
+    def of(
+        layout: Layout, rewards: Floats, sizes: Sequence[float] | None = None, searches: Ints | None = None
+    ) -> Prepared:
         """`rewards` has one row per state and one column per level; `sizes` are those of their terms, if known."""
         rewards = np.ascontiguousarray(rewards.reshape(layout.states, -1))
-        if rewards.shape[1] == 1:
-            tol = np.zeros(1)  # with nothing left to break ties, none is made
-        else:
-            tol = TIE_TOLERANCE * np.array(np.abs(rewards).max(axis=0, initial=0.0) if sizes is None else sizes)
-        index, mass = np.empty_like(rewards), np.empty(len(layout.mass.items))
+        tol = tolerance(rewards, sizes)
+        index = np.empty_like(rewards)
+        if layout.only_boxes:
+            boxes = _boxes(layout)
+            box_kernels.box_indices(0, len(boxes.type), boxes.type_ptr, boxes.prob, rewards, tol, index)
+            return Prepared(layout, index, np.empty(0), tol)
+        mass = np.empty(len(layout.mass.items))
         chains = _chains(layout)
-        _over_searches(layout, lambda a, b: kernels.prepare(a, b, chains, rewards, tol, index, mass))
-        return Prepared(layout, index, mass)
+        _over_searches(layout, searches, lambda some: kernels.prepare(some, chains, rewards, tol, index, mass))
+        return Prepared(layout, index, mass, tol)
 
-    def visits(self) -> Floats:
-        """Expected visits p of every state: exits, or entries of terminal states."""
-        visits, share = np.empty(self.layout.states), np.empty(self.layout.states)
-        chains = _chains(self.layout)
-        _over_searches(self.layout, lambda a, b: kernels.evaluate(a, b, chains, self.index, self.mass, share, visits))
+    def visits(self, searches: Ints | None = None) -> Floats:
+        """Expected visits p of every state: exits, or entries of terminal states. Zero outside `searches`, if given."""
+        layout = self.layout
+        visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
+        if layout.only_boxes:
+            boxes, start = _boxes(layout), layout.candidate_ptr
+            _over_searches(
+                layout,
+                searches,
+                lambda some: box_kernels.box_visits(some, boxes, self.index, self.tol, start, visits),
+            )
+            return visits
+        share, chains = np.empty(layout.states), _chains(layout)
+        _over_searches(
+            layout, searches, lambda some: kernels.evaluate(some, chains, self.index, self.mass, share, visits)
+        )
         return visits
+
+    def _events(self, search: int) -> tuple[Ints, Ints, Floats]:
+        """States in whose event a candidate may be selected, in order of time; candidates; chances."""
+        layout = self.layout
+        if layout.only_boxes:
+            _, _, states, owner, kappa, _ = box_kernels.box_events(search, _boxes(layout), self.index, self.tol)
+            return states + layout.candidate_ptr[layout.search_ptr[search]], owner, kappa
+        share = np.empty(layout.states)
+        states, owner, kappa = kernels.list_events(search, _chains(layout), self.index, self.mass, share)
+        return states, owner, kappa
 
     def selection_law(self, search: int, group: Ints, groups: int) -> Floats:
         """P(a_0 selected from group 0, a_1 from group 1, ...) in one search, an array of shape (k + 1,) * groups.
@@ -115,9 +155,9 @@ class Prepared:
         k = int(self.layout.capacity[search])
         if (k + 1) ** groups > MOST_OUTCOMES:
             raise ValueError(f"{groups} groups and capacity {k} have too many joint outcomes: merge some groups")
-        share = np.empty(self.layout.states)
         own = np.ascontiguousarray(group[self.layout.search_ptr[search] : self.layout.search_ptr[search + 1]])
-        table = kernels.selection_law(search, _chains(self.layout), self.index, self.mass, share, own, groups)
+        _, owner, kappa = self._events(search)
+        table = kernels.selection_law(len(own), k, owner, kappa, own, groups)
         return np.asarray(table).reshape((k + 1,) * groups)
 
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
@@ -126,11 +166,10 @@ class Prepared:
         Given that the k-th best capped value is at event e, exactly those are inspected whose start comes no later than
         e: the counts follow from e. Later stages have no such law, because who reaches them is random even then.
         """
-        layout, chains = self.layout, _chains(self.layout)
+        layout = self.layout
         c0, c1, k = layout.search_ptr[search], layout.search_ptr[search + 1], int(layout.capacity[search])
         start = layout.start[c0:c1]
-        share = np.empty(layout.states)
-        states, owner, kappa = kernels.list_events(search, chains, self.index, self.mass, share)
+        states, owner, kappa = self._events(search)
         own = np.asarray(group[c0:c1])
         always = np.bincount(own[np.isposinf(self.index[start, 0])], minlength=groups)  # needs no capacity
         first = np.isin(states, start)
@@ -142,6 +181,13 @@ class Prepared:
         everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
         found, which = np.unique(np.vstack([counts, counts[-1:]]), axis=0, return_inverse=True)
         return found, np.bincount(which.ravel(), everyone).astype(np.float64)
+
+
+def tolerance(rewards: Floats, sizes: Sequence[float] | None) -> Floats:
+    """Of each level: with nothing left to break ties, none is made."""
+    if rewards.shape[1] == 1:
+        return np.zeros(1)
+    return TIE_TOLERANCE * np.array(np.abs(rewards).max(axis=0, initial=0.0) if sizes is None else sizes)
 
 
 def visits(layout: Layout, rewards: Floats) -> Floats:

@@ -7,7 +7,7 @@ D = 1 nothing is ever rounded into a tie; with D > 1 numbers closer than `tol[d]
 
 Shapes: S states, flat over all searches. `index[s]` is +inf where going on costs nothing and needs no capacity, -inf
 where going on can gain nothing. All kernels take ranges of candidates or searches and write to disjoint parts of
-their outputs, so that threads can share the arrays.
+their outputs, so that threads can share the arrays. `box_kernels.py` has those for boxes.
 """
 
 from __future__ import annotations
@@ -304,13 +304,12 @@ def cyclic_mass(c, chains, index, mass):
 
 
 @njit(**OPTIONS)
-def snap(first, last, chains, tol, index):
-    """Make indices of a search that are equal within the tolerance of their level equal indeed."""
-    states = chains.candidate_ptr[last] - chains.candidate_ptr[first]
-    base = chains.candidate_ptr[first]
+def snap(first, last, tol, index):
+    """Make indices of the states first..last-1 that are equal within the tolerance of their level equal indeed."""
+    states = last - first
     values = np.empty(states + 1)
     for d in range(index.shape[1]):
-        values[:states] = index[base : base + states, d]
+        values[:states] = index[first:last, d]
         values[states] = 0.0
         order = np.argsort(values)
         start = 0
@@ -324,14 +323,14 @@ def snap(first, last, chains, tol, index):
                     representative = 0.0
             for i in range(start, stop):
                 if order[i] < states and np.isfinite(values[order[i]]):
-                    index[base + order[i], d] = representative
+                    index[first + order[i], d] = representative
             start = stop
 
 
 @njit(**OPTIONS)
-def prepare(first, last, chains, reward, tol, index, mass):
-    """Indices and running-minimum masses of all candidates of the searches first..last-1."""
-    for search in range(first, last):
+def prepare(searches, chains, reward, tol, index, mass):
+    """Indices and running-minimum masses of all candidates of some searches."""
+    for search in searches:
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         for c in range(c0, c1):
             if chains.cyclic[c]:
@@ -339,7 +338,7 @@ def prepare(first, last, chains, reward, tol, index, mass):
             else:
                 forward_indices(c, chains, reward, tol, index)
         if reward.shape[1] > 1:
-            snap(c0, c1, chains, tol, index)
+            snap(chains.candidate_ptr[c0], chains.candidate_ptr[c1], tol, index)
         for c in range(c0, c1):
             if chains.cyclic[c]:
                 cyclic_mass(c, chains, index, mass)
@@ -488,9 +487,9 @@ def chances(n, k, owner, kappa):
 
 
 @njit(**OPTIONS)
-def evaluate(first, last, chains, index, mass, share, visits):
-    """Expected visits of every state of the searches first..last-1, given `prepare`."""
-    for search in range(first, last):
+def evaluate(searches, chains, index, mass, share, visits):
+    """Expected visits of every state of some searches, given `prepare`."""
+    for search in searches:
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         states, owner, kappa = list_events(search, chains, index, mass, share)
         if chains.capacity[search] > 0 and len(states) > 0:
@@ -544,18 +543,15 @@ def multiply(law, p):
 
 
 @njit(**OPTIONS)
-def selection_law(search, chains, index, mass, share, group, groups):
+def selection_law(n, k, owner, kappa, group, groups):
     """Joint law of the numbers selected from each group, flat with width k + 1 for every group.
 
     The recursion of `chances`, with the law of the number ahead kept for each group: given that the k-th best is
     event e, those ahead of it are independent between groups. Otherwise everyone with a positive capped value is in.
     """
-    c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
-    n, k = c1 - c0, chains.capacity[search]
     table = np.zeros((k + 1) ** groups)
-    states, owner, kappa = list_events(search, chains, index, mass, share)
     ahead = np.zeros(n)
-    if k > 0 and len(states) > 0:
+    if k > 0 and len(owner) > 0:
         spans, stay, active, stamp = begin(n, owner)
         counts = np.zeros((len(spans), groups, k))
         counts[:, :, 0] = 1.0

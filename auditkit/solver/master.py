@@ -1,33 +1,29 @@
-"""Many affine constraints: column generation.
-
-The master LP mixes the columns known so far,
+"""The master LP that mixes columns of the whole firm, and what column generation is made of.
 
     maximise sum_c w_c u_c   s.t.   sum_c w_c a_c  <= | == | >=  b,   sum_c w_c = 1,   w >= 0,
 
-its duals price the next policy, and G at these duals bounds the optimum. When bound and value meet, a basic solution
-of the master is the optimum, a mixture of at most m + 1 policies (exact Caratheodory for free). While the columns
-cannot meet the rows, artificial variables measure by how much, and their duals price policies that help (phase one).
-HiGHS is warm-started from round to round, by the primal simplex because a new column leaves the last solution feasible
-(with a hundred rows more than twice as fast as the dual one); the last LP is solved again from nothing.
+Convex constraints (`convex.py`) mix whole policies by it; affine ones mix block by block (`block_master.py`). While the
+columns cannot meet the rows, artificial variables measure by how much, and their duals price policies that help (phase
+one). HiGHS is warm-started from round to round, by the primal simplex because a new column leaves the last solution
+feasible (with a hundred rows more than twice as fast as the dual one).
 
 What is priced are not the master's duals but others on the way to them (`Pricing`), which halves the rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 import highspy
 import numpy as np
 
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats
-from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
 
-ROUNDING = 1e-12
+ROUNDING = 1e-14
 """Of the size of the utility: value and bound closer than this have met."""
 
 MOST_ROUNDS = 10_000
@@ -63,8 +59,8 @@ class Master:
         ]
         self.lp = self._build(WARM)
 
-    def _build(self, way: dict[str, Any], artificial: bool = True) -> highspy.Highs:
-        """The LP with all that is known so far; without artificial variables if they are not wanted."""
+    def _build(self, way: dict[str, Any]) -> highspy.Highs:
+        """The LP with all that is known so far."""
         lp = highspy.Highs()
         for name, value in (OPTIONS | way).items():
             lp.setOptionValue(name, value)
@@ -72,16 +68,16 @@ class Master:
         for low, high in [(1.0, 1.0), *(_bounds(row, s) for row, s in zip(self.rows.rows, self.scale, strict=True))]:
             lp.addRow(low, high, 0, np.array([], dtype=np.int32), np.array([]))
         cost, most = (0.0, 0.0) if self.feasible else (-1.0, highspy.kHighsInf)
-        for j, sign in self.artificial if artificial else ():
+        for j, sign in self.artificial:
             lp.addCol(cost, 0.0, most, 1, np.array([j], dtype=np.int32), np.array([sign]))
         for column in self.columns:
             self._add(lp, column)
         return lp
 
-    def _from_nothing(self, artificial: bool = True) -> highspy.Highs:
+    def _from_nothing(self) -> highspy.Highs:
         """The LP built and solved anew: one that went wrong once may stay so, whatever is cleared."""
         for way in COLD:
-            lp = self._build(way, artificial)
+            lp = self._build(way)
             lp.run()
             if lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
                 return lp
@@ -96,9 +92,13 @@ class Master:
     def _entries(self, column: Column) -> Floats:
         return np.append(1.0, column.values / self.scale)
 
-    def add(self, column: Column) -> None:
+    def add(self, column: Column) -> bool:
+        """Put a column into the LP; False if it is there already."""
+        if known(column, self.columns, self.scale):
+            return False
         self.columns.append(column)
         self._add(self.lp, column)
+        return True
 
     def add_row(self, rows: Rows, scale: float, columns: Sequence[Column]) -> None:
         """One more row, the last of `rows`, which a mixture of the columns meets; they come with their values of it."""
@@ -131,56 +131,13 @@ class Master:
         """Weights of the columns in the last solution."""
         return np.maximum(np.array(self.lp.getSolution().col_value)[len(self.artificial) :], 0.0)
 
-    def mixture(self) -> tuple[tuple[Column, ...], Floats, Floats]:
-        """Columns, weights and duals of the master solved from nothing, its basis once more in full precision."""
-        lp = self._from_nothing(artificial=False)
-        solution, basis = lp.getSolution(), lp.getBasis()
-        basic = highspy.HighsBasisStatus.kBasic
-        columns = [i for i, status in enumerate(basis.col_status) if status == basic]
-        tight = [j for j, status in enumerate(basis.row_status) if status != basic]
-        weights = np.array(solution.col_value)
-        matrix = np.array([self._entries(column) for column in self.columns]).T
-        target = np.append(1.0, self.rows.bounds / self.scale)
-        if len(columns) == len(tight):
-            try:
-                polished = np.linalg.solve(matrix[np.ix_(tight, columns)], target[tight])
-            except np.linalg.LinAlgError:
-                polished = np.full(len(columns), -1.0)
-            if (polished > -1e-9).all():
-                weights = np.zeros(len(self.columns))
-                weights[columns] = polished
-        weights = np.maximum(weights, 0.0)
-        kept = np.flatnonzero(weights)
-        duals = np.array(solution.row_dual)[1:] / self.scale
-        return tuple(self.columns[i] for i in kept), weights[kept] / weights.sum(), duals
-
 
 def _bounds(row: Row, scale: float) -> tuple[float, float]:
     bound = row.bound / scale
     return -highspy.kHighsInf if row.sense == "<=" else bound, highspy.kHighsInf if row.sense == ">=" else bound
 
 
-def generate(oracle: Oracle) -> DualOptimum:
-    """The optimum of a problem with any number of rows; raises `Infeasible` with a proof."""
-    free = oracle.free
-    scale = oracle.scale(free)
-    master = Master(oracle.rows, scale, free.utility, (free, *oracle.known))
-    phase_one(oracle, master)
-    master.begin_phase_two()
-    pricing = Pricing(oracle)
-    for _ in range(MOST_ROUNDS):
-        value, duals = master.solve()
-        duals = oracle.proper(duals)
-        new = pricing.next(duals, value + _rounding(value, duals, scale))
-        if pricing.bound - value <= _rounding(value, pricing.centre, scale) or known(new, master.columns, scale):
-            break
-        master.add(new)
-    columns, weights, duals = master.mixture()
-    pricing.at(duals)
-    return DualOptimum(columns, weights, pricing.centre, pricing.bound)
-
-
-def _rounding(value: float, duals: Floats, scale: Floats) -> float:
+def rounding(value: float, duals: Floats, scale: Floats) -> float:
     """What cannot be told from nothing beside a value and the terms of the duals."""
     return ROUNDING * (1e-9 + abs(value) + float(np.abs(duals) @ scale))
 
@@ -200,14 +157,14 @@ class Pricing:
         self.centre = np.zeros(len(oracle.rows))
         self.step = 0.5
 
-    def next(self, duals: Floats, value: float) -> Column:
-        """A column whose plane at the master's `duals` is above `value`, if there is one."""
+    def next(self, duals: Floats, improves: Callable[[Column], bool]) -> Column:
+        """A column that improves a master with these duals, if there is one."""
         self.centre = np.append(self.centre, np.zeros(len(duals) - len(self.centre)))  # rows may have been added
         way = duals - self.centre
         new = self.at(self.centre + self.step * way)
         falls = float(way @ (self.oracle.rows.bounds - new.values)) < 0
         self.step = self.step + 0.2 * (1.0 - self.step) if falls else max(0.02, 0.8 * self.step)
-        return new if self.oracle.plane(new, duals) > value else self.at(duals)
+        return new if improves(new) else self.at(duals)
 
     def at(self, duals: Floats) -> Column:
         """The column that these duals price; they become the centre if their bound is the best so far."""
@@ -219,7 +176,15 @@ class Pricing:
         return new
 
 
-def phase_one(oracle: Oracle, master: Master) -> None:
+class Restricted(Protocol):
+    """What phase one needs of a master."""
+
+    def solve(self) -> tuple[float, Floats]: ...
+
+    def add(self, column: Column) -> bool: ...
+
+
+def phase_one(oracle: Oracle, master: Restricted) -> None:
     """Generate columns until a mixture of them meets every row, or prove that none does."""
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
@@ -229,9 +194,8 @@ def phase_one(oracle: Oracle, master: Master) -> None:
         new = oracle.column(Policy.towards(duals))
         # max over policies of duals.(b - Theta p): below zero, no policy has all rows right
         reach = float(duals @ (oracle.rows.bounds - new.values))
-        if reach < -FEASIBILITY or known(new, master.columns, master.scale):
+        if reach < -FEASIBILITY or not master.add(new):
             raise Infeasible(duals)
-        master.add(new)
 
 
 def known(new: Column, columns: Sequence[Column], scale: Floats) -> bool:

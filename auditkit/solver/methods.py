@@ -8,24 +8,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from auditkit.constraints.base import Constraint, Row
+from auditkit.constraints.base import Constraint, Row, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats
-from auditkit.solver import caratheodory, convex, dual_search, g_rdip, master, rdip
+from auditkit.model.layout import Floats, Layout
+from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, rdip
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum
+from auditkit.solver.evaluate import Prepared
 from auditkit.solver.oracle import Column, Infeasible, Oracle
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
-from auditkit.solver.solution import Approximation, Optimum, Solution, mix
+from auditkit.solver.solution import Approximation, Optimum, Solution
 
 
 def _generate(oracle: Oracle) -> DualOptimum:
-    if oracle.rows.measures:
-        return convex.generate(oracle)
-    return dual_search.search(oracle) if len(oracle.rows) == 1 else master.generate(oracle)
+    return convex.generate(oracle) if oracle.rows.measures else block_master.generate(oracle)
 
 
 def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable[[Oracle], DualOptimum]:
@@ -39,6 +38,9 @@ def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable
 
     return serve
 
+
+MOST_ANSWERS = 8
+"""Solutions that are kept with an instance."""
 
 METHODS: dict[str, Callable[[Oracle], DualOptimum]] = {
     "column-generation": _generate,
@@ -69,20 +71,26 @@ def solve(
     layout = instance.layout
     rows = bind(constraints, layout)
     oracle = Oracle(layout, rows, known)
-    unconstrained = Outcome(layout, oracle.free.visits)
+    unconstrained = Outcome(layout, oracle.free_visits)
     try:
         found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
-    outcome = Outcome(layout, mix(found.weights, [c.visits for c in found.columns]))
     cuts, policies, duals = _used_cuts(oracle, found)
+    searches = len(layout.search_ids)
+    if len(policies) == 1:
+        mixture = Mixture(policies, searches)
+    elif found.lotteries is None:
+        mixture = Mixture.firm_wide(policies, found.weights.tolist(), searches)
+    else:
+        mixture = Mixture.by_search(policies, found.lotteries)
     # a dual shifts rewards by itself times a coefficient
     steepest = np.array([np.abs(row.coefficients).max(initial=0.0) for row in rows.with_cuts(cuts).rows])
     duals = np.where(without_noise(duals * steepest, float(np.abs(layout.reward).max(initial=0.0))) == 0, 0.0, duals)
     best = Optimum(
         rows=rows,
-        mixture=Mixture(tuple(float(w) for w in found.weights), policies),
-        outcome=outcome,
+        mixture=mixture,
+        outcome=Outcome(layout, mixture_visits(layout, rows.with_cuts(cuts), mixture)),
         duals=duals[: len(rows)],
         bound=found.bound,
         evaluations=oracle.calls,
@@ -92,6 +100,36 @@ def solve(
     )
     best = replace(best, bound=without_noise(best.bound, best.size))
     return Solution(method, unconstrained, best, constraints=rows.constraints)
+
+
+def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> Solution:
+    """As `solve`, by the default method; the last few answers are kept with the instance and not looked for again."""
+    kept: dict[tuple[object, ...], Solution] = instance.__dict__.setdefault("_solved", {})
+    key = tuple((type(constraint), repr(constraint)) for constraint in constraints)
+    if key not in kept:
+        while len(kept) >= MOST_ANSWERS:
+            del kept[next(iter(kept))]
+        kept[key] = solve(instance, constraints)
+    return kept[key]
+
+
+def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:
+    """Expected visits when searches follow a mixture: each policy is evaluated on the searches that may follow it."""
+    visits = np.zeros(layout.states)
+    search = layout.candidate_search
+    for i, policy in enumerate(mixture.policies):
+        who, chance = mixture.followers(i)
+        everyone = len(who) == mixture.count
+        if not len(who):
+            continue
+        found = Prepared.of_policy(layout, rows, policy, None if everyone else who).visits(None if everyone else who)
+        if (chance == 1.0).all():
+            visits += found
+        else:
+            share = np.zeros(mixture.count)
+            share[who] = chance
+            visits += share[search][layout.state_candidate] * found
+    return visits
 
 
 def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
@@ -105,7 +143,7 @@ def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
     weights = tuple(count / len(run.policies) for count in counts.values())
     mixed = replace(
         optimum,
-        mixture=Mixture(weights, tuple(counts)),
+        mixture=Mixture.firm_wide(tuple(counts), weights, len(oracle.layout.search_ids)),
         outcome=Outcome(oracle.layout, run.visits),
         evaluations=(run.settings.outer or 1) * (run.settings.inner or 1),
     )
@@ -115,7 +153,7 @@ def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:
 def _used_cuts(oracle: Oracle, found: DualOptimum) -> tuple[tuple[tuple[int, Row], ...], tuple[Policy, ...], Floats]:
     """The cuts that the bound or a policy refers to; policies and duals without the others."""
     total, affine = len(oracle.rows), len(oracle.rows) - len(oracle.cuts)
-    levels = [level for c in found.columns for level in c.policy.levels]
+    levels = [level for c in found.columns if c.policy.rows is None for level in c.policy.levels]
     full = np.zeros((1 + len(levels), total))
     full[0, : len(found.duals)] = found.duals
     for place, level in enumerate(levels):
@@ -123,7 +161,9 @@ def _used_cuts(oracle: Oracle, found: DualOptimum) -> tuple[tuple[tuple[int, Row
     used = [j for j in range(total) if j < affine or full[:, j].any()]
     rest = iter(full[1:, used])
     policies = tuple(
-        Policy(tuple(Level(level.objective, tuple(map(float, next(rest)))) for level in c.policy.levels))
+        c.policy
+        if c.policy.rows is not None
+        else Policy(tuple(Level(level.objective, tuple(map(float, next(rest)))) for level in c.policy.levels))
         for c in found.columns
     )
     return tuple(oracle.cuts[j - affine] for j in used if j >= affine), policies, full[0, used]

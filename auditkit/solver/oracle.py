@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Layout, dot
 from auditkit.solver import evaluate
+from auditkit.solver.block_sums import BlockSums, Sums
 from auditkit.solver.policy import Policy
+from auditkit.solver.pool import Pool
 
 FEASIBILITY = 1e-9
 """A row may miss its bound by this much, relative to the size of its terms."""
@@ -35,10 +38,17 @@ class Infeasible(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Column:
+    """`utility` and `values` of all searches together; `sums` and `by_block`, of each (row, block), are kept with them.
+
+    Visits of all states are kept only where convex measures need them, and then nothing by block.
+    """
+
     policy: Policy
-    visits: Floats
     utility: float
     values: Floats
+    sums: Sums | None = None
+    by_block: Floats | None = None
+    visits: Floats | None = None
 
 
 class Oracle:
@@ -52,6 +62,10 @@ class Oracle:
         self.cuts: list[tuple[int, Row]] = []  # tangents of measures, with the number of the measure
         self._uncut = rows
 
+    @cached_property
+    def blocks(self) -> BlockSums:
+        return BlockSums(self.layout, self.rows)
+
     def add_cut(self, measure: int, cut: Row) -> None:
         """One more row; earlier policies and columns keep their meaning, because rows are only ever appended."""
         self.cuts.append((measure, cut))
@@ -63,18 +77,48 @@ class Oracle:
         return len(self.columns)
 
     def column(self, policy: Policy) -> Column:
-        visits = evaluate.Prepared.of_policy(self.layout, self.rows, policy).visits()
-        self.columns.append(Column(policy, visits, dot(self.layout.reward, visits), self.rows.values(visits)))
-        return self.columns[-1]
+        if self.rows.measures:
+            visits = evaluate.Prepared.of_policy(self.layout, self.rows, policy).visits()
+            column = Column(policy, dot(self.layout.reward, visits), self.rows.values(visits), visits=visits)
+        else:
+            sums = self.blocks.of_policy(policy)
+            column = self.summed(policy, sums)
+            if len(policy.levels) == 1:
+                Pool.of(self.layout).add(policy, self.rows, sums)
+        self.columns.append(column)
+        return column
+
+    def pooled(self, duals: Floats, most: int) -> tuple[Column, ...]:
+        """Columns of policies that were evaluated for other problems of this layout, the best at some duals."""
+        if self.rows.measures or self.blocks.further:
+            return ()
+        found = Pool.of(self.layout).best(self.blocks.matrix, self.rows.bounds, duals, most)
+        return tuple(self.summed(policy, sums) for policy, sums in found)
+
+    def summed(self, policy: Policy, sums: Sums) -> Column:
+        """The column of a policy whose sums by block are known."""
+        by_block = self.blocks.values(sums)
+        return Column(policy, float(sums.utility.sum()), self.blocks.totals(by_block), sums, by_block)
 
     def at(self, duals: Floats) -> Column:
         return self.column(Policy.at(duals))
 
     @cached_property
+    def free_visits(self) -> Floats:
+        """Those of the unconstrained optimum, found once for each layout."""
+        return free_visits(self.layout)
+
+    @cached_property
     def free(self) -> Column:
         """The unconstrained optimum."""
-        policy = Policy.at(np.zeros(len(self.rows)))
-        return next((c for c in self.known if c.policy == policy), None) or self.column(policy)
+        policy, visits = Policy.at(np.zeros(len(self.rows))), self.free_visits
+        if self.rows.measures:
+            utility = dot(self.layout.reward, visits)
+            column = Column(policy, utility, self.rows.values(visits), visits=visits)
+        else:
+            column = self.summed(policy, self.blocks.of_visits(visits))
+        self.columns.append(column)
+        return column
 
     def plane(self, column: Column, duals: Floats) -> float:
         """The column's Lagrangian at `duals`; equal to G(duals) if the column is optimal there."""
@@ -85,10 +129,23 @@ class Oracle:
         wrong = ~self.rows.is_equality & (duals * self.rows.signs < 0)
         return np.where(wrong, 0.0, duals)
 
-    def scale(self, column: Column) -> Floats:
-        """The size of each row, for tolerances: its bound, its largest coefficient, its terms under some policy."""
+    @cached_property
+    def scale(self) -> Floats:
+        """The size of each row, for tolerances: its bound, its largest coefficient, its terms in the free optimum."""
+        visits = self.free_visits
         weights = [np.abs(row.coefficients) for row in self.rows.rows]
-        terms = [dot(w, column.visits[row.states]) for w, row in zip(weights, self.rows.rows, strict=True)]
+        terms = [dot(w, visits[row.states]) for w, row in zip(weights, self.rows.rows, strict=True)]
         largest = [w.max(initial=0.0) for w in weights]
         size = np.maximum(np.maximum(np.array(terms), np.array(largest)), np.abs(self.rows.bounds))
         return np.where(size > 0, size, 1.0)
+
+
+def free_visits(layout: Layout) -> Floats:
+    """Expected visits under the unconstrained optimum of a layout, evaluated once."""
+    if layout not in _FREE:
+        _FREE[layout] = evaluate.visits(layout, layout.reward)
+        _FREE[layout].flags.writeable = False
+    return _FREE[layout]
+
+
+_FREE: WeakKeyDictionary[Layout, Floats] = WeakKeyDictionary()

@@ -8,14 +8,24 @@ remain go to the earlier candidate. So a policy is a handful of numbers, and any
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Layout, dot
+from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.solver.rounding import without_noise
+
+
+class Rewarded(Protocol):
+    """States with rewards: a layout, or the types of its candidates."""
+
+    @property
+    def reward(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,7 @@ class Level:
     objective: float
     duals: tuple[float, ...]
 
-    def reward(self, layout: Layout, rows: Rows) -> Floats:
+    def reward(self, layout: Rewarded, rows: Rows) -> Floats:
         """R adjusted: objective * R - Theta' duals. Rows beyond the duals were added later and do not matter."""
         reward = self.objective * layout.reward
         for dual, row in zip(self.duals, rows.rows, strict=False):
@@ -31,7 +41,7 @@ class Level:
                 reward[row.states] -= dual * row.coefficients
         return reward
 
-    def size(self, layout: Layout, rows: Rows) -> float:
+    def size(self, layout: Rewarded, rows: Rows) -> float:
         """The largest sum of the terms of an adjusted reward, before they cancel: what rounding is relative to."""
         terms = abs(self.objective) * np.abs(layout.reward)
         for dual, row in zip(self.duals, rows.rows, strict=False):
@@ -43,6 +53,8 @@ class Level:
 @dataclass(frozen=True)
 class Policy:
     levels: tuple[Level, ...]
+    rows: Rows | None = field(default=None, compare=False, repr=False)
+    """The rows that the duals refer to, where they are not those of the problem that uses the policy."""
 
     @staticmethod
     def at(duals: Floats | tuple[float, ...], *ties: Level) -> Policy:
@@ -55,21 +67,81 @@ class Policy:
         plain = _plain(direction)
         return Policy((Level(0.0, plain), Level(1.0, (0.0,) * len(plain))))
 
-    def rewards(self, layout: Layout, rows: Rows) -> Floats:
+    def rewards(self, layout: Rewarded, rows: Rows) -> Floats:
         """Adjusted rewards, one column a level, as the kernels take them."""
-        return np.column_stack([level.reward(layout, rows) for level in self.levels])
+        return np.column_stack([level.reward(layout, self.rows or rows) for level in self.levels])
+
+    def sizes(self, layout: Rewarded, rows: Rows) -> list[float] | None:
+        """Of each level, where ties are made and broken."""
+        return [level.size(layout, self.rows or rows) for level in self.levels] if len(self.levels) > 1 else None
+
+    def of(self, rows: Rows) -> Policy:
+        """The same policy for use with other rows than those that its duals refer to."""
+        return self if self.rows is not None else Policy(self.levels, rows)
 
 
 def _plain(numbers: Floats | tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(x) + 0.0 for x in numbers)  # + 0.0 turns -0.0 into 0.0
 
 
+Lottery = tuple[tuple[int, float], ...]
+"""Numbers of policies, each with the probability with which it is drawn."""
+
+
 @dataclass(frozen=True)
 class Mixture:
-    """Policies with the probabilities with which one of them is drawn before the search begins."""
+    """Who follows which policy. One policy is drawn for the whole firm (`firm`), or every search has its own.
 
-    weights: tuple[float, ...]
+    Searches follow the policy `default` unless `searches` says otherwise: the number of a search -> its lottery.
+    """
+
     policies: tuple[Policy, ...]
+    count: int
+    """How many searches there are."""
+    firm: Lottery | None = None
+    default: int = 0
+    searches: Mapping[int, Lottery] = field(default_factory=dict)
+
+    @staticmethod
+    def firm_wide(policies: Sequence[Policy], weights: Sequence[float], searches: int) -> Mixture:
+        return Mixture(tuple(policies), searches, tuple((i, float(w)) for i, w in enumerate(weights)))
+
+    @staticmethod
+    def by_search(policies: Sequence[Policy], lotteries: Sequence[Lottery]) -> Mixture:
+        """From one lottery for each search; policies that nobody follows are dropped."""
+        used = sorted({i for lottery in lotteries for i, _ in lottery})
+        number = {i: place for place, i in enumerate(used)}
+        renamed = [tuple((number[i], w) for i, w in lottery) for lottery in lotteries]
+        alone = Counter(lottery[0][0] for lottery in renamed if len(lottery) == 1)
+        default = alone.most_common(1)[0][0] if alone else 0
+        others = {s: lottery for s, lottery in enumerate(renamed) if lottery != ((default, 1.0),)}
+        return Mixture(tuple(policies[i] for i in used), len(lotteries), None, default, others)
+
+    def lottery(self, search: int) -> Lottery:
+        """The lottery that a search takes part in, by itself or with all others."""
+        return self.firm or self.searches.get(search, ((self.default, 1.0),))
+
+    def followers(self, policy: int) -> tuple[Ints, Floats]:
+        """The searches that may follow a policy, and their chances to do so."""
+        chance = np.full(self.count, 1.0 if self.firm is None and policy == self.default else 0.0)
+        if self.firm is not None:
+            chance[:] = dict(self.firm).get(policy, 0.0)
+        for search, lottery in self.searches.items():
+            chance[search] = dict(lottery).get(policy, 0.0)
+        who = np.flatnonzero(chance)
+        return who, chance[who]
+
+    @property
+    def randomised(self) -> int:
+        """How many searches toss a coin."""
+        if self.firm is not None:
+            return self.count if len(self.firm) > 1 else 0
+        return sum(len(lottery) > 1 for lottery in self.searches.values())
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The share of the searches that follow each policy, in expectation."""
+        return tuple(float(self.followers(i)[1].sum()) / max(self.count, 1) for i in range(len(self.policies)))
 
 
 @dataclass(frozen=True, eq=False)

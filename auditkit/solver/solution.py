@@ -1,10 +1,11 @@
 """A solved problem and its certificate: everything needed to check it without trusting who found it.
 
-`to_json` is the document `auditkit-solution/1`.
+`to_json` is the document `auditkit-solution/2`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -180,7 +181,7 @@ class Solution(Shown):
         return 1.0 - self.loss / self.unconstrained.utility
 
     def to_json(self) -> dict[str, Any]:
-        """The document `auditkit-solution/1`, which `verify` checks."""
+        """The document `auditkit-solution/2`, which `verify` checks."""
         return _document(self)
 
     def save_json(self, path: str | Path) -> None:
@@ -226,14 +227,6 @@ class Solution(Shown):
             pd.DataFrame([asdict(condition) for condition in conditions]).drop(columns="type", errors="ignore"),
             groups,
         ]
-
-
-def mix(weights: Floats, visits: list[Floats]) -> Floats:
-    """Expected visits when one policy is drawn."""
-    total = np.zeros_like(visits[0])
-    for weight, p in zip(weights, visits, strict=True):
-        total += weight * p
-    return total
 
 
 def _document(solution: Solution) -> dict[str, Any]:
@@ -312,12 +305,19 @@ def _optimum(optimum: Optimum) -> dict[str, Any]:
         "evaluations": optimum.evaluations,
         "constraints": [asdict(condition) for condition in optimum.conditions],
         **_cuts(optimum),
-        "policies": [
-            {"weight": weight, **_policy(policy)}
-            for weight, policy in zip(optimum.mixture.weights, optimum.mixture.policies, strict=True)
-        ],
+        "policies": [_policy(policy) for policy in optimum.mixture.policies],
+        "mixture": mixture_document(optimum.mixture, optimum.outcome.layout.search_ids),
+        "randomised": optimum.mixture.randomised,
         "candidates": candidates,
     }
+
+
+def mixture_document(mixture: Mixture, names: Sequence[str]) -> dict[str, Any]:
+    """Who follows which policy, searches by their names."""
+    if mixture.firm is not None:
+        return {"firm": [list(draw) for draw in mixture.firm]}
+    searches = {names[s]: [list(draw) for draw in lottery] for s, lottery in sorted(mixture.searches.items())}
+    return {"default": mixture.default, "searches": searches}
 
 
 def _cuts(optimum: Optimum) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from auditkit.model.layout import Floats, Layout
 from auditkit.text import exact, plain
 from auditkit.verification.claims import TOLERANCE, Check, check_number
 from auditkit.verification.independent import adjusted, evaluate
+from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 Progress = Callable[[str], None]
 
@@ -89,12 +90,11 @@ def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: 
 
 
 def _entry(name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free: float) -> list[Check]:
-    weights = [policy["weight"] for policy in claimed["policies"]]
-    visits = np.zeros(layout.states)
-    for policy in claimed["policies"]:
-        visits += policy["weight"] * evaluate(layout, adjusted(layout, rows, [policy, *policy.get("ties", [])]))
-    total = sum(weights)
-    checks = [Check(f"{name}: weights are chances", min(weights) >= 0 and abs(total - 1) <= 1e-9, f"sum {total}")]
+    places = [str(search) for search in range(len(layout.search_ids))]
+    lotteries, checks = check_mixture(claimed, places, len(rows), not rows.measures, f"{name}: ")
+    if lotteries is None:
+        return checks
+    visits = mixed_visits(layout, rows, claimed["policies"], lotteries)
     checks += _outcome(name, claimed, layout, visits)
     same = [(dual["label"], dual["sense"]) for dual in claimed["duals"]] == [(r.label, r.sense) for r in rows.rows]
     checks.append(Check(f"{name}: the rows are those of its constraints", same))

@@ -13,10 +13,11 @@ from auditkit.text import brief, plain
 from auditkit.text import exact as digits
 from auditkit.verification.claims import TOLERANCE, Check, check_number, is_close
 from auditkit.verification.independent import adjusted, evaluate
+from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 
 def check_solution(document: dict[str, Any], layout: Layout, rows: Rows, sha256: str) -> list[Check]:
-    """All claims of an `auditkit-solution/1` document about an instance."""
+    """All claims of an `auditkit-solution/2` (or `/1`) document about an instance."""
     checks = [Check("the solution is of this instance", document["instance"]["sha256"] in (None, sha256))]
     if not checks[0].holds:
         return checks
@@ -75,18 +76,10 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
     if cut_rows is None:
         return [Check("cuts are tangents of the measures", False)]
     with_cuts = rows.with_cuts(cut_rows)
-    weights = [policy["weight"] for policy in claimed["policies"]]
-    checks = [
-        Check(
-            "weights are chances", min(weights) >= 0 and abs(sum(weights) - 1) <= 1e-9, f"they sum to {sum(weights)}"
-        ),
-    ]
-    if exact and not rows.measures:
-        fewest = len(weights) <= len(rows) + 1
-        checks.append(Check("at most one policy more than rows", fewest, f"{len(weights)} policies"))
-    visits = np.zeros(layout.states)
-    for policy in claimed["policies"]:
-        visits += policy["weight"] * evaluate(layout, adjusted(layout, with_cuts, [policy, *policy.get("ties", [])]))
+    lotteries, checks = check_mixture(claimed, layout.search_ids, len(rows), exact and not rows.measures)
+    if lotteries is None:
+        return checks
+    visits = mixed_visits(layout, with_cuts, claimed["policies"], lotteries)
     checks += _outcome_checks("constrained", claimed, layout, visits)
     utility = float(layout.reward @ visits)
     same = [(r["label"], r["sense"], r["bound"]) for r in claimed["constraints"]]

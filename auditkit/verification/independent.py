@@ -13,6 +13,8 @@ equal are equal here too.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,34 @@ from auditkit.model.layout import Floats, Layout
 TIE_TOLERANCE = 1e-9
 """Part of what a policy with ties means: of the size of a level's rewards, closer indices are tied."""
 
+SHORT = 16
+"""Products of polynomials up to this size are formed term by term: numpy would take longer to be called."""
+
 Vector = tuple[float, ...]
+Index = dict[int, Vector]
+Path = dict[tuple[int, int], float]
+"""(state, state with the smallest index so far) -> expected visits."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedChain:
+    """One candidate, its states numbered from 0."""
+
+    size: int
+    terminal: list[bool]
+    stop: list[bool]
+    steps: list[list[tuple[int, float]]]
+
+    @staticmethod
+    def of(layout: Layout, candidate: int) -> NumberedChain:
+        first, last = int(layout.candidate_ptr[candidate]), int(layout.candidate_ptr[candidate + 1])
+        ptr, items, prob = layout.edges.ptr, layout.edges.items, layout.edge_prob
+        steps = [
+            [(int(items[e]) - first, float(prob[e])) for e in range(ptr[s], ptr[s + 1])] for s in range(first, last)
+        ]
+        return NumberedChain(
+            last - first, layout.terminal[first:last].tolist(), layout.stop[first:last].tolist(), steps
+        )
 
 
 def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[list[Floats], Vector]:
@@ -41,21 +70,48 @@ def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[
     return rewards, tuple(sizes)
 
 
-def evaluate(layout: Layout, levels: tuple[list[Floats], Vector]) -> Floats:
-    """Expected visits of every state under the index policy of some rewards, one array and one size a level."""
+def evaluate(layout: Layout, levels: tuple[list[Floats], Vector], searches: Iterable[int] | None = None) -> Floats:
+    """Expected visits of every state under the index policy of some rewards, one array and one size a level.
+
+    Candidates of the same law and rewards have the same indices and paths, which are found once. Visits outside
+    `searches`, if they are given, are 0.
+    """
     rewards, sizes = levels
     tol = tuple(TIE_TOLERANCE * size if len(rewards) > 1 else 0.0 for size in sizes)
-    reward = [tuple(map(float, level)) for level in np.column_stack(rewards)]
+    table = np.column_stack(rewards)
     visits = np.zeros(layout.states)
-    for search in range(len(layout.search_ids)):
+    known: dict[tuple[bytes, ...], tuple[NumberedChain, Index, Path]] = {}
+    for search in range(len(layout.search_ids)) if searches is None else searches:
         candidates = range(layout.search_ptr[search], layout.search_ptr[search + 1])
-        index = {s: y for c in candidates for s, y in indices(layout, c, reward, tol).items()}
+        numbers: list[tuple[NumberedChain, Index, Path]] = []
+        for c in candidates:
+            key = _alike(layout, c, table)
+            if key not in known:
+                chain = NumberedChain.of(layout, c)
+                first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
+                index = indices(chain, [tuple(map(float, row)) for row in table[first:last]], tol)
+                known[key] = chain, index, running_minimum(chain, index) if len(tol) == 1 else {}
+            numbers.append(known[key])
         if len(tol) > 1:
-            index = _snapped(index, tol)
-        paths = [running_minimum(layout, c, index) for c in candidates]
-        for s, value in _visits(layout, index, paths, int(layout.capacity[search])).items():
-            visits[s] = value
+            snapped = _snapped([index for _, index, _ in numbers], tol)
+            numbers = [(chain, y, running_minimum(chain, y)) for (chain, _, _), y in zip(numbers, snapped, strict=True)]
+        found = _visits(numbers, int(layout.capacity[search]))
+        for c, own in zip(candidates, found, strict=True):
+            visits[layout.candidate_ptr[c] : layout.candidate_ptr[c + 1]] = own
     return visits
+
+
+def _alike(layout: Layout, candidate: int, table: Floats) -> tuple[bytes, ...]:
+    first, last = layout.candidate_ptr[candidate], layout.candidate_ptr[candidate + 1]
+    low, high = layout.edges.ptr[first], layout.edges.ptr[last]
+    return (
+        table[first:last].tobytes(),
+        layout.edge_prob[low:high].tobytes(),
+        (layout.edges.items[low:high] - first).tobytes(),
+        (layout.edges.ptr[first : last + 1] - low).tobytes(),
+        layout.terminal[first:last].tobytes(),
+        layout.stop[first:last].tobytes(),
+    )
 
 
 def _sign(x: Vector, y: Vector, tol: Vector) -> int:
@@ -66,25 +122,23 @@ def _sign(x: Vector, y: Vector, tol: Vector) -> int:
     return 0
 
 
-def indices(layout: Layout, candidate: int, reward: list[Vector], tol: Vector) -> dict[int, Vector]:
+def indices(chain: NumberedChain, reward: list[Vector], tol: Vector) -> Index:
     """Index of every non-terminal state by elimination, largest first.
 
     For a state s not yet eliminated, gain(s) and stop(s) are what is collected and the chance of selection from s until
     a state not eliminated is met; the best ratio gain / stop is the next index, and its state is eliminated.
     """
-    states = list(range(layout.candidate_ptr[candidate], layout.candidate_ptr[candidate + 1]))
     zero = (0.0,) * len(tol)
     gain: dict[int, Vector] = {}
     stop: dict[int, float] = {}
     step: dict[int, dict[int, float]] = {}
-    parents: dict[int, set[int]] = {s: set() for s in states}
-    for s in states:
-        if layout.terminal[s]:
+    parents: dict[int, set[int]] = {s: set() for s in range(chain.size)}
+    for s in range(chain.size):
+        if chain.terminal[s]:
             continue
-        gain[s], stop[s], step[s] = reward[s], 1.0 if layout.stop[s] else 0.0, {}
-        for e in range(layout.edges.ptr[s], layout.edges.ptr[s + 1]):
-            t, a = int(layout.edges.items[e]), float(layout.edge_prob[e])
-            if layout.terminal[t]:
+        gain[s], stop[s], step[s] = reward[s], 1.0 if chain.stop[s] else 0.0, {}
+        for t, a in chain.steps[s]:
+            if chain.terminal[t]:
                 gain[s] = tuple(g + a * r for g, r in zip(gain[s], reward[t], strict=True))
                 stop[s] += a
             else:
@@ -94,10 +148,13 @@ def indices(layout: Layout, candidate: int, reward: list[Vector], tol: Vector) -
     left = set(gain)
     ratio = {s: _ratio(gain[s], stop[s], zero, tol) for s in left}
     while left:
-        best = min(left)
-        for s in sorted(left):
-            if _sign(ratio[s], ratio[best], tol) > 0:
-                best = s
+        if tol == (0.0,):
+            best = max(left, key=lambda s: (ratio[s], -s))
+        else:
+            best = min(left)
+            for s in sorted(left):
+                if _sign(ratio[s], ratio[best], tol) > 0:
+                    best = s
         index[best] = ratio[best]
         left.remove(best)
         if index[best][0] == -math.inf:
@@ -121,62 +178,55 @@ def _ratio(gain: Vector, stop: float, zero: Vector, tol: Vector) -> Vector:
     return (math.inf,) * len(gain) if _sign(gain, zero, tol) > 0 else (-math.inf,) * len(gain)
 
 
-def _snapped(index: dict[int, Vector], tol: Vector) -> dict[int, Vector]:
-    """Indices that are tied at a level made equal there, to zero if they are tied with zero."""
-    columns = []
+def _snapped(index: list[Index], tol: Vector) -> list[Index]:
+    """Indices of a search that are tied at a level made equal there, to zero if they are tied with zero."""
+    moves = []
     for d, t in enumerate(tol):
-        values = sorted({y[d] for y in index.values() if math.isfinite(y[d])} | {0.0})
+        values = sorted({y[d] for own in index for y in own.values() if math.isfinite(y[d])} | {0.0})
         groups: list[list[float]] = []
         for value in values:
             if groups and value - groups[-1][-1] <= t:
                 groups[-1].append(value)
             else:
                 groups.append([value])
-        to = {value: 0.0 if 0.0 in group else group[0] for group in groups for value in group}
-        columns.append({s: to.get(y[d], y[d]) for s, y in index.items()})
-    return {s: tuple(column[s] for column in columns) for s in index}
+        moves.append({value: 0.0 if 0.0 in group else group[0] for group in groups for value in group})
+    return [{s: tuple(to.get(x, x) for to, x in zip(moves, y, strict=True)) for s, y in own.items()} for own in index]
 
 
-Path = dict[tuple[int, int], float]
-"""(state, state with the smallest index so far) -> expected visits."""
-
-
-def running_minimum(layout: Layout, candidate: int, index: dict[int, Vector]) -> Path:
+def running_minimum(chain: NumberedChain, index: Index) -> Path:
     """Expected visits of each state by where the smallest index so far was met, while one always goes on."""
-    first, last = int(layout.candidate_ptr[candidate]), int(layout.candidate_ptr[candidate + 1])
     mass: Path = {}
-    entered = {first: 1.0}  # states that become the smallest index, and how often
+    entered = {0: 1.0}  # states that become the smallest index, and how often
     while entered:
         u = max(entered, key=lambda s: (index[s], -s))  # from the largest index down: none is entered again
         share = entered.pop(u)
         if index[u][0] == -math.inf:
             mass[u, u] = share
             continue
-        inside = [s for s in range(first, last) if layout.terminal[s] or index[s] >= index[u]]
-        for s, expected in _stay(layout, u, inside).items():
+        inside = {s for s in range(chain.size) if chain.terminal[s] or index[s] >= index[u]}
+        for s, expected in _stay(chain, u, inside).items():
             mass[s, u] = mass.get((s, u), 0.0) + share * expected
-            if not layout.terminal[s]:
-                for e in range(layout.edges.ptr[s], layout.edges.ptr[s + 1]):
-                    t = int(layout.edges.items[e])
-                    if not layout.terminal[t] and index[t] < index[u]:
-                        entered[t] = entered.get(t, 0.0) + share * expected * float(layout.edge_prob[e])
+            if not chain.terminal[s]:
+                for t, a in chain.steps[s]:
+                    if not chain.terminal[t] and index[t] < index[u]:
+                        entered[t] = entered.get(t, 0.0) + share * expected * a
     return mass
 
 
-def _stay(layout: Layout, start: int, inside: list[int]) -> dict[int, float]:
+def _stay(chain: NumberedChain, start: int, inside: set[int]) -> dict[int, float]:
     """Expected visits, from `start`, of the states `inside` until one outside is entered."""
-    allowed = set(inside)
     reached, todo = {start}, [start]
     edges: list[tuple[int, int, float]] = []
     while todo:
         s = todo.pop()
-        for e in range(layout.edges.ptr[s], layout.edges.ptr[s + 1]):
-            t = int(layout.edges.items[e])
-            if t in allowed:
-                edges.append((s, t, float(layout.edge_prob[e])))
+        for t, a in chain.steps[s]:
+            if t in inside:
+                edges.append((s, t, a))
                 if t not in reached:
                     reached.add(t)
                     todo.append(t)
+    if not edges:
+        return {start: 1.0}
     place = {s: i for i, s in enumerate(sorted(reached))}
     matrix = np.eye(len(place))
     for s, t, a in edges:
@@ -187,33 +237,35 @@ def _stay(layout: Layout, start: int, inside: list[int]) -> dict[int, float]:
     return {s: max(0.0, float(solved[i])) for s, i in place.items()}
 
 
-def _visits(layout: Layout, index: dict[int, Vector], paths: list[Path], k: int) -> dict[int, float]:
+def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[list[float]]:
+    """Visits of every state of every candidate of a search."""
     events = []
-    for c, path in enumerate(paths):
+    for c, (chain, index, path) in enumerate(numbers):
         capped: dict[int, float] = {}
         for (s, u), mass in path.items():
             capped.setdefault(u, 0.0)
-            if layout.selecting[s]:
+            if chain.terminal[s] or chain.stop[s]:
                 capped[u] += mass
-        events += [(index[u], -c, u, mass) for u, mass in capped.items()]
-    events.sort(key=lambda event: (event[0], event[1], -event[2]), reverse=True)
+        events += [(index[u], -c, -u, mass) for u, mass in capped.items()]
+    events.sort(key=lambda event: event[:3], reverse=True)
     zero = (0.0,) * len(events[0][0]) if events else ()
-    tree = _Tree(len(paths), k)
-    chance: dict[int, float] = {}
-    ahead = [0.0] * len(paths)
-    for y, minus_c, u, mass in events:
+    tree = _Tree(len(numbers), k)
+    chance: list[dict[int, float]] = [{} for _ in numbers]
+    ahead = [0.0] * len(numbers)
+    for y, minus_c, minus_u, mass in events:
+        c, u = -minus_c, -minus_u
         if y <= zero:
-            chance[u] = 0.0
+            chance[c][u] = 0.0
         elif y[0] == math.inf:
-            chance[u] = 1.0
+            chance[c][u] = 1.0
         else:
-            chance[u] = tree.fewer_without(-minus_c)
-            ahead[-minus_c] = min(1.0, ahead[-minus_c] + mass)
-            tree.set(-minus_c, ahead[-minus_c])
-    visits: dict[int, float] = {}
-    for path in paths:
+            chance[c][u] = tree.fewer_without(c)
+            ahead[c] = min(1.0, ahead[c] + mass)
+            tree.set(c, ahead[c])
+    visits = [[0.0] * chain.size for chain, _, _ in numbers]
+    for own, shares, (_, _, path) in zip(visits, chance, numbers, strict=True):
         for (s, u), mass in path.items():
-            visits[s] = visits.get(s, 0.0) + mass * chance[u]
+            own[s] += mass * shares[u]
     return visits
 
 
@@ -223,14 +275,21 @@ class _Tree:
     def __init__(self, n: int, k: int) -> None:
         self.k = k
         self.width = 1 << max(0, (n - 1).bit_length())
-        self.nodes = [np.ones(1) for _ in range(2 * self.width)]
+        self.nodes = [[1.0]] * (2 * self.width)
 
-    def _product(self, a: Floats, b: Floats) -> Floats:
-        return np.convolve(a, b)[: max(self.k, 1)]
+    def _product(self, a: list[float], b: list[float]) -> list[float]:
+        size = min(len(a) + len(b) - 1, max(self.k, 1))
+        if len(a) * len(b) > SHORT:
+            return [float(x) for x in np.convolve(a, b)[:size]]
+        product = [0.0] * size
+        for i, x in enumerate(a):
+            for j in range(min(len(b), size - i)):
+                product[i + j] += x * b[j]
+        return product
 
     def set(self, c: int, p: float) -> None:
         i = self.width + c
-        self.nodes[i] = np.array([1.0 - p, p])[: max(self.k, 1)]
+        self.nodes[i] = [1.0 - p, p][: max(self.k, 1)]
         while i > 1:
             i //= 2
             self.nodes[i] = self._product(self.nodes[2 * i], self.nodes[2 * i + 1])
@@ -239,8 +298,8 @@ class _Tree:
         """P(fewer than k of the others are ahead)."""
         if self.k == 0:
             return 0.0
-        law, i = np.ones(1), self.width + c
+        law, i = [1.0], self.width + c
         while i > 1:
             law = self._product(law, self.nodes[i ^ 1])
             i //= 2
-        return float(law[: self.k].sum())
+        return sum(law[: self.k])

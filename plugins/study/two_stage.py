@@ -83,7 +83,7 @@ def trajectories(seed: int, number: int) -> list[tuple[float, ...]]:
         layout = population.instance(rho, STEP_CAPACITY).layout
         oracle = Oracle(layout, bind(PARITIES, layout))
         best = certified(solve(population.instance(rho, STEP_CAPACITY), PARITIES)).utility
-        sizes = oracle.scale(oracle.free) / STEP_CAPACITY
+        sizes = oracle.scale / STEP_CAPACITY
         for delta in DELTAS:
             done = run(oracle, Settings(delta=delta, outer=ROUNDS))
             totals = np.column_stack([done.lagrangian, _so_far(done.lagrangian), _so_far(done.utility)]) / best

@@ -1,0 +1,342 @@
+"""Many affine constraints: column generation in which every block of searches mixes for itself.
+
+Searches are independent and rows add up over them, so the master LP mixes policies block by block,
+
+    maximise sum_b,c w_bc u_bc   s.t.   sum_b,c w_bc a_bc  <= | == | >=  bound,   sum_c w_bc = 1 for all b,   w >= 0,
+
+where u_bc and a_bc are what policy c yields in block b (`block_sums.py`). Its duals price the next policy for all
+blocks at once, and G at these duals bounds the optimum. When bound and value meet, a basic solution is the optimum; it
+has at most blocks + m positive weights, so that **all but at most m blocks follow one policy without a coin**. Blocks
+that mix are then taken apart: each of their searches chooses among the policies that the block mixes, which again
+leaves at most m searches that toss a coin.
+
+The rows are scaled to size one; the last basis is solved once more in full precision, weights and duals, because the
+LP's tolerance would let the value exceed the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import highspy
+import numpy as np
+from scipy.sparse import csc_array
+from scipy.sparse.linalg import splu
+
+from auditkit.constraints.base import Row, Rows
+from auditkit.model.layout import Floats, Ints
+from auditkit.solver.dual_search import DualOptimum, alone
+from auditkit.solver.evaluate import Prepared
+from auditkit.solver.master import COLD, MOST_ROUNDS, OPTIONS, WARM, Pricing, phase_one, rounding
+from auditkit.solver.oracle import Column, Oracle
+from auditkit.solver.policy import Lottery
+
+LOOSE = {"primal_feasibility_tolerance": 1e-8, "dual_feasibility_tolerance": 1e-8}
+"""Tolerances with which HiGHS ends where it does not with tighter ones: the basis is polished anyway."""
+
+WAYS: tuple[dict[str, Any], ...] = ({"simplex_strategy": 4}, *COLD, *({**LOOSE, **way} for way in COLD))
+"""Options of HiGHS for an LP that is solved from nothing, tried in turn."""
+
+ALIKE = 14
+"""Digits, of the size of rows and utility, to which yields must differ: nearly equal columns make singular bases."""
+
+LEAST_WEIGHT = 1e-13
+"""A smaller weight is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Which row and which unit (a block, or a search) each value of a column belongs to, sorted by unit."""
+
+    units: int
+    row: Ints
+    start: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Yields:
+    """What a policy yields in each unit."""
+
+    utility: Floats
+    values: Floats
+
+
+class BlockMaster:
+    """The restricted master LP. Its first rows are the convexity rows of the units.
+
+    Utilities are paid relative to those of the first policy, unit by unit, which weights that sum to one allow.
+    """
+
+    def __init__(self, rows: Rows, bounds: Floats, scale: Floats, entries: Entries) -> None:
+        self.rows, self.bounds, self.scale, self.entries = rows, bounds / scale, scale, entries
+        self.yields: list[Yields] = []
+        self.columns: list[Column] = []
+        self.feasible = False
+        self.unit = 1.0
+        self.pairs: list[tuple[int, int]] = []
+        """(unit, policy) of each variable after the artificial ones."""
+        self._seen: list[set[bytes]] = [set() for _ in range(entries.units)]
+        self.artificial = [
+            (entries.units + j, sign)
+            for j, row in enumerate(rows.rows)
+            for sign in (1.0, -1.0)
+            if row.sense == "==" or (row.sense == "<=") == (sign < 0)
+        ]
+        self.lp = self._empty(WARM)
+
+    def _empty(self, way: dict[str, Any], artificial: bool = True) -> highspy.Highs:
+        lp, units = highspy.Highs(), self.entries.units
+        for name, value in (OPTIONS | way).items():
+            lp.setOptionValue(name, value)
+        lp.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        sides = [_sides(row, bound) for row, bound in zip(self.rows.rows, self.bounds, strict=True)]
+        low = np.array([1.0] * units + [a for a, _ in sides])
+        high = np.array([1.0] * units + [b for _, b in sides])
+        nothing = np.zeros(0, dtype=np.int32)
+        lp.addRows(len(low), low, high, 0, np.zeros(len(low), dtype=np.int32), nothing, np.zeros(0))
+        cost, most = (0.0, 0.0) if self.feasible else (-1.0, highspy.kHighsInf)
+        for place, sign in self.artificial if artificial else ():
+            lp.addCol(cost, 0.0, most, 1, np.array([place], dtype=np.int32), np.array([sign]))
+        return lp
+
+    def add(self, column: Column) -> bool:
+        """Let the units follow the policy of a column; False if none of them finds anything new in it."""
+        assert column.sums is not None and column.by_block is not None
+        return self.add_yields(Yields(column.sums.utility, column.by_block), column)
+
+    def add_yields(self, yields: Yields, column: Column) -> bool:
+        number, fresh = len(self.columns), []
+        first = self.yields[0] if self.yields else yields
+        size = float(np.abs(first.utility).sum()) or 1.0
+        utility = np.round(yields.utility / size, ALIKE) + 0.0
+        values = np.round(yields.values / self.scale[self.entries.row], ALIKE) + 0.0
+        for unit in range(self.entries.units):
+            own = slice(self.entries.start[unit], self.entries.start[unit + 1])
+            key = utility[unit].tobytes() + values[own].tobytes()
+            if key not in self._seen[unit]:
+                self._seen[unit].add(key)
+                fresh.append(unit)
+        if not fresh:
+            return False
+        self.yields.append(yields)
+        self.columns.append(column)
+        new = [(unit, number) for unit in fresh]
+        self.pairs += new
+        self._put(self.lp, new)
+        return True
+
+    def _put(self, lp: highspy.Highs, pairs: list[tuple[int, int]]) -> None:
+        cost = np.array([self._gain(unit, c) for unit, c in pairs]) if self.feasible else np.zeros(len(pairs))
+        parts = [self._variable(unit, c) for unit, c in pairs]
+        starts = np.cumsum([0, *(len(places) for places, _ in parts)])[:-1].astype(np.int32)
+        index = np.concatenate([places for places, _ in parts]).astype(np.int32)
+        values = np.concatenate([numbers for _, numbers in parts])
+        inf = np.full(len(pairs), highspy.kHighsInf)
+        lp.addCols(len(pairs), cost, np.zeros(len(pairs)), inf, len(index), starts, index, values)
+
+    def _gain(self, unit: int, c: int) -> float:
+        return float(self.yields[c].utility[unit] - self.yields[0].utility[unit]) / self.unit
+
+    def _variable(self, unit: int, c: int) -> tuple[Ints, Floats]:
+        own = slice(self.entries.start[unit], self.entries.start[unit + 1])
+        row, values = self.entries.row[own], self.yields[c].values[own]
+        kept = np.flatnonzero(values)
+        places = np.concatenate([[unit], self.entries.units + row[kept]])
+        return places, np.concatenate([[1.0], values[kept] / self.scale[row[kept]]])
+
+    def begin_phase_two(self) -> None:
+        """The rows can be met: forbid the artificial variables and pay the utilities."""
+        self.feasible = True
+        self.unit = max((abs(self._gain(*pair)) for pair in self.pairs), default=0.0) or 1.0
+        for i in range(len(self.artificial)):
+            self.lp.changeColBounds(i, 0.0, 0.0)
+            self.lp.changeColCost(i, 0.0)
+        for i, pair in enumerate(self.pairs):
+            self.lp.changeColCost(len(self.artificial) + i, self._gain(*pair))
+
+    def solve(self) -> tuple[float, Floats]:
+        """Value of the master and the duals of the rows in the user's scale."""
+        self.lp.run()
+        if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self.lp = self._from_nothing()
+            for name, option in WARM.items():
+                self.lp.setOptionValue(name, option)
+        self._duals = np.array(self.lp.getSolution().row_dual) * self.unit
+        value = float(self.lp.getInfo().objective_function_value) * self.unit
+        base = float(self.yields[0].utility.sum())
+        return value + base if self.feasible else value, self._duals[self.entries.units :] / self.scale
+
+    def improves(self, column: Column, least: float) -> bool:
+        """Whether some block would gain by the policy of a column at the duals of the last solution."""
+        assert column.sums is not None and column.by_block is not None
+        units = self.entries.units
+        duals = self._duals[units:] / self.scale
+        block = np.repeat(np.arange(units), np.diff(self.entries.start))
+        spent = np.bincount(block, column.by_block * duals[self.entries.row], minlength=units)
+        gain = column.sums.utility - self.yields[0].utility - spent - self._duals[:units]
+        return bool(np.maximum(gain, 0.0).sum() > least)
+
+    def _from_nothing(self, artificial: bool = True) -> highspy.Highs:
+        for way in WAYS:
+            lp = self._empty(way, artificial)
+            self._put(lp, self.pairs)
+            lp.run()
+            if lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
+                return lp
+        raise ArithmeticError(f"a master LP ends as {lp.getModelStatus()}, though it has a solution")
+
+    def mixture(self) -> tuple[list[Lottery], Floats, float]:
+        """The lottery of each unit, the duals of the rows and the value, from the last basis in full precision."""
+        try:
+            lp, helpers = self._from_nothing(artificial=False), 0
+        except ArithmeticError:
+            lp, helpers = self.lp, len(self.artificial)
+        found_basis = self._polished(lp, helpers)
+        if found_basis is None:
+            solution = lp.getSolution()
+            found_basis = np.array(solution.col_value)[helpers:], np.array(solution.row_dual)
+        weights, duals = found_basis
+        found: list[dict[int, float]] = [{} for _ in range(self.entries.units)]
+        for i in np.flatnonzero(weights > LEAST_WEIGHT):
+            unit, c = self.pairs[i]
+            found[unit][c] = float(weights[i])
+        lotteries = [tuple((c, w / sum(each.values())) for c, w in each.items()) for each in found]
+        mixed = [w * float(self.yields[c].utility[unit]) for unit, lot in enumerate(lotteries) for c, w in lot]
+        return lotteries, duals[self.entries.units :] * self.unit / self.scale, math.fsum(mixed)
+
+    def _polished(self, lp: highspy.Highs, artificial: int) -> tuple[Floats, Floats] | None:
+        """Weights of all variables and duals of all rows of a basis; None if it cannot be inverted."""
+        basis, basic = lp.getBasis(), highspy.HighsBasisStatus.kBasic
+        chosen = [i for i, status in enumerate(basis.col_status) if status == basic]
+        tight = [j for j, status in enumerate(basis.row_status) if status != basic]
+        if len(chosen) != len(tight) or not chosen:
+            return None
+        place = {j: i for i, j in enumerate(tight)}
+        rows: list[int] = []
+        columns: list[int] = []
+        numbers: list[float] = []
+        gains = np.zeros(len(chosen))
+        for k, i in enumerate(chosen):
+            if i < artificial:
+                entries: Iterable[tuple[int, float]] = [self.artificial[i]]
+            else:
+                entries = zip(*self._variable(*self.pairs[i - artificial]), strict=True)
+                gains[k] = self._gain(*self.pairs[i - artificial])
+            for j, x in entries:
+                if int(j) in place:
+                    rows.append(place[int(j)])
+                    columns.append(k)
+                    numbers.append(float(x))
+        matrix = csc_array((numbers, (rows, columns)), shape=(len(tight), len(chosen)))
+        target = np.concatenate([np.ones(self.entries.units), self.bounds])[tight]
+        try:
+            factors, transposed = splu(matrix), splu(csc_array(matrix.T))
+        except RuntimeError:  # singular
+            return None
+        solved = factors.solve(target)
+        solved += factors.solve(target - matrix @ solved)
+        prices = transposed.solve(gains)
+        prices += transposed.solve(gains - matrix.T @ prices)
+        if not (np.isfinite(solved).all() and np.isfinite(prices).all() and (solved > -1e-9).all()):
+            return None
+        helpers = np.array(chosen) < artificial
+        if (solved[helpers] > 1e-9).any():
+            return None
+        weights = np.zeros(len(self.pairs))
+        weights[np.array(chosen)[~helpers] - artificial] = solved[~helpers]
+        duals = np.zeros(self.entries.units + len(self.rows))
+        duals[tight] = prices
+        return weights, duals
+
+
+def _sides(row: Row, bound: float) -> tuple[float, float]:
+    return -highspy.kHighsInf if row.sense == "<=" else bound, highspy.kHighsInf if row.sense == ">=" else bound
+
+
+def generate(oracle: Oracle) -> DualOptimum:
+    """The optimum of a problem with affine rows; raises `Infeasible` with a proof."""
+    free, scale, blocks = oracle.free, oracle.scale, oracle.blocks
+    slack = oracle.rows.signs * (oracle.rows.bounds - free.values)
+    if np.where(oracle.rows.is_equality, slack == 0, slack >= 0).all():
+        return alone(free)
+    master = begin(oracle, (free, *oracle.known))
+    phase_one(oracle, master)
+    master.begin_phase_two()
+    pricing = Pricing(oracle)
+    if oracle.known:
+        pricing.step = 0.95  # the duals of a master that knows many columns do not leap about
+    for _ in range(MOST_ROUNDS):
+        value, duals = master.solve()
+        duals = oracle.proper(duals)
+        new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)))
+        if pricing.bound - value > rounding(value, pricing.centre, scale) and master.add(new):
+            continue
+        # the LP's own value is only as good as its tolerances: its basis in full precision decides
+        lotteries, duals, value = master.mixture()
+        new = pricing.at(duals)
+        if pricing.bound - value <= rounding(value, pricing.centre, scale) or not master.add(new):
+            break
+    if len(oracle.layout.search_ids) > blocks.blocks:
+        lotteries = _search_by_search(oracle, master, lotteries)
+    return DualOptimum(tuple(master.columns), np.zeros(0), pricing.centre, pricing.bound, lotteries=tuple(lotteries))
+
+
+def begin(oracle: Oracle, columns: Iterable[Column]) -> BlockMaster:
+    """The master of a problem, with some columns."""
+    blocks = oracle.blocks
+    master = BlockMaster(
+        oracle.rows, oracle.rows.bounds, oracle.scale, Entries(blocks.blocks, blocks.row, blocks.start)
+    )
+    for column in columns:
+        master.add(column)
+    return master
+
+
+def _search_by_search(oracle: Oracle, master: BlockMaster, lotteries: list[Lottery]) -> list[Lottery]:
+    """Lotteries of searches from those of blocks: where a block mixes, its searches choose anew, one by one."""
+    layout, rows, ptr = oracle.layout, oracle.rows, oracle.blocks.ptr
+    mixing = [b for b, lottery in enumerate(lotteries) if len(lottery) > 1]
+    found = [lottery for b, lottery in enumerate(lotteries) for _ in range(ptr[b], ptr[b + 1])]
+    if not mixing:
+        return found
+    searches = np.concatenate([np.arange(ptr[b], ptr[b + 1]) for b in mixing])
+    fixed = np.zeros(len(rows))
+    for b, lottery in enumerate(lotteries):
+        if len(lottery) == 1:
+            own = slice(oracle.blocks.start[b], oracle.blocks.start[b + 1])
+            np.add.at(fixed, oracle.blocks.row[own], master.yields[lottery[0][0]].values[own])
+    count, m = len(searches), len(rows)
+    entries = Entries(count, np.tile(np.arange(m), count), m * np.arange(count + 1))
+    finer = BlockMaster(rows, rows.bounds - fixed, oracle.scale, entries)
+    used = sorted({c for b in mixing for c, _ in lotteries[b]})
+    for c in used:
+        column = master.columns[c]
+        visits = Prepared.of_policy(layout, rows, column.policy, searches).visits(searches)
+        parts = [_by_search(oracle, visits, int(ptr[b]), int(ptr[b + 1])) for b in mixing]
+        utility = np.concatenate([u for u, _ in parts])
+        finer.add_yields(Yields(utility, np.concatenate([a for _, a in parts], axis=1).T.ravel()), column)
+    finer.begin_phase_two()
+    finer.solve()
+    number = {id(column): c for c, column in enumerate(master.columns)}
+    again, _, _ = finer.mixture()
+    for search, lottery in zip(searches, again, strict=True):
+        found[search] = tuple((number[id(finer.columns[c])], w) for c, w in lottery)
+    return found
+
+
+def _by_search(oracle: Oracle, visits: Floats, first: int, last: int) -> tuple[Floats, Floats]:
+    """Utility and rows (rows, searches) of the searches first..last-1."""
+    layout = oracle.layout
+    low, high = (int(layout.candidate_ptr[layout.search_ptr[s]]) for s in (first, last))
+    search = layout.candidate_search[layout.state_candidate[low:high]] - first
+    utility = np.bincount(search, layout.reward[low:high] * visits[low:high], minlength=last - first)
+    values = np.zeros((len(oracle.rows), last - first))
+    for j, row in enumerate(oracle.rows.rows):
+        inside = slice(*np.searchsorted(row.states, [low, high]))
+        states = row.states[inside]
+        values[j] = np.bincount(search[states - low], row.coefficients[inside] * visits[states], minlength=last - first)
+    return utility.astype(np.float64), values

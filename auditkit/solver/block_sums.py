@@ -1,0 +1,205 @@
+"""The one interface under every method: a policy goes in; for each block of searches its utility and rows come out.
+
+Blocks are ranges of searches, at most `MOST_BLOCKS` of about equal size; they depend on the data alone. States fall
+into *cells*, by the group of the candidate and by what a visit means (inspected, at a stage, selected). A row that
+weighs the states of each cell alike, as rows on numbers or rates by group do, is a sum over cells; what a policy yields
+is therefore kept as the count of each cell in each block, from which the value of any such row follows, whatever its
+coefficients. Other rows are added up by themselves, in the blocks that they touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from auditkit.constraints.base import Rows
+from auditkit.model.layout import Bools, Floats, Ints, Layout
+from auditkit.solver import box_kernels
+from auditkit.solver.box_kernels import Boxes, Weights
+from auditkit.solver.candidate_types import Types
+from auditkit.solver.evaluate import Prepared, in_threads, pieces, tolerance
+from auditkit.solver.policy import Policy
+
+MOST_BLOCKS = 200
+
+
+def block_ranges(layout: Layout) -> Ints:
+    """Where blocks begin among the searches, and the end of the last."""
+    searches = len(layout.search_ids)
+    if searches <= MOST_BLOCKS:
+        return np.arange(searches + 1)
+    first = layout.candidate_ptr[layout.search_ptr]
+    cuts = np.searchsorted(first, np.linspace(0, layout.states, MOST_BLOCKS + 1)[1:-1])
+    return np.unique(np.concatenate([[0], cuts, [searches]])).astype(np.int64)
+
+
+class Cells:
+    """What all problems of one layout share: blocks, cells, and types of candidates as far as no row splits them."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.ptr = block_ranges(layout)
+        means = layout.selecting + 4 * (layout.state_stage + 1)
+        means[layout.start] += 2
+        happen = np.flatnonzero(np.bincount(means))
+        number = np.zeros(happen[-1] + 1 if len(happen) else 1, dtype=np.int64)
+        number[happen] = np.arange(len(happen))
+        self.label = layout.candidate_group
+        self.of_state = (number[means] + len(happen) * self.label[layout.state_candidate]).astype(np.int32)
+        self.count = len(happen) * (int(self.label.max(initial=0)) + 1)
+        self.sizes = np.bincount(self.of_state, minlength=self.count)
+        self.types = Types.of_boxes(layout, self.label) if layout.only_boxes else None
+
+    def weights(self, rows: Rows) -> tuple[Floats, Bools]:
+        """The weight of each cell in each row, and for which rows that is all there is to say."""
+        matrix, whole = np.zeros((len(rows), self.count)), np.zeros(len(rows), dtype=np.bool_)
+        for j, row in enumerate(rows.rows):
+            cell = self.of_state[row.states]
+            matrix[j, cell] = row.coefficients
+            entries = np.bincount(cell, minlength=self.count)
+            whole[j] = np.array_equal(matrix[j, cell], row.coefficients) and bool(
+                ((entries == 0) | (entries == self.sizes)).all()
+            )
+        return matrix, whole
+
+    @staticmethod
+    def of(layout: Layout) -> Cells:
+        if layout not in _KNOWN:
+            _KNOWN[layout] = Cells(layout)
+        return _KNOWN[layout]
+
+
+_KNOWN: WeakKeyDictionary[Layout, Cells] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What a policy yields in each block: utility, counts (blocks, cells), and `entries` of the further rows."""
+
+    utility: Floats
+    counts: Floats
+    further: Floats
+
+
+class BlockSums:
+    """Policies of one problem, added up by block.
+
+    `row` and `block` say what each entry of `values` is, sorted by block; `start[b]` is where those of block b begin.
+    """
+
+    def __init__(self, layout: Layout, rows: Rows) -> None:
+        self.layout, self.rows = layout, rows
+        self.cells = cells = Cells.of(layout)
+        self.ptr = cells.ptr
+        self.blocks = len(self.ptr) - 1
+        self.block_of = np.repeat(np.arange(self.blocks), np.diff(self.ptr))
+        self.matrix, whole = cells.weights(rows)
+        self.by_cell, self.alone = np.flatnonzero(whole), np.flatnonzero(~whole)
+        self.further = [rows.rows[j] for j in self.alone]
+        touched = [np.unique(self._block_of_state(row.states)) for row in self.further]
+        self.entry_ptr = np.cumsum([0, *(len(t) for t in touched)]).astype(np.int64)
+        self.entry_block = np.concatenate([np.zeros(0, dtype=np.int64), *touched])
+        every = np.arange(self.blocks)
+        row = np.concatenate([np.repeat(self.by_cell, self.blocks), np.repeat(self.alone, np.diff(self.entry_ptr))])
+        block = np.concatenate([np.tile(every, len(self.by_cell)), self.entry_block])
+        self._order = np.lexsort((row, block))
+        self.row, self.block = row[self._order].astype(np.int64), block[self._order]
+        self.start = np.searchsorted(self.block, np.arange(self.blocks + 1))
+
+    def _block_of_state(self, states: Ints) -> Ints:
+        return self.block_of[self.layout.candidate_search[self.layout.state_candidate[states]]]
+
+    @cached_property
+    def types(self) -> Types | None:
+        """None where there are chains."""
+        if self.cells.types is None or not self.further:
+            return self.cells.types
+        return Types.of_boxes(self.layout, self.cells.label, self.further)
+
+    @cached_property
+    def _typed_rows(self) -> Rows:
+        assert self.types is not None
+        return self.types.restrict(self.rows)
+
+    def of_policy(self, policy: Policy) -> Sums:
+        """The sums of a policy; if it is one of other rows, they must weigh candidates of a type alike too."""
+        types = self.types
+        if types is None:
+            return self.of_visits(Prepared.of_policy(self.layout, self.rows, policy).visits())
+        typed = self._typed_rows
+        if policy.rows is not None:
+            policy = Policy(policy.levels, types.restrict(policy.rows))
+        rewards = policy.rewards(types, typed)
+        return self._of_types(rewards, tolerance(rewards, policy.sizes(types, typed)))
+
+    def _of_types(self, rewards: Floats, tol: Floats) -> Sums:
+        layout, types = self.layout, self.types
+        assert types is not None
+        index = np.empty_like(rewards)
+        boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
+        box_kernels.box_indices(0, len(types.ptr) - 1, types.ptr, types.chance, rewards, tol, index)
+        found = Sums(np.zeros(self.blocks), np.zeros((self.blocks, self.cells.count)), np.zeros(len(self.entry_block)))
+        weights = self._weights
+        in_threads(
+            pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]]),
+            lambda a, b: box_kernels.box_sums(
+                a, b, self.ptr, boxes, index, tol, weights, found.utility, found.counts, found.further
+            ),
+        )
+        return found
+
+    @cached_property
+    def _weights(self) -> Weights:
+        types = self.types
+        assert types is not None
+        cell = self.cells.of_state[types.states].astype(np.int64)
+        owner = np.repeat(np.arange(len(types.ptr) - 1), np.diff(types.ptr))
+        pairs: list[tuple[int, int]] = []
+        coefficients: list[Floats] = []
+        for number, j in enumerate(self.alone):
+            row = self._typed_rows.rows[j]
+            for t in np.unique(owner[row.states]):
+                inside = (
+                    (low := np.searchsorted(row.states, types.ptr[t])),
+                    np.searchsorted(row.states, types.ptr[t + 1]),
+                )
+                own = np.zeros(types.ptr[t + 1] - types.ptr[t])
+                own[row.states[low : inside[1]] - types.ptr[t]] = row.coefficients[low : inside[1]]
+                pairs.append((int(t), number))
+                coefficients.append(own)
+        order = sorted(range(len(pairs)), key=lambda i: pairs[i])
+        sizes = np.array([len(coefficients[i]) for i in order], dtype=np.int64)
+        return Weights(
+            reward=types.reward,
+            cell=cell,
+            row_ptr=np.searchsorted(np.array([pairs[i][0] for i in order]), np.arange(len(types.ptr))).astype(np.int64),
+            row=np.array([pairs[i][1] for i in order], dtype=np.int64),
+            row_first=np.concatenate([[0], np.cumsum(sizes)])[: len(order)].astype(np.int64),
+            coefficient=np.concatenate([np.zeros(0), *(coefficients[i] for i in order)]),
+            entry_ptr=self.entry_ptr,
+            entry_block=self.entry_block,
+        )
+
+    def of_visits(self, visits: Floats) -> Sums:
+        """The sums of a policy whose visits are known."""
+        layout, cells = self.layout, self.cells
+        block = self.block_of[layout.candidate_search][layout.state_candidate]
+        utility = np.bincount(block, layout.reward * visits, minlength=self.blocks)
+        counts = np.bincount(block * cells.count + cells.of_state, visits, minlength=self.blocks * cells.count)
+        further = np.zeros(len(self.entry_block))
+        for i, row in enumerate(self.further):
+            low, high = self.entry_ptr[i], self.entry_ptr[i + 1]
+            place = np.searchsorted(self.entry_block[low:high], block[row.states])
+            further[low:high] = np.bincount(place, row.coefficients * visits[row.states], minlength=high - low)
+        return Sums(utility.astype(np.float64), counts.astype(np.float64).reshape(self.blocks, cells.count), further)
+
+    def values(self, sums: Sums) -> Floats:
+        """The value of each (row, block)."""
+        dense = self.matrix[self.by_cell] @ sums.counts.T
+        return np.concatenate([dense.ravel(), sums.further])[self._order]
+
+    def totals(self, values: Floats) -> Floats:
+        """The value of each row, blocks added up in their order."""
+        return np.bincount(self.row, values, minlength=len(self.rows)).astype(np.float64)

@@ -1,0 +1,99 @@
+"""Candidates that are alike: of the same law, rewards and coefficients in every row, they are one *type*.
+
+Policies treat the candidates of a type alike but for ties, so indices and capped values are worked out once for each
+type. A firm has few of them: priors are fitted by stratum and groups are few. Types are found by a hash of the numbers
+of each candidate, and every candidate is then compared with the first of its type, so that no collision goes unseen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.constraints.base import Row, Rows
+from auditkit.model.layout import Floats, Ints, Layout
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Types:
+    """`of[c]` is the type of candidate c; states of types are numbered one after another, from `ptr[t]` on."""
+
+    of: Ints
+    ptr: Ints
+    states: Ints
+    """Of each state of a type: the same state of the first candidate of the type, in the layout."""
+    reward: Floats
+    chance: Floats
+
+    @staticmethod
+    def of_boxes(layout: Layout, label: Ints, rows: Sequence[Row] = ()) -> Types:
+        """Types of boxes that also agree in a label and in their coefficients in some rows."""
+        first, of = _first_alike(layout, label, rows)
+        if not _same(layout, first[of], label, rows):
+            first = of = np.arange(len(layout.candidate_ids))
+        sizes = np.diff(layout.candidate_ptr)[first]
+        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        states = np.repeat(layout.candidate_ptr[first] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        return Types(of, ptr, states, layout.reward[states], layout.value_chance[states])
+
+    def restrict(self, rows: Rows) -> Rows:
+        """Rows in the numbering of the states of types."""
+        return replace(rows, rows=tuple(self._restricted(row) for row in rows.rows))
+
+    def _restricted(self, row: Row) -> Row:
+        if not len(row.states):
+            return row
+        place = np.minimum(np.searchsorted(row.states, self.states), len(row.states) - 1)
+        own = np.flatnonzero(row.states[place] == self.states)
+        return replace(row, states=own, coefficients=row.coefficients[place[own]], tangent_at=None)
+
+
+def _mixed(numbers: NDArray[np.generic]) -> Words:
+    """Bits of numbers, stirred so that their sums tell them apart."""
+    x = np.ascontiguousarray(numbers).view(np.uint64).copy()
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        x ^= x >> np.uint64(shift)
+        x *= np.uint64(factor)
+    return x ^ (x >> np.uint64(31))
+
+
+def _first_alike(layout: Layout, label: Ints, rows: Sequence[Row]) -> tuple[Ints, Ints]:
+    """The first candidate of each type, and the type of every candidate."""
+    place = np.arange(layout.states) - np.repeat(layout.start, np.diff(layout.candidate_ptr))
+    stir = _mixed(place) | np.uint64(1)
+    words = _mixed(layout.reward + 0.0) * stir + _mixed(layout.value_chance) * _mixed(place + layout.states)
+    key = np.add.reduceat(words, layout.start) + _mixed(np.asarray(label, dtype=np.int64))
+    for number, row in enumerate(rows):
+        if len(row.states):
+            owner = layout.state_candidate[row.states]
+            begins = np.flatnonzero(np.diff(owner, prepend=-1))
+            entries = _mixed(row.coefficients + 0.0) * stir[row.states]
+            factor = _mixed(np.array([number + 1]))[0] | np.uint64(1)
+            key[owner[begins]] += np.add.reduceat(entries, begins) * factor
+    _, first, of = np.unique(key, return_index=True, return_inverse=True)
+    return first.astype(np.int64), of.ravel().astype(np.int64)
+
+
+def _same(layout: Layout, alike: Ints, label: Ints, rows: Sequence[Row]) -> bool:
+    """Whether every candidate has the numbers of the candidate that it is said to be alike."""
+    sizes = np.diff(layout.candidate_ptr)
+    if not (np.array_equal(sizes, sizes[alike]) and np.array_equal(label, label[alike])):
+        return False
+    twin = np.arange(layout.states) + np.repeat(layout.start[alike] - layout.start, sizes)
+    if not all(np.array_equal(x, x[twin]) for x in (layout.reward, layout.value_chance)):
+        return False
+    for row in rows:
+        place = np.minimum(np.searchsorted(row.states, twin[row.states]), len(row.states) - 1)
+        if not np.array_equal(row.states[place], twin[row.states]):
+            return False
+        if not np.array_equal(row.coefficients[place], row.coefficients):
+            return False
+        entries = np.bincount(layout.state_candidate[row.states], minlength=len(alike))
+        if not np.array_equal(entries, entries[alike]):
+            return False
+    return True

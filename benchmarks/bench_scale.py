@@ -1,0 +1,113 @@
+"""Firm-wide constraints at 10,000, 100,000 and 1,000,000 candidates: processor time and memory, in one run.
+
+Instances are made here, without a file: requisitions of about 25 candidates whose priors are fitted by stratum, so that
+there are a few thousand types of candidates however many there are. Each size runs in a process of its own, because
+memory is measured by its peak. `make bench-scale` runs it; other sizes can be named on the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+
+import numpy as np
+
+from auditkit.constraints.binding import bind
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
+from auditkit.plugins.impact_ratio import ImpactRatio
+from auditkit.plugins.parity import Parity
+from auditkit.solver import solve
+from auditkit.solver.block_sums import Cells
+from auditkit.solver.oracle import Oracle
+
+SIZES = (10_000, 100_000, 1_000_000)
+PER_SEARCH, STRATA, VALUES = 25, 400, 10
+GROUPS = ("A", "B", "C", "D", "E", "F")
+PHASES = ("make", "layout", "types", "evaluation", "parity", "impact ratio", "evaluations", "lotteries", "megabytes")
+
+
+def firm(candidates: int, seed: int = 1) -> Instance:
+    rng = np.random.default_rng(seed)
+    laws = [
+        (np.sort(rng.normal(rng.uniform(40, 60), 10, VALUES))[::-1], rng.dirichlet(np.ones(VALUES) * 4))
+        for _ in range(STRATA)
+    ]
+    costs = rng.uniform(1, 4, STRATA)
+    searches = []
+    for number in range(candidates // PER_SEARCH):
+        stratum, group = (
+            rng.integers(STRATA, size=PER_SEARCH),
+            rng.choice(6, PER_SEARCH, p=(0.4, 0.3, 0.12, 0.1, 0.06, 0.02)),
+        )
+        boxes = tuple(
+            Box(str(i), GROUPS[g], costs[s], *laws[s]) for i, (s, g) in enumerate(zip(stratum, group, strict=True))
+        )
+        searches.append(Search(str(number), int(rng.integers(1, 4)), boxes))
+    return Instance(tuple(searches))
+
+
+def measure(candidates: int) -> list[float]:
+    found = []
+
+    def spent() -> float:
+        now = time.process_time()
+        took = now - spent.last  # type: ignore[attr-defined]
+        spent.last = now  # type: ignore[attr-defined]
+        return took
+
+    spent.last = time.process_time()  # type: ignore[attr-defined]
+    solve(firm(500), [Parity()])  # compiles the kernels
+    spent()
+    instance = firm(candidates)
+    found.append(spent())
+    layout = instance.layout
+    found.append(spent())
+    Cells.of(layout)
+    found.append(spent())
+    oracle = Oracle(layout, bind([Parity()], layout))
+    oracle.at(np.zeros(len(oracle.rows)))
+    spent()
+    oracle.at(np.full(len(oracle.rows), 0.01))
+    found.append(spent())
+    parity = solve(instance, [Parity()]).constrained
+    found.append(spent())
+    ratio = solve(instance, [ImpactRatio(minimum=0.95)]).constrained
+    found.append(spent())
+    assert parity is not None and ratio is not None
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return [*found, float(parity.evaluations), float(parity.mixture.randomised), memory]
+
+
+def in_own_process(candidates: int) -> list[float]:
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(write, " ".join(map(repr, measure(candidates))).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as answer:
+        numbers = [float(x) for x in answer.read().split()]
+    os.waitpid(child, 0)
+    return numbers
+
+
+def main() -> None:
+    sizes = [int(size) for size in sys.argv[1:]] or list(SIZES)
+    print("seconds of processor time; in brackets the growth per candidate since the size before (1 is linear)")
+    before: list[float] = []
+    for n, size in enumerate(sizes):
+        numbers = in_own_process(size)
+        print(f"\n{size:,} candidates in {size // PER_SEARCH:,} searches")
+        for i, name in enumerate(PHASES):
+            growth = f"  ({numbers[i] / before[i] * sizes[n - 1] / size:.2f})" if before and i < 6 and before[i] else ""
+            print(f"  {name:14} {numbers[i]:10,.2f}{growth}")
+        for i, name in ((4, "parity"), (5, "impact ratio")):
+            print(f"  {name} in the time of {numbers[i] / max(numbers[3], 1e-9):.0f} evaluations")
+        before = numbers
+
+
+if __name__ == "__main__":
+    main()
