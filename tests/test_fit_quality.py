@@ -56,7 +56,7 @@ def test_ratings_have_an_even_pit_too() -> None:
 
 def test_small_groups_are_named_without_their_number() -> None:
     data, _ = known_world(600, 1)
-    data.table.loc[:6, "group"] = "rare"
+    data.table.loc[:6, "group:Group"] = "rare"
     warnings = fit(data, fitters=FITTERS, cost=1.0).quality.warnings
     assert any("fewer than 30 scores" in w and "rare" in w for w in warnings)
 

@@ -9,7 +9,7 @@ more promising distorts. What neither can mend: selection on something that is n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from auditkit.fitting.regression import Design, logistic
 from auditkit.fitting.strata import effective_size
+from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 
 if TYPE_CHECKING:
@@ -83,17 +84,21 @@ def terciles(expected: Floats) -> Ints:
     return np.searchsorted(np.quantile(expected, [1 / 3, 2 / 3]), expected, "left")
 
 
+def known_groups(groups: Mapping[str, Any]) -> Iterator[tuple[str, Bools]]:
+    """Every known group of every attribute, and who is in it; with its attribute's name where there are several."""
+    for attribute, labels in groups.items():
+        for label in map(str, np.unique(labels)):
+            if label != UNKNOWN:
+                yield (f"{attribute}: {label}" if len(groups) > 1 else label), np.asarray(labels == label)
+
+
 def selection(
     groups: Mapping[str, Any], expected: Floats, inspected: Bools, scored: Bools, weights: Floats, *, weighted: bool
 ) -> Selection:
     """The report on selection into inspection; `expected` is the mean of every candidate's prior."""
     third = terciles(expected)
     return Selection(
-        by_group=tuple(
-            _rate(name, labels == name, inspected, scored)
-            for labels in groups.values()
-            for name in map(str, np.unique(labels))
-        ),
+        by_group=tuple(_rate(name, who, inspected, scored) for name, who in known_groups(groups)),
         by_tercile=tuple(_rate(name, third == i, inspected, scored) for i, name in enumerate(TERCILES)),
         scored=int(scored.sum()),
         effective=effective_size(weights[scored]),

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from auditkit.fitting.fitter import Laws, quantise
-from auditkit.fitting.propensity import TERCILES, Selection, terciles
+from auditkit.fitting.propensity import TERCILES, Selection, known_groups, terciles
 from auditkit.model.layout import Bools, Floats
 from auditkit.text import brief, p_value
 
@@ -129,7 +129,7 @@ def assess(laws: Laws, scores: Floats, groups: Mapping[str, Any], selection: Sel
         deviation = float(own.std(ddof=1) / np.sqrt(n)) if n > 1 else None
         return Error(name, n, float(own.mean()), deviation, float(score[mine].mean()), float(covered[0.8][mine].mean()))
 
-    by_group = tuple(error(str(name), own == name) for own in groups.values() for name in np.unique(own))
+    by_group = tuple(error(name, who) for name, who in known_groups(groups))
     by_stratum = tuple(error(name, third == i) for i, name in enumerate(TERCILES))
     support, probs = quantise(y, np.ones(len(y)), laws.values.shape[1])
     blind = float(crps(Laws.of([(support, probs)], np.zeros(len(y), dtype=np.int64)), y).mean())

@@ -361,4 +361,4 @@ def _form(measure: str, value: float, line: float | None = None) -> str:
 
 def _plain(x: Fraction | float) -> str:
     """As in audit.toml and on the command line, where a number has no separators."""
-    return f"{float(x):.12g}"
+    return repr(int(x)) if x == int(x) else repr(float(x))
