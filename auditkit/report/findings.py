@@ -261,18 +261,14 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
             missing[entry.interval.reason].append(entry.label)
     for reason, labels in missing.items():
         found.append(_notice("no-interval", f"No interval for the price of {listing(labels)}: {reason}."))
-    without = [e.label for e in entries if e.standing is not None and not e.shown_laws]
-    if without:
-        text = f"No law of the ex-post slack of {listing(without)}: there is one for numbers by group of selections, or"
-        found.append(_notice("ex-post-slack-not-computed", f"{text} of inspections."))
-    drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
     for entry in entries:
-        if entry.optimum is not None:
-            mixture = entry.optimum.mixture
-            drawn[mixture.count - mixture.randomised, mixture.count].append(entry.label)
-    for (alone, searches), labels in drawn.items():
-        text = f"Under {listing(labels)} {count(alone)} of {plural(searches, 'requisition')} need no lottery"
-        found.append(_notice("lotteries", f"{text}: one policy is followed there; the others draw theirs by lot."))
+        if entry.laws_left_out:
+            first, *rest = entry.laws_left_out
+            if any(dual.individual for dual in entry.duals):  # its rows name candidates
+                first, rest = "rows about single candidates: they are not shown", []
+            more = f" (and {plural(len(rest), 'further row')})" if rest else ""
+            text = f"No law of the ex-post slack under {entry.label} for {first}{more}."
+            found.append(_notice("ex-post-slack-not-computed", text))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
         each = listing(f"{brief(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
