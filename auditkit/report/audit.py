@@ -34,8 +34,8 @@ POLICY_COLUMNS += ["attribute", "group", "candidates", "inspected", "selected"]
 DISPARITY_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "selected", "rate", "impact_ratio"]
 DISPARITY_COLUMNS += ["impact_ratio_lower", "impact_ratio_upper", "p", "p_adjusted", "p_within", "odds_ratio_within"]
 DISPARITY_COLUMNS += ["shortfall", "detectable_ratio", "status"]
-SHOWN_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "selected", "rate", "impact_ratio", "p_adjusted"]
-"""Of the disparities, in a notebook."""
+SHOWN_COLUMNS = ["attribute", "step", "group", "rate", "impact_ratio", "p_adjusted"]
+"""Of the disparities of all applicants, in a notebook."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,8 @@ class Audit(Shown):
 
     def _tables(self) -> list[pd.DataFrame]:
         policies = self.to_frame()[["policy", "utility", "loss", "kept"]].drop_duplicates()
-        return [policies, self.to_frame("disparity")[SHOWN_COLUMNS]]
+        disparity = self.to_frame("disparity")
+        return [policies, disparity[disparity["kind"] == "cumulative"][SHOWN_COLUMNS]]
 
 
 def _priced(policy: view.Document) -> dict[str, float | None]:
