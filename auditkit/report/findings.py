@@ -269,6 +269,14 @@ def _not_computed(entries: Sequence[Constrained]) -> list[Finding]:
             more = f" (and {plural(len(rest), 'further row')})" if rest else ""
             text = f"No law of the ex-post slack under {entry.label} for {first}{more}."
             found.append(_notice("ex-post-slack-not-computed", text))
+    drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
+    for entry in entries:
+        if entry.optimum is not None:
+            mixture = entry.optimum.mixture
+            drawn[mixture.count - mixture.randomised, mixture.count].append(entry.label)
+    for (alone, searches), labels in drawn.items():
+        text = f"Under {listing(labels)} {count(alone)} of {plural(searches, 'requisition')} need no lottery"
+        found.append(_notice("lotteries", f"{text}: one policy is followed there; the others draw theirs by lot."))
     open_ = [e for e in entries if e.standing is not None and e.standing.unfilled_capacity > 0.05]
     if open_:
         each = listing(f"{brief(e.standing.unfilled_capacity)} under {e.label}" for e in open_ if e.standing)
