@@ -76,7 +76,7 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
     if page is not None:
         page = disparity.with_measures(page, plugins.measures.values(), faults.leave_out)
     progress("fitting priors")
-    fitted, missing = try_to_fit(shown.history, config, plugins)
+    fitted, missing = try_to_fit(shown, config, plugins)
     comparison = compared(fitted, constraints, config, plugins, progress)
     answers = None
     if fitted is not None and config.report.what_if:
@@ -187,9 +187,9 @@ def ask_about(
     """The what-if questions about data; raises InputError if the data cannot support a model."""
     constraints = constraints_of(config.constraints, plugins)
     progress("reading the data")
-    history = read(data, config, plugins)
+    shown = protect(read(data, config, plugins), config.report.suppress_below)
     progress("fitting priors")
-    fitted, missing = try_to_fit(history, config, plugins)
+    fitted, missing = try_to_fit(shown, config, plugins)
     if fitted is None:
         raise InputError([Problem("", reason) for reason in missing])
     return questions(fitted, constraints, plugins, group=group, progress=progress)
@@ -201,15 +201,15 @@ def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plug
     return make_constraints(plugins.constraints, named) or None
 
 
-def try_to_fit(history: History, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[str, ...]]:
+def try_to_fit(shown: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[str, ...]]:
     """The fitted instance, or why the data cannot support one."""
-    if config.fit.fitter not in plugins.fitters or history.has("cost") or config.cost is not None:
+    if config.fit.fitter not in plugins.fitters or shown.history.has("cost") or config.cost is not None:
         try:
-            return fit_history(history, config, plugins), ()
+            return fit_shown(shown, config, plugins), ()
         except CannotFit as error:
             return None, tuple(_reason(problem) for problem in error.problems)
     asked = "there is no cost of an inspection (give one with --cost, in the unit of value, or --map cost=COLUMN)"
-    lacks = [] if history.has("score") else ["there is no score, so no prior can be learnt (--map score=COLUMN)"]
+    lacks = [] if shown.history.has("score") else ["there is no score, so no prior can be learnt (--map score=COLUMN)"]
     return None, (*lacks, asked)
 
 
@@ -219,8 +219,13 @@ def _reason(problem: Problem) -> str:
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
     """The fitted instance of the people who may be shown; raises InputError or CannotFit."""
+    return fit_shown(protect(history, config.report.suppress_below), config, plugins)
+
+
+def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
+    """The same of a history that is protected already."""
     return fit(
-        protect(history, config.report.suppress_below).history,
+        shown.history,
         fitters=plugins.fitters,
         fitter=config.fit.fitter,
         cost=config.cost,
@@ -269,7 +274,7 @@ def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress
     if report["firm"] is None:
         return Verified(tuple(checks), ("there are no policies in this report",))
     progress("fitting priors")
-    fitted = fit_history(history, config, plugins)
+    fitted = fit_shown(shown, config, plugins)
     rows = []
     for entry in report["constrained"]:
         constraints = constraints_of(entry["specs"], plugins) or []
