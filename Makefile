@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs study bench bench-scale lock clean
+.PHONY: help demo test lint types docs study bench bench-scale validity lock clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
@@ -17,6 +17,7 @@ help:
 	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
 	@echo "make bench   the benchmarks, as ratios within one run"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
+	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
 	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
 	@echo "make clean   remove caches and build results (not $(VENV))"
 
@@ -60,6 +61,9 @@ bench: $(VENV)/.installed-test
 
 bench-scale: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_scale.py
+
+validity: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/validity $(if $(FULL),--full)
 
 lock:
 	rm -rf build/lock

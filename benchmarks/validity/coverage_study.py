@@ -1,0 +1,117 @@
+"""Whether the interval of a price holds the price under the true laws: of the same searches, and of the population."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+from known_firms import BOTH, FOUR, SIX, KnownFirm, Scenario, population
+
+import auditkit
+from auditkit.compare import PriceInterval, compare
+from auditkit.constraints import make_constraints
+from auditkit.constraints.spec import parse
+from auditkit.plugin_manager import load
+
+NAME = "coverage"
+
+_four = {"X": -1.5, "Y": -3.0, "Z": -3.0}
+_six = {"V": -1.0, "W": -1.0, "X": -2.0, "Y": -3.0, "Z": -4.0}
+_both = {"F": -3.0, "X": -1.0, "Y": -3.0}
+_by_both = ("parity:by=sex", "parity:by=race")
+SCENARIOS = [
+    Scenario("gap", shifts={"F": -3.0}, looked_at=True),
+    Scenario("mild", shifts={"F": -1.5}, looked_at=True),
+    Scenario("null", looked_at=True),
+    Scenario("four groups, gap", FOUR, _four, looked_at=True),
+    Scenario("four groups, null", FOUR, looked_at=True),
+    Scenario("six groups, gap", SIX, _six, searches=60),
+    Scenario("six groups, null", SIX, searches=60),
+    Scenario("two attributes, gap", BOTH, _both, searches=60, constraints=_by_both),
+    Scenario("two attributes, null", BOTH, searches=60, constraints=_by_both),
+    Scenario("20 searches, gap", shifts={"F": -3.0}, searches=20),
+    Scenario("20 searches, null", searches=20),
+    Scenario("200 searches, gap", shifts={"F": -3.0}, searches=200),
+    Scenario("200 searches, mild", shifts={"F": -1.5}, searches=200),
+    Scenario("200 searches, null", searches=200),
+    Scenario("stages, gap", shifts={"F": -3.0}, staged=True, inspects=10),
+    Scenario("stages, null", staged=True, inspects=10),
+    Scenario("ratings, gap", shifts={"F": -3.0}, rating=4.0),
+    Scenario("location-scale, gap", shifts={"F": -3.0}, fitter="location-scale"),
+    Scenario("biased firm, gap", shifts={"F": -3.0}, bias={"F": -3.0}),
+    Scenario("impact ratio, gap", shifts={"F": -3.0}, constraints=("impact-ratio",)),
+]
+QUICK = ("gap", "mild", "null", "four groups, gap", "two attributes, gap", "200 searches, mild", "stages, gap")
+
+
+@cache
+def price_of_population(name: str) -> tuple[float, ...]:
+    """Loss per search of each constraint, and of all together where there are several."""
+    scenario = next(s for s in SCENARIOS if s.name == name)
+    truth = population(scenario, searches=300 if scenario.staged else 1000)
+    return tuple(loss / len(truth.searches) for loss in prices(truth, scenario.constraints))
+
+
+def prices(truth: Any, constraints: tuple[str, ...]) -> list[float]:
+    several = [*constraints] + ([constraints] if len(constraints) > 1 else [])
+    return [auditkit.solve(truth, each).loss or 0.0 for each in several]
+
+
+def measure(firm: KnownFirm) -> dict[str, Any]:
+    scenario, plugins = firm.scenario, load([])
+    history = auditkit.read(firm.table, map=firm.roles, cost=firm.cost)
+    fitted = auditkit.fit(history, cost=firm.cost, fitter=scenario.fitter)
+    made = make_constraints(plugins.constraints, [("", parse(text)) for text in scenario.constraints])
+    begin = time.process_time()
+    compared = compare(fitted, made, plugins.constraints)
+    seconds = time.process_time() - begin
+    true, whole = prices(firm.truth, scenario.constraints), price_of_population(scenario.name)
+    entries = []
+    for entry, instance, each in zip(compared.constrained, true, whole, strict=True):
+        interval = list(entry.interval.loss) if isinstance(entry.interval, PriceInterval) else None
+        entries.append(
+            {
+                "label": entry.label,
+                "loss": entry.loss,
+                "interval": interval,
+                "instance": instance,
+                "population": each * scenario.searches,
+            }
+        )
+    return {"seed": firm.seed, "seconds": seconds, "entries": entries}
+
+
+def section(results: dict[str, list[dict[str, Any]]]) -> str:
+    lines = [
+        "## Intervals of the price",
+        "",
+        "| scenario | data sets | true loss | reported: mean, median | holds the instance's price | the population's "
+        "| median width |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for scenario in SCENARIOS:
+        found = results.get(scenario.name, [])
+        for number in range(len(found[0]["entries"]) if found else 0):
+            rows = [each["entries"][number] for each in found]
+            known = [row for row in rows if row["interval"] is not None]
+            label = scenario.name + (f", {rows[0]['label']}" if len(found[0]["entries"]) > 1 else "")
+            loss = np.array([row["loss"] for row in rows])
+            true = np.mean([row["instance"] for row in rows])
+            shares = [
+                np.mean([_inside(row[what], row["interval"]) for row in known]) for what in ("instance", "population")
+            ]
+            width = np.median([row["interval"][1] - row["interval"][0] for row in known])
+            lines.append(
+                f"| {label}{'*' if scenario.looked_at else ''} | {len(rows)}"
+                + (f" ({len(known)} with an interval)" if len(known) < len(rows) else "")
+                + f" | {true:.2f} | {loss.mean():.2f}, {np.median(loss):.2f} | {shares[0]:.2f} | {shares[1]:.2f}"
+                f" | {width:.1f} |"
+            )
+    lines += ["", "\\* looked at while the method was chosen; the others were run afterwards."]
+    return "\n".join(lines)
+
+
+def _inside(value: float, interval: list[float]) -> bool:
+    return interval[0] - 1e-6 <= value <= interval[1] + 1e-6
