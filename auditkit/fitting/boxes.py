@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People
+from auditkit.model.groups import Groups
 from auditkit.model.layout import Floats
-from auditkit.model.search import Box, Groups
+from auditkit.model.search import Box
 
 
 def boxes(

@@ -16,9 +16,8 @@ import pandas as pd
 
 from auditkit.data.firm_history import ALL, History
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.groups import UNKNOWN
+from auditkit.model.groups import GROUP, UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
-from auditkit.model.search import GROUP
 
 Cost = float | Mapping[str, float]
 """One cost of every inspection, or one for each stage."""

@@ -17,6 +17,7 @@ from pydantic_core import CoreSchema
 from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_json
 from auditkit.model.instance import INSTANCE, Instance
+from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Candidate, Chain, Search, State
 
 SOLUTION = "auditkit-solution/2"
@@ -90,12 +91,23 @@ class ConstraintModel(BaseModel):
     type: str
 
 
+class LimitModel(_Model):
+    """A capacity within that of the search; limited sets are nested or disjoint."""
+
+    label: str
+    capacity: int = Field(ge=0)
+    by: str | None = Field(default=None, description="an attribute: the limit is on candidates with the `value`")
+    value: str | None = None
+    candidates: list[str] | None = Field(default=None, description="ids, in place of `by` and `value`")
+
+
 class SearchModel(_Model):
     """One requisition: at most `capacity` of its candidates can be selected."""
 
     id: str
     capacity: int = Field(description="from 0 to the number of candidates")
     candidates: list[Annotated[dict[str, Any], _BoxOrChain()]]
+    limits: list[LimitModel] = Field(default_factory=list, description="capacities within the capacity")
 
 
 class InstanceModel(_Model):
@@ -313,7 +325,8 @@ def _search(model: SearchModel, place: str, problems: list[Problem]) -> Search |
     try:
         # with candidates missing their number is wrong, so only judge the capacity against all that were written
         capacity = model.capacity if len(whole) == len(candidates) else min(max(model.capacity, 0), len(whole))
-        search = Search(model.id, capacity, whole)
+        limits = [_limit(limit, j) for j, limit in enumerate(model.limits)]
+        search = Search(model.id, capacity, whole, limits if len(whole) == len(candidates) else ())
     except InputError as error:
         problems += [p.at(f"{place} {model.id!r}") for p in error.problems]
         return None
@@ -321,6 +334,13 @@ def _search(model: SearchModel, place: str, problems: list[Problem]) -> Search |
         what = f"{model.capacity} is not between 0 and the {len(candidates)} candidates"
         problems.append(Problem(f"{place}.capacity", what))
     return search
+
+
+def _limit(model: LimitModel, number: int) -> Limit:
+    try:
+        return Limit(**model.model_dump())
+    except InputError as error:
+        raise InputError([p.at(f"limits[{number}] {model.label!r}") for p in error.problems]) from None
 
 
 def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | None:

@@ -1,4 +1,4 @@
-"""Which groups are compared, in the report, in constraints and in plugins alike."""
+"""The groups of candidates, and which of them are compared, in the report, in constraints and in plugins alike."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from fractions import Fraction
 UNKNOWN = "unknown"
 """The label of applicants of unknown category."""
 
+GROUP = "group"
+"""The name of the attribute where the groups of an instance have none."""
+
+Groups = str | Mapping[str, str | None]
+"""The group of a candidate, or one for each protected attribute; None where it is unknown."""
+
 MINIMUM_SHARE = Fraction(2, 100)
+
+
+def groups_of(group: Groups) -> dict[str, str]:
+    """Attribute -> label of one candidate, UNKNOWN where it is not known."""
+    if isinstance(group, str):
+        return {GROUP: group}
+    return {name: UNKNOWN if label is None else label for name, label in group.items()}
 
 
 def comparable(

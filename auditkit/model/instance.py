@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem
 from auditkit.files import write_json
-from auditkit.model.groups import UNKNOWN
+from auditkit.model.groups import UNKNOWN, Groups, groups_of
 from auditkit.model.layout import Layout, lay_out
-from auditkit.model.search import Box, Chain, Groups, Search, State, groups_of
+from auditkit.model.limits import Limit
+from auditkit.model.search import Box, Chain, Search, State
 from auditkit.text import count
 
 if TYPE_CHECKING:
@@ -121,9 +122,17 @@ def _document(instance: Instance) -> dict[str, Any]:
             "capacity": search.capacity,
             "candidates": [_box(c) if isinstance(c, Box) else _chain(c) for c in search.candidates],
         }
+        | ({"limits": [_limit(limit) for limit in search.limits]} if search.limits else {})
         for search in instance.searches
     ]
     return {"format": INSTANCE, "searches": searches}
+
+
+def _limit(limit: Limit) -> dict[str, Any]:
+    document: dict[str, Any] = {"label": limit.label, "capacity": limit.capacity}
+    if limit.candidates is not None:
+        return document | {"candidates": list(limit.candidates)}
+    return document | {"by": limit.by, "value": limit.value}
 
 
 def _group(group: Groups) -> str | dict[str, str | None]:
@@ -169,6 +178,9 @@ def _value_rows(instance: Instance) -> dict[str, list[Any]]:
     boxes = [(search, c) for search, c in candidates if isinstance(c, Box)]
     if len(boxes) < len(candidates):
         what = f"{len(candidates) - len(boxes)} candidates have several stages, which this table cannot hold"
+        raise InputError(Problem("to_frame", what, "save_json writes any instance"))
+    if limited := sum(bool(search.limits) for search in instance.searches):
+        what = f"{limited} searches have limits, which this table cannot hold"
         raise InputError(Problem("to_frame", what, "save_json writes any instance"))
     long = [(search, box, j) for search, box in boxes for j in range(len(box.values))]
     columns: dict[str, list[Any]] = {

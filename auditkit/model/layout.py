@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.groups import UNKNOWN, comparable
-from auditkit.model.search import Box, Candidate, Chain, Search, groups_of
+from auditkit.model.groups import UNKNOWN, comparable, groups_of
+from auditkit.model.limits import Limits
+from auditkit.model.search import Box, Candidate, Chain, Search
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -149,6 +150,8 @@ class Layout:
     texts: dict[str, Partition]
     """Candidates by each text that they carry (department, location)."""
     has_true_rewards: bool
+    limits: Limits | None = None
+    """Capacities within those of the searches; None where there are none."""
 
     @property
     def states(self) -> int:
@@ -301,6 +304,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         protected={name: Partition.of(name, labels) for name, labels in protected.items()},
         texts=_texts(candidates),
         has_true_rewards=bool((~np.isnan(true)).any()),
+        limits=Limits.of([search.nest for search in searches], counts.tolist()),
     )
 
 

@@ -23,24 +23,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from auditkit.errors import InputError, Problem
-from auditkit.model.groups import UNKNOWN
+from auditkit.model.groups import Groups
+from auditkit.model.limits import Limit, Nest
 from auditkit.text import exact
-
-Groups = str | Mapping[str, str | None]
-"""The group of a candidate, or one for each protected attribute; None where it is unknown."""
-
-GROUP = "group"
-"""The name of the attribute where the groups of an instance have none."""
 
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
-
-
-def groups_of(group: Groups) -> dict[str, str]:
-    """Attribute -> label of one candidate, UNKNOWN where it is not known."""
-    if isinstance(group, str):
-        return {GROUP: group}
-    return {name: UNKNOWN if label is None else label for name, label in group.items()}
 
 
 def _read_only(values: Any) -> NDArray[np.float64]:
@@ -218,18 +206,24 @@ Candidate = Box | Chain
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """One requisition: at most `capacity` of its candidates can be selected."""
+    """One requisition: at most `capacity` of its candidates can be selected, of limited sets at most their capacity."""
 
     id: str
     capacity: int
     candidates: tuple[Candidate, ...]
+    limits: tuple[Limit, ...] = ()
+    nest: Nest | None = field(init=False, default=None)
+    """How the limits lie in one another."""
 
     if TYPE_CHECKING:
 
-        def __init__(self, id: str, capacity: int, candidates: Iterable[Candidate]) -> None: ...
+        def __init__(
+            self, id: str, capacity: int, candidates: Iterable[Candidate], limits: Iterable[Limit] = ()
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "candidates", tuple(self.candidates))
+        object.__setattr__(self, "limits", tuple(self.limits))
         problems, n = [], len(self.candidates)
         if not 0 <= self.capacity <= n:
             problems.append(Problem("capacity", f"{self.capacity} is not between 0 and the {n} candidates"))
@@ -238,5 +232,10 @@ class Search:
             if candidate.id in seen:
                 problems.append(Problem(f"candidates[{i}].id", f"{candidate.id!r} occurs twice in this search"))
             seen.add(candidate.id)
+        if not problems:
+            try:
+                object.__setattr__(self, "nest", Nest.of(self.limits, self.candidates) if self.limits else None)
+            except InputError as error:
+                problems += error.problems
         if problems:
             raise InputError(problems)

@@ -24,7 +24,9 @@ from auditkit.model.search import Box, Candidate, Chain, Search
 
 def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     """One capacity for each search, in order."""
-    searches = tuple(Search(s.id, int(k), s.candidates) for s, k in zip(instance.searches, capacities, strict=True))
+    searches = tuple(
+        Search(s.id, int(k), s.candidates, s.limits) for s, k in zip(instance.searches, capacities, strict=True)
+    )
     return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
 
 
@@ -40,6 +42,7 @@ def with_scores(instance: Instance, group: str, factor: float, by: str | None = 
             s.id,
             s.capacity,
             tuple(_seen(c, factor) if seen else _kept(c) for c, seen in zip(s.candidates, scaled[a:b], strict=True)),
+            s.limits,
         )
         for s, (a, b) in zip(instance.searches, pairwise(layout.search_ptr.tolist()), strict=True)
     )

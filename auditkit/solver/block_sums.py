@@ -20,7 +20,7 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels
 from auditkit.solver.box_kernels import Boxes, Weights
 from auditkit.solver.candidate_types import Types
-from auditkit.solver.evaluate import Prepared, in_threads, pieces, tolerance
+from auditkit.solver.evaluate import Prepared, in_threads, nested, pieces, tolerance
 from auditkit.solver.policy import Policy
 
 MOST_BLOCKS = 200
@@ -141,11 +141,11 @@ class BlockSums:
         boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
         box_kernels.box_indices(0, len(types.ptr) - 1, types.ptr, types.chance, rewards, tol, index)
         found = Sums(np.zeros(self.blocks), np.zeros((self.blocks, self.cells.count)), np.zeros(len(self.entry_block)))
-        weights = self._weights
+        weights, limits = self._weights, nested(layout)
         in_threads(
             pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]]),
             lambda a, b: box_kernels.box_sums(
-                a, b, self.ptr, boxes, index, tol, weights, found.utility, found.counts, found.further
+                a, b, self.ptr, boxes, limits, index, tol, weights, found.utility, found.counts, found.further
             ),
         )
         return found

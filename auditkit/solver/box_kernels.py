@@ -3,7 +3,7 @@
 The capped value of a box with values v_j and index sigma is min(v_j, sigma), so no pattern of states is needed: value j
 is an event of its own if v_j < sigma, and belongs to the event of the start otherwise. Indices are worked out once for
 each *type* of box (`candidate_types.py`); a search then lists the events of its candidates, sorts them, and asks
-`kernels.chances` for each whether there is still room.
+`room_kernels.room` for each whether there is still room.
 
 Chains and cycles have their own kernels, which are compiled only where there are any.
 """
@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.solver.kernels import OPTIONS, chances, compare, snap
+from auditkit.solver.kernels import compare, snap
+from auditkit.solver.room_kernels import OPTIONS, room
 
 
 class Boxes(NamedTuple):
@@ -164,11 +165,12 @@ def box_events(search, boxes, index, tol):
 
 
 @njit(**OPTIONS)
-def box_shares(search, boxes, index, tol):
+def box_shares(search, boxes, limits, index, tol):
     """First states of the candidates of a search, its indices, and for each state the chance that it may act."""
     first, at, states, owner, kappa, share = box_events(search, boxes, index, tol)
     if boxes.capacity[search] > 0 and len(states) > 0:
-        share[states] = chances(len(first) - 1, boxes.capacity[search], owner, kappa)
+        c0 = boxes.search_ptr[search]
+        share[states] = room(search, c0, len(first) - 1, boxes.capacity[search], owner, kappa, limits)
     return first, at, share
 
 
@@ -181,11 +183,11 @@ def value_visits(start, s, p, at, share, zero):
 
 
 @njit(**OPTIONS)
-def box_visits(searches, boxes, index, tol, candidate_ptr, visits):
+def box_visits(searches, boxes, limits, index, tol, candidate_ptr, visits):
     """Expected visits of every state of some searches, in the numbering of the layout."""
     zero = np.zeros(index.shape[1])
     for search in searches:
-        first, at, share = box_shares(search, boxes, index, tol)
+        first, at, share = box_shares(search, boxes, limits, index, tol)
         c0 = boxes.search_ptr[search]
         for i in range(len(first) - 1):
             start = first[i]
@@ -196,7 +198,7 @@ def box_visits(searches, boxes, index, tol, candidate_ptr, visits):
 
 
 @njit(**OPTIONS)
-def box_sums(first_block, last_block, block_ptr, boxes, index, tol, weights, utility, counts, entries):
+def box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol, weights, utility, counts, entries):
     """Sums over the searches of each block, in their order: utility[b], counts[b, cell] and entries of further rows."""
     zero = np.zeros(index.shape[1])
     widest = 0
@@ -205,7 +207,7 @@ def box_sums(first_block, last_block, block_ptr, boxes, index, tol, weights, uti
     p = np.empty(widest)
     for block in range(first_block, last_block):
         for search in range(block_ptr[block], block_ptr[block + 1]):
-            first, at, share = box_shares(search, boxes, index, tol)
+            first, at, share = box_shares(search, boxes, limits, index, tol)
             c0 = boxes.search_ptr[search]
             for i in range(len(first) - 1):
                 t = boxes.type[c0 + i]

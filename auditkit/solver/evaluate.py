@@ -18,9 +18,10 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout
-from auditkit.solver import box_kernels, kernels
+from auditkit.solver import box_kernels, kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.policy import Policy
+from auditkit.solver.room_kernels import Nested
 
 TIE_TOLERANCE = 1e-9
 """Of the size of a level's rewards: closer indices are tied when a policy has further levels to break ties."""
@@ -54,6 +55,12 @@ def _boxes(layout: Layout) -> Boxes:
     """Every box as a type of its own, for rewards that are given for every state."""
     one_each = np.arange(len(layout.candidate_ids))
     return Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
+
+
+def nested(layout: Layout) -> Nested | None:
+    """The limits of a layout for the kernels."""
+    limits = layout.limits
+    return None if limits is None else Nested(limits.ptr, limits.capacity, limits.parent, limits.innermost)
 
 
 def pieces(first_state: Ints) -> list[tuple[int, int]]:
@@ -124,16 +131,16 @@ class Prepared:
         layout = self.layout
         visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
         if layout.only_boxes:
-            boxes, start = _boxes(layout), layout.candidate_ptr
+            boxes, limits, start = _boxes(layout), nested(layout), layout.candidate_ptr
             _over_searches(
                 layout,
                 searches,
-                lambda some: box_kernels.box_visits(some, boxes, self.index, self.tol, start, visits),
+                lambda some: box_kernels.box_visits(some, boxes, limits, self.index, self.tol, start, visits),
             )
             return visits
-        share, chains = np.empty(layout.states), _chains(layout)
+        share, chains, limits = np.empty(layout.states), _chains(layout), nested(layout)
         _over_searches(
-            layout, searches, lambda some: kernels.evaluate(some, chains, self.index, self.mass, share, visits)
+            layout, searches, lambda some: kernels.evaluate(some, chains, limits, self.index, self.mass, share, visits)
         )
         return visits
 
@@ -176,7 +183,7 @@ class Prepared:
         counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
         if not k or not len(states):
             return always[None, :], np.ones(1)
-        fewer = [kernels.chances(c1 - c0, j, owner, kappa) if j else np.zeros(len(states)) for j in (k, k - 1)]
+        fewer = [room_kernels.chances(c1 - c0, j, owner, kappa) if j else np.zeros(len(states)) for j in (k, k - 1)]
         chance = np.maximum(kappa * (fewer[0] - fewer[1]), 0.0)
         everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
         found, which = np.unique(np.vstack([counts, counts[-1:]]), axis=0, return_inverse=True)

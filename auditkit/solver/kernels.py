@@ -7,7 +7,8 @@ D = 1 nothing is ever rounded into a tie; with D > 1 numbers closer than `tol[d]
 
 Shapes: S states, flat over all searches. `index[s]` is +inf where going on costs nothing and needs no capacity, -inf
 where going on can gain nothing. All kernels take ranges of candidates or searches and write to disjoint parts of
-their outputs, so that threads can share the arrays. `box_kernels.py` has those for boxes.
+their outputs, so that threads can share the arrays. `box_kernels.py` has those for boxes, `room_kernels.py` who
+finds room.
 """
 
 from __future__ import annotations
@@ -17,10 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-NEGLIGIBLE = 1e-17
-"""A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
-
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
+from auditkit.solver.room_kernels import OPTIONS, advance, begin, room
 
 
 class Chains(NamedTuple):
@@ -394,106 +392,13 @@ def list_events(search, chains, index, mass, share):
 
 
 @njit(**OPTIONS)
-def split(lo, hi, depth, count, owner, active, stamp):
-    """Candidates active above that have an event in lo..hi-1 go to active[depth]; the others follow them there.
-
-    Returns how many stay active; the rest of the list, up to `count`, is settled over the whole range.
-    """
-    mark = stamp[0] + 1
-    stamp[0] = mark
-    for e in range(lo, hi):
-        stamp[owner[e] + 1] = mark
-    stay, gone = 0, count
-    for i in range(count):
-        c = active[depth - 1, i]
-        if stamp[c + 1] == mark:
-            active[depth, stay] = c
-            stay += 1
-        else:
-            gone -= 1
-            active[depth, gone] = c
-    return stay
-
-
-@njit(**OPTIONS)
-def begin(n, owner):
-    """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion)."""
-    depth, events = 2, len(owner)
-    while events > 1:
-        events = (events + 1) // 2
-        depth += 1
-    spans = np.zeros((depth, 3), np.int64)  # first event, last event + 1, halves visited
-    stay = np.zeros(depth, np.int64)
-    active = np.empty((depth, n), np.int64)
-    stamp = np.zeros(n + 1, np.int64)
-    active[0] = np.arange(n)
-    spans[1, 1] = len(owner)
-    stay[1] = split(0, len(owner), 1, n, owner, active, stamp)
-    return spans, stay, active, stamp
-
-
-@njit(**OPTIONS)
-def advance(depth, spans, stay, owner, active, stamp):
-    """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
-    while depth > 0:
-        lo, hi, visited = spans[depth]
-        if visited < 2 and hi - lo > 1:
-            middle = (lo + hi) // 2
-            left, right = (lo, middle) if visited == 0 else (middle, hi)
-            spans[depth, 2] += 1
-            depth += 1
-            stay[depth] = split(left, right, depth, stay[depth - 1], owner, active, stamp)
-            spans[depth, 0], spans[depth, 1], spans[depth, 2] = left, right, 0
-            return depth
-        depth -= 1
-    return 0
-
-
-@njit(**OPTIONS)
-def chances(n, k, owner, kappa):
-    """P(fewer than k others are ahead of event e) for every event e, by offline deletion.
-
-    `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
-    in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
-    out. `ahead[c]` is the chance that candidate c is ahead of the present time; events are met in order of time.
-    """
-    chance = np.empty(len(owner))
-    ahead = np.zeros(n)
-    spans, stay, active, stamp = begin(n, owner)
-    tail = np.ones((len(spans), k + 1))
-    depth = 1
-    while depth > 0:
-        here, now = tail[depth], stay[depth]
-        if depth > 1:
-            before = stay[depth - 1]
-            for i in range(min(k, before + 1)):
-                here[i] = tail[depth - 1, i]
-            here[k] = 0.0
-            for j in range(now, before):
-                p = ahead[active[depth, j]]
-                if p > 0.0:
-                    q = 1.0 - p
-                    for i in range(min(k, now + before - j)):
-                        here[i] = q * here[i] + p * here[i + 1]
-        lo, hi = spans[depth, 0], spans[depth, 1]
-        bracket = here[0] - here[now] if now < k else here[0]  # what the candidates still active can change
-        if hi - lo == 1 or bracket <= NEGLIGIBLE:
-            for e in range(lo, hi):
-                chance[e] = here[0]
-                ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
-            spans[depth, 2] = 2
-        depth = advance(depth, spans, stay, owner, active, stamp)
-    return chance
-
-
-@njit(**OPTIONS)
-def evaluate(searches, chains, index, mass, share, visits):
+def evaluate(searches, chains, limits, index, mass, share, visits):
     """Expected visits of every state of some searches, given `prepare`."""
     for search in searches:
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         states, owner, kappa = list_events(search, chains, index, mass, share)
         if chains.capacity[search] > 0 and len(states) > 0:
-            share[states] = chances(c1 - c0, chains.capacity[search], owner, kappa)
+            share[states] = room(search, c0, c1 - c0, chains.capacity[search], owner, kappa, limits)
         for s in range(chains.candidate_ptr[c0], chains.candidate_ptr[c1]):
             total = 0.0
             for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):

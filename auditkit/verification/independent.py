@@ -4,7 +4,8 @@
 | --- | --- |
 | indices | state elimination, largest index first (MATH section 2), for every kind of chain |
 | running minimum | passed on along the transitions, by linear solves on the states that do not lower it |
-| who is ahead | a segment tree of truncated polynomials over the candidates, one leaf left out at a time |
+| who is ahead | a segment tree of truncated polynomials over the candidates, one leaf left out at a time; a set with
+a limit is one leaf of the tree of the set around it |
 
 Sums are formed in the order in which they are written in the formulas, so that two indices which the solver finds
 equal are equal here too.
@@ -95,7 +96,7 @@ def evaluate(layout: Layout, levels: tuple[list[Floats], Vector], searches: Iter
         if len(tol) > 1:
             snapped = _snapped([index for _, index, _ in numbers], tol)
             numbers = [(chain, y, running_minimum(chain, y)) for (chain, _, _), y in zip(numbers, snapped, strict=True)]
-        found = _visits(numbers, int(layout.capacity[search]))
+        found = _visits(numbers, _Sets(layout, search))
         for c, own in zip(candidates, found, strict=True):
             visits[layout.candidate_ptr[c] : layout.candidate_ptr[c + 1]] = own
     return visits
@@ -237,7 +238,7 @@ def _stay(chain: NumberedChain, start: int, inside: set[int]) -> dict[int, float
     return {s: max(0.0, float(solved[i])) for s, i in place.items()}
 
 
-def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[list[float]]:
+def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> list[list[float]]:
     """Visits of every state of every candidate of a search."""
     events = []
     for c, (chain, index, path) in enumerate(numbers):
@@ -249,7 +250,6 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[li
         events += [(index[u], -c, -u, mass) for u, mass in capped.items()]
     events.sort(key=lambda event: event[:3], reverse=True)
     zero = (0.0,) * len(events[0][0]) if events else ()
-    tree = _Tree(len(numbers), k)
     chance: list[dict[int, float]] = [{} for _ in numbers]
     ahead = [0.0] * len(numbers)
     for y, minus_c, minus_u, mass in events:
@@ -259,9 +259,9 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[li
         elif y[0] == math.inf:
             chance[c][u] = 1.0
         else:
-            chance[c][u] = tree.fewer_without(c)
+            chance[c][u] = sets.room_without(c)
             ahead[c] = min(1.0, ahead[c] + mass)
-            tree.set(c, ahead[c])
+            sets.set(c, ahead[c])
     visits = [[0.0] * chain.size for chain, _, _ in numbers]
     for own, shares, (_, _, path) in zip(visits, chance, numbers, strict=True):
         for (s, u), mass in path.items():
@@ -269,8 +269,47 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], k: int) -> list[li
     return visits
 
 
+class _Sets:
+    """The search and the limited sets inside it, each with a tree whose leaves are its candidates and inner sets."""
+
+    def __init__(self, layout: Layout, search: int) -> None:
+        c0, c1 = int(layout.search_ptr[search]), int(layout.search_ptr[search + 1])
+        capacity, around, inner = [int(layout.capacity[search])], [-1], [0] * (c1 - c0)
+        if layout.limits is not None:
+            first, last = layout.limits.ptr[search], layout.limits.ptr[search + 1]
+            capacity += layout.limits.capacity[first:last].tolist()
+            around += layout.limits.parent[first:last].tolist()
+            inner = layout.limits.innermost[c0:c1].tolist()
+        sizes = [0] * len(capacity)
+        self.place: list[tuple[int, int]] = []  # of every candidate, then of every set: the set around it, and its leaf
+        for j in [*inner, *around[1:]]:
+            self.place.append((j, sizes[j]))
+            sizes[j] += 1
+        self.first_set = c1 - c0 - 1  # where set 1 would be, less one
+        self.trees = [_Tree(n, k) for n, k in zip(sizes, capacity, strict=True)]
+
+    def set(self, c: int, p: float) -> None:
+        law = [1.0 - p, p]
+        while True:
+            j, leaf = self.place[c]
+            self.trees[j].set(leaf, law)
+            if j == 0:
+                return
+            law, c = self.trees[j].law(), self.first_set + j
+
+    def room_without(self, c: int) -> float:
+        """P(every set around c counts fewer than its capacity of the others ahead)."""
+        law = [1.0]
+        while True:
+            j, leaf = self.place[c]
+            law = self.trees[j].others(leaf, law)
+            if j == 0:
+                return sum(law)
+            c = self.first_set + j
+
+
 class _Tree:
-    """Products of the factors (1 - p_c + p_c z), truncated at z^(k-1), of all candidates but one."""
+    """Products of polynomials, the laws of independent counts, truncated at z^(k-1): of all of them, or all but one."""
 
     def __init__(self, n: int, k: int) -> None:
         self.k = k
@@ -287,19 +326,22 @@ class _Tree:
                 product[i + j] += x * b[j]
         return product
 
-    def set(self, c: int, p: float) -> None:
-        i = self.width + c
-        self.nodes[i] = [1.0 - p, p][: max(self.k, 1)]
+    def set(self, leaf: int, law: list[float]) -> None:
+        i = self.width + leaf
+        self.nodes[i] = law[: max(self.k, 1)]
         while i > 1:
             i //= 2
             self.nodes[i] = self._product(self.nodes[2 * i], self.nodes[2 * i + 1])
 
-    def fewer_without(self, c: int) -> float:
-        """P(fewer than k of the others are ahead)."""
-        if self.k == 0:
-            return 0.0
-        law, i = [1.0], self.width + c
+    def law(self) -> list[float]:
+        """Of the count of all, cut off at k."""
+        below = self.nodes[1][: self.k]
+        return [*below, *[0.0] * (self.k - len(below)), max(0.0, 1.0 - sum(below))]
+
+    def others(self, leaf: int, law: list[float]) -> list[float]:
+        """Product with the laws of all leaves but one, as far as it is below k."""
+        i = self.width + leaf
         while i > 1:
             law = self._product(law, self.nodes[i ^ 1])
             i //= 2
-        return sum(law[: self.k])
+        return law[: self.k]

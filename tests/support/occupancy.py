@@ -5,8 +5,9 @@ compare the solver with. It reads only plain documents in the format `auditkit-i
 
 A joint state sigma holds the current state of every candidate and the capacity that is left. The action i leaves
 candidate i's state s: it pays R(s) and moves to s' with probability A(s, s'); entering a terminal state pays its reward
-and uses one unit of capacity, so where A(s, .) reaches a terminal state the action needs capacity left. Stopping is
-always allowed. With x(sigma, i) the expected number of times that action is taken,
+and uses one unit of capacity, so where A(s, .) reaches a terminal state the action needs capacity left. Where a search
+has limits, what is left of each of them is part of the joint state, and one unit of every one that holds the candidate
+is used. Stopping is always allowed. With x(sigma, i) the expected number of times that action is taken,
 
     maximise   R·p                         over x >= 0
     such that  sum_i x(sigma, i) - sum_{sigma', i} P(sigma | sigma', i) x(sigma', i) <= 1[sigma is the start]
@@ -33,6 +34,7 @@ from scipy.sparse import csc_array, csr_array, eye_array, hstack, vstack
 Document: TypeAlias = dict[str, Any]
 StateKey: TypeAlias = str | tuple[str, int]
 Key: TypeAlias = tuple[str, str, StateKey]
+Left: TypeAlias = tuple[int, ...]
 Row: TypeAlias = tuple[dict[Key, float], str, float]
 
 _TOLERANCE = 1e-10  # the tightest HiGHS accepts
@@ -116,11 +118,17 @@ def _block(search: Document) -> _Block:
     if len(position) != len(keys):
         raise ValueError(f"search {search['id']}: two candidates have the same id")
 
-    def settle(states: Sequence[StateKey | None], left: int) -> tuple[tuple[StateKey | None, ...], int]:
-        movable = [c.moves.keys() if left else c.moves.keys() - sel for c, sel in zip(chains, selects, strict=True)]
+    capacities, sets = _sets(search)
+
+    def settle(states: Sequence[StateKey | None], used: Sequence[int]) -> tuple[tuple[StateKey | None, ...], Left]:
+        left = tuple(k - u for k, u in zip(capacities, used, strict=True))
+        full = [any(left[j] == 0 for j in own) for own in sets]
+        movable = [
+            c.moves.keys() - sel if f else c.moves.keys() for c, sel, f in zip(chains, selects, full, strict=True)
+        ]
         return tuple(s if s in can else None for s, can in zip(states, movable, strict=True)), left
 
-    start = settle([c.start for c in chains], int(search["capacity"]))
+    start = settle([c.start for c in chains], [0] * len(capacities))
     number = {start: 0}
     queue = [start]
     flow: list[tuple[int, int, float]] = []
@@ -139,7 +147,10 @@ def _block(search: Document) -> _Block:
                 entered = child in chains[i].terminal
                 if entered:
                     visits.append((position[who, child], actions, probability))
-                following = settle([*states[:i], child, *states[i + 1 :]], left - entered)
+                used = [
+                    k - x + (entered and j in sets[i]) for j, (k, x) in enumerate(zip(capacities, left, strict=True))
+                ]
+                following = settle([*states[:i], child, *states[i + 1 :]], used)
                 if following not in number:
                     number[following] = len(queue)
                     queue.append(following)
@@ -149,6 +160,22 @@ def _block(search: Document) -> _Block:
     return _Block(
         csc_array(_sparse(flow, (len(queue), actions))), csr_array(_sparse(visits, (len(keys), actions))), keys, rewards
     )
+
+
+def _sets(search: Document) -> tuple[list[int], list[set[int]]]:
+    """Capacity of the search and of each limit; for each candidate, which of them hold it."""
+    capacities = [int(search["capacity"])]
+    sets = [{0} for _ in search["candidates"]]
+    for j, limit in enumerate(search.get("limits", []), start=1):
+        capacities.append(int(limit["capacity"]))
+        for own, candidate in zip(sets, search["candidates"], strict=True):
+            if "candidates" in limit:
+                inside = candidate["id"] in limit["candidates"]
+            else:
+                inside = candidate.get("attributes", {}).get(limit["by"]) == limit["value"]
+            if inside:
+                own.add(j)
+    return capacities, sets
 
 
 def _sparse(entries: list[tuple[int, int, float]], shape: tuple[int, int]) -> csr_array:

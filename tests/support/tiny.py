@@ -253,6 +253,31 @@ def chain_instances(draw: st.DrawFn, max_candidates: int = 3, max_searches: int 
     return chain_instance(draw(_seeds), searches=searches, candidates=candidates, states=states)
 
 
+def add_limits(rng: np.random.Generator, document: Document) -> Document:
+    """The document with random laminar limits: a set is cut in two or three, and its parts again."""
+
+    def nest(search: Document, names: list[str], depth: int) -> None:
+        if rng.random() < 0.8 and (depth or rng.random() < 0.3):
+            capacity = int(rng.integers(0 if rng.random() < 0.1 else 1, len(names) + 1))
+            search["limits"].append({"label": f"{depth}{names}", "capacity": capacity, "candidates": names})
+        if len(names) > 1 and depth < 3:
+            cut = int(rng.integers(1, len(names)))
+            nest(search, names[:cut], depth + 1)
+            nest(search, names[cut:], depth + 1)
+
+    for search in document["searches"]:
+        search["limits"] = []
+        names = [str(candidate["id"]) for candidate in search["candidates"]]
+        nest(search, [str(name) for name in rng.permutation(names)], 0)
+    return document
+
+
+@st.composite
+def limited(draw: st.DrawFn, instances: st.SearchStrategy[Document]) -> Document:
+    """Documents with limits inside their searches."""
+    return add_limits(draw(_seeds), draw(instances))
+
+
 @st.composite
 def problems(draw: st.DrawFn, instances: st.SearchStrategy[Document], max_rows: int = 4) -> tuple[Document, list[Row]]:
     """An instance and 1..max_rows rows on it, e.g. `problems(box_instances())`."""
