@@ -16,6 +16,7 @@ from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Search
 from auditkit.solver import METHODS, evaluate, room_kernels, solve
 from auditkit.verification import independent
+from support.direct import reservation
 from support.instances import boxes
 from support.occupancy import Document, Row, occupancy
 from support.optima import compare
@@ -174,3 +175,52 @@ def test_a_limit_says_whom_it_limits(keys: dict[str, Any]) -> None:
         Limit("x", 1, **keys)
     with pytest.raises(InputError, match="capacity"):
         Limit("x", -1, candidates=["a"])
+
+
+def _outcomes(search: Search) -> list[tuple[float, list[int], list[int]]]:
+    """Chance, selected and inspected of every combination of values, by following the policy step by step."""
+    people = [c for c in search.candidates if isinstance(c, Box)]
+    sigma = [reservation(box) for box in people]
+    sets = [(search.capacity, set(range(len(people))))]
+    sets += [(limit.capacity, set(limit.members(search.candidates))) for limit in search.limits]
+    found = []
+    for outcome in itertools.product(*(range(len(box.values)) for box in people)):
+        chance = float(np.prod([box.probs[j] for box, j in zip(people, outcome, strict=True)]))
+        selected: list[int] = []
+        inspected = [i for i, s in enumerate(sigma) if s == np.inf]
+        while True:
+            best, who = 0.0, -1
+            for i, box in enumerate(people):
+                if i in selected or any(i in own and len(own & set(selected)) >= k for k, own in sets):
+                    continue
+                y = float(box.values[outcome[i]]) if i in inspected else sigma[i]
+                if y > best:
+                    best, who = y, i
+            if who < 0:
+                break
+            (selected if who in inspected else inspected).append(who)
+        found.append((chance, selected, inspected))
+    return found
+
+
+@settings(deadline=None, max_examples=80)
+@given(document=limited(box_instances(max_candidates=6, max_searches=1)))
+def test_laws_of_selections_and_inspections_are_those_of_all_outcomes(document: Document) -> None:
+    rng = np.random.default_rng(1)
+    for candidate in document["searches"][0]["candidates"]:  # no ties, which other rules may break otherwise
+        candidate["cost"] += float(rng.uniform(0.01, 0.1))
+        candidate["values"] = [value + float(rng.uniform(0, 0.1)) for value in candidate["values"]]
+    instance = instance_from_document(document)
+    search, layout = instance.searches[0], instance.layout
+    group = np.arange(len(search.candidates)) % 2
+    prepared = evaluate.Prepared.of(layout, layout.reward)
+    law = prepared.selection_law(0, group, 2)
+    counts, chances = prepared.inspection_law(0, group, 2)
+    selections, inspections = np.zeros_like(law), np.zeros((len(group) + 1,) * 2)
+    for chance, selected, inspected in _outcomes(search):
+        selections[tuple(np.bincount(group[selected], minlength=2) if selected else (0, 0))] += chance
+        inspections[tuple(np.bincount(group[inspected], minlength=2) if inspected else (0, 0))] += chance
+    np.testing.assert_allclose(law, selections, atol=1e-12)
+    table = np.zeros_like(inspections)
+    np.add.at(table, (counts[:, 0], counts[:, 1]), chances)
+    np.testing.assert_allclose(table, inspections, atol=1e-12)

@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.policy import Policy
@@ -164,8 +164,27 @@ class Prepared:
             raise ValueError(f"{groups} groups and capacity {k} have too many joint outcomes: merge some groups")
         own = np.ascontiguousarray(group[self.layout.search_ptr[search] : self.layout.search_ptr[search + 1]])
         _, owner, kappa = self._events(search)
-        table = kernels.selection_law(len(own), k, owner, kappa, own, groups)
-        return np.asarray(table).reshape((k + 1,) * groups)
+        shape = (k + 1,) * groups
+        if self._sets(search) is None:
+            return np.asarray(kernels.selection_law(len(own), k, owner, kappa, own, groups)).reshape(shape)
+        total = np.indices(shape).sum(axis=0).ravel()
+        return self._nested_law(search, owner, kappa, _strides(shape)[own], np.zeros_like(owner), total).reshape(shape)
+
+    def _sets(self, search: int) -> tuple[Ints, Ints, Ints] | None:
+        """Innermost set of every candidate, parents and capacities of the sets; None where there are no limits."""
+        layout, limits = self.layout, nested(self.layout)
+        if limits is None or limits.ptr[search] == limits.ptr[search + 1]:
+            return None
+        first, last = limits.ptr[search], limits.ptr[search + 1]
+        capacity, parent = room_kernels.sets(first, last, layout.capacity[search], limits)
+        return limits.innermost[layout.search_ptr[search] : layout.search_ptr[search + 1]], parent, capacity
+
+    def _nested_law(self, search: int, owner: Ints, kappa: Floats, selects: Ints, meets: Ints, total: Ints) -> Floats:
+        from auditkit.solver.limit_law_kernels import nested_law
+
+        sets = self._sets(search)
+        assert sets is not None
+        return np.asarray(nested_law(owner, kappa, *sets, selects, meets, total))
 
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
         """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.
@@ -183,11 +202,31 @@ class Prepared:
         counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
         if not k or not len(states):
             return always[None, :], np.ones(1)
+        if self._sets(search) is not None:
+            return self._nested_inspections(search, own, always, (owner, kappa, first))
         fewer = [room_kernels.chances(c1 - c0, j, owner, kappa) if j else np.zeros(len(states)) for j in (k, k - 1)]
         chance = np.maximum(kappa * (fewer[0] - fewer[1]), 0.0)
         everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
         found, which = np.unique(np.vstack([counts, counts[-1:]]), axis=0, return_inverse=True)
         return found, np.bincount(which.ravel(), everyone).astype(np.float64)
+
+    def _nested_inspections(
+        self, search: int, own: Ints, always: Ints, events: tuple[Ints, Floats, Bools]
+    ) -> tuple[Ints, Floats]:
+        """`inspection_law` where limits fill at different times: the number selected comes first in an outcome."""
+        owner, kappa, first = events
+        shape = (int(self.layout.capacity[search]) + 1, *(np.bincount(own, minlength=len(always)) + 1).tolist())
+        strides = _strides(shape)
+        selects, meets = np.full(len(own), strides[0]), strides[1 + own[owner]] * first
+        total = np.repeat(np.arange(shape[0]), strides[0])
+        chance = self._nested_law(search, owner, kappa, selects, meets, total).reshape(shape).sum(axis=0)
+        happen = np.nonzero(chance)
+        return np.column_stack(happen).astype(np.int64) + always, chance[happen]
+
+
+def _strides(shape: tuple[int, ...]) -> Ints:
+    """How far apart neighbours in each dimension of a table are, flat."""
+    return np.cumprod([1, *shape[:0:-1]])[::-1].astype(np.int64)
 
 
 def tolerance(rewards: Floats, sizes: Sequence[float] | None) -> Floats:
