@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditkit.errors import InputError, Problem, validated
+from auditkit.files import read_regular
 
 Format = Literal["html", "json", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -153,7 +154,7 @@ def read(path: Path) -> Config:
 def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
     """A TOML file: what it is, byte by byte, and what it holds."""
     try:
-        text = path.read_bytes()
+        text = read_regular(path)
         return text, tomllib.loads(text.decode("utf-8-sig").replace("\r\n", "\n"))
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None
@@ -163,6 +164,8 @@ def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
         raise InputError(Problem(str(path), "is not text in UTF-8")) from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(Problem(str(path), f"is not TOML: {error}")) from None
+    except (ValueError, RecursionError):
+        raise InputError(Problem(str(path), "holds a number with too many digits, or is nested too deeply")) from None
 
 
 def place(document: Mapping[str, Any], path: Path) -> Config:

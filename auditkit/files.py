@@ -5,18 +5,40 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from auditkit.errors import InputError, Problem
 
 
+@contextmanager
+def opened_regular(path: Path) -> Iterator[BufferedReader]:
+    """A file, open for reading. Pipes and devices are refused: they may never end, or never begin."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb", closefd=True) as file:
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISDIR(mode):
+            raise InputError(Problem(str(path), "is a folder, not a file", "name the file in it"))
+        if not stat.S_ISREG(mode):
+            raise InputError(Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first"))
+        yield file
+
+
+def read_regular(path: Path) -> bytes:
+    """The bytes of a file; raises OSError, and InputError for what is not a file."""
+    with opened_regular(path) as file:
+        return file.read()
+
+
 def read_json(path: Path) -> tuple[Any, bytes]:
     """A JSON file and its bytes; whatever keeps it from being read is the user's to fix."""
     try:
-        content = path.read_bytes()
+        content = read_regular(path)
         return json.loads(content.decode("utf-8-sig")), content
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file")) from None
@@ -27,6 +49,8 @@ def read_json(path: Path) -> tuple[Any, bytes]:
     except json.JSONDecodeError as error:
         place = f"{path}, line {error.lineno}, column {error.colno}"
         raise InputError(Problem(place, f"is not JSON: {error.msg}")) from None
+    except ValueError:  # Python reads no integer of more than 4,300 digits, and opens no path with a NUL
+        raise InputError(Problem(str(path), "holds a number with too many digits", "round it")) from None
     except RecursionError:
         raise InputError(Problem(str(path), "is nested too deeply")) from None
 
@@ -34,7 +58,7 @@ def read_json(path: Path) -> tuple[Any, bytes]:
 def sha256_of(path: Path, fix: str = "") -> str:
     """The SHA-256 of a file, in hexadecimal; `fix` is said where there is none."""
     try:
-        with path.open("rb") as file:
+        with opened_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file", fix)) from None

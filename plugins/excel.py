@@ -1,16 +1,26 @@
-"""The reader `excel`: every sheet of an .xlsx file as it stands."""
+"""The reader `excel`: every sheet of an .xlsx file as it stands.
+
+Rows are streamed and counted, so that a cell in the last corner of a sheet, or a file that unpacks to a thousand times
+its size, is refused before it fills the memory (`auditkit.data.file_limits`).
+"""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, ClassVar
+import zipfile
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import hookimpl
+from auditkit.data import file_limits as limits
 from auditkit.data.reader import Reader
 from auditkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
+
+LAST_ROW = 1_048_576
+MOST_CELLS = 50_000_000
 
 
 class Excel(Reader):
@@ -19,16 +29,61 @@ class Excel(Reader):
     suffixes: ClassVar[tuple[str, ...]] = (".xlsx", ".xlsm")
 
     def read(self, data: bytes, place: str) -> dict[str, pd.DataFrame]:
-        import pandas as pd
+        import openpyxl
 
         try:
-            sheets = pd.read_excel(
-                io.BytesIO(data), sheet_name=None, header=None, dtype=object, na_filter=False, engine="openpyxl"
-            )
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                unpacked = sum(part.file_size for part in archive.infolist())
+            limits.check_expansion(place, len(data), unpacked)
+            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            try:
+                return {sheet.title: _frame(place, sheet) for sheet in book.worksheets}
+            finally:
+                book.close()
+        except InputError:
+            raise
         except Exception as error:  # openpyxl raises whatever its XML and zip readers raise
             what = f"is not a readable .xlsx file ({error})"
             raise InputError(Problem(place, what, "save it again as .xlsx, or as CSV")) from None
-        return {str(name): cells for name, cells in sheets.items()}
+
+
+def _frame(place: str, sheet: Any) -> pd.DataFrame:
+    """The cells of a sheet, without what is blank at its right and its end."""
+    import pandas as pd
+
+    sheet.reset_dimensions()  # what the file declares may be wrong
+    where = f"{place}, sheet {sheet.title!r}"
+    rows: list[list[Any]] = []
+    blank = width = cells = 0
+    for number, row in enumerate(sheet.rows, 1):
+        if number > LAST_ROW:
+            raise InputError(Problem(where, f"has more than {LAST_ROW:,} rows, which no sheet has", "export it as CSV"))
+        values = _values(row)
+        if not values:
+            blank += 1
+            continue
+        if blank > limits.MOST_BLANK_ROWS:
+            raise InputError(limits.blank_rows(f"{where}, row {number}"))
+        limits.check_width(f"{where}, row {number}", len(values))
+        longest = max((len(value) for value in values if isinstance(value, str)), default=0)
+        if longest > limits.LONGEST_CELL:
+            raise InputError(limits.long_cell(f"{where}, row {number}", longest))
+        rows += [[] for _ in range(blank)]
+        rows.append(values)
+        blank, width, cells = 0, max(width, len(values)), cells + len(values)
+        if cells > MOST_CELLS:
+            raise InputError(Problem(where, f"has more than {MOST_CELLS:,} cells", "export the table as CSV"))
+    frame = pd.DataFrame([row + [""] * (width - len(row)) for row in rows], dtype=object)
+    frame.attrs["hidden"] = sheet.sheet_state != "visible"
+    return frame
+
+
+def _values(row: Iterable[Any]) -> list[Any]:
+    """The values of a row up to the last that is not blank; errors such as #N/A are blank."""
+    values = ["" if cell.value is None or cell.data_type == "e" else cell.value for cell in row]
+    while values and values[-1] == "":
+        values.pop()
+    return values
 
 
 @hookimpl

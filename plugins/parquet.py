@@ -5,9 +5,10 @@ It needs pyarrow, which weighs more than all of auditkit and comes with the extr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import hookimpl
+from auditkit.data import file_limits as limits
 from auditkit.data.reader import Reader
 from auditkit.errors import InputError, Problem
 
@@ -28,10 +29,26 @@ class Parquet(Reader):
             fix = "pip install 'auditkit[parquet]', or export the table as CSV"
             raise InputError(Problem(place, "is a Parquet file, and reading it needs pyarrow", fix)) from None
         try:
-            table = pyarrow.parquet.read_table(pyarrow.BufferReader(data))
+            file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
+            _check(place, len(data), file)
+            texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
+            # a value that a small file repeats a million times stays one value
+            file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=texts)
+            table = file.read()
         except (pyarrow.ArrowException, OSError) as error:
             raise InputError(Problem(place, f"is not a readable Parquet file ({error})", "write it again")) from None
         return {"": table.to_pandas(ignore_metadata=True)}
+
+
+def _check(place: str, size: int, file: Any) -> None:
+    """Refuse a file whose own description says that it unpacks to far more than real files do."""
+    described = file.metadata
+    limits.check_width(place, described.num_columns)
+    groups = [described.row_group(i) for i in range(described.num_row_groups)]
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    limits.check_expansion(place, size, sum(chunk.total_uncompressed_size for chunk in chunks))
+    values = max(sum(chunk.num_values for chunk in chunks), described.num_rows * described.num_columns)
+    limits.check_expansion(place, size, values, "cells")
 
 
 @hookimpl

@@ -10,6 +10,7 @@ from collections import Counter
 
 import pandas as pd
 
+from auditkit.data.file_limits import check_width, long_cell, unprintable
 from auditkit.errors import InputError, Problem
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -21,6 +22,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 200_000
+_START = 1_000
+"""Characters that tell a text from other files."""
 
 
 def _error(place: str, what: str, fix: str = "") -> InputError:
@@ -49,8 +52,10 @@ def decode(place: str, data: bytes) -> tuple[str, str]:
             raise _error(place, "the file is empty", "export it again")
         head = text[:_SAMPLE]
         controls = sum(not c.isprintable() and not c.isspace() and ord(c) < 160 for c in head)
-        if controls > 0.01 * len(head) or "\x00" in head:
+        if controls > 0.01 * len(head) or "\x00" in head[:_START]:
             break
+        if (nul := unprintable(text)) is not None:
+            raise InputError(Problem(f"{place}, {nul.where}", nul.what, nul.fix))
         if re.match(r"\s*<(!doctype html|html|table)", head, re.IGNORECASE):
             raise _error(place, "is a web page, not a table", "save it as CSV or .xlsx")
         return text, encoding
@@ -85,6 +90,7 @@ def delimited(place: str, text: str) -> tuple[pd.DataFrame, str]:
         told = re.match(r"sep=(\t|[^\w\s\"'])\r?\n", head, re.IGNORECASE)
         separator = told.group(1) if told else _separator(head)
         width = max(len(record) for record in _records(head, separator))
+        check_width(place, width)
         try:
             cells = _parse(text, separator, width)
         except pd.errors.ParserError as error:
@@ -95,6 +101,8 @@ def delimited(place: str, text: str) -> tuple[pd.DataFrame, str]:
                 ) from None
             cells = _parse(text, separator, _full_width(place, text, separator, width))
     except csv.Error as error:
+        if "field limit" in str(error):
+            raise InputError(long_cell(place)) from None
         raise _error(place, f"is not a table: {error}", "export it again as CSV") from None
     if told:
         cells = cells.iloc[1:]
@@ -130,4 +138,5 @@ def _full_width(place: str, text: str, separator: str, width: int) -> int:
             )
     if problems:
         raise InputError(problems)
+    check_width(place, longest)
     return longest

@@ -18,10 +18,12 @@ from typing import Any, Protocol, runtime_checkable
 import pandas as pd
 
 from auditkit.data.delimited import decode, delimited
+from auditkit.data.file_limits import LONGEST_CELL, check_cells, check_lines, check_width, long_cell
 from auditkit.data.header import under_header
 from auditkit.data.problems import Notice
 from auditkit.data.reader import Reader, claims
 from auditkit.errors import InputError, PluginError, Problem, blaming, origin_of, shipped
+from auditkit.files import read_regular
 
 _FOREIGN = (
     (b"\xd0\xcf\x11\xe0", "an old Excel file or one with a password", "save it as .xlsx without a password, or as CSV"),
@@ -99,10 +101,12 @@ def read(
         for start, what, fix in _FOREIGN:
             if data.startswith(start):
                 raise _error(place, f"is {what}", fix)
+        check_lines(place, data)
         text, encoding = decode(place, data)
         if encoding == "cp1252":
             notices.append(Notice("encoding", "the file is not UTF-8; it was read as Windows-1252 (cp1252)"))
         table, separator = delimited(place, text)
+    check_cells(place, table)
     header_row = 0
     if pd.api.types.is_integer_dtype(table.columns.dtype):
         table, header_row = under_header(place, table, notices)
@@ -171,7 +175,9 @@ def _with_readers(
                 tables = {str(name): table for name, table in kind().read(data, place).items()}
                 if not all(isinstance(table, pd.DataFrame) for table in tables.values()):
                     raise TypeError("it returned something else than tables of pandas")
-                table = _kept_as_text(_chosen(place, tables, sheet, notices))
+                found = _chosen(place, tables, sheet, notices)
+                check_width(place, found.shape[1])
+                table = _kept_as_text(place, found)
         except PluginError as error:
             on_fault(error)
             continue
@@ -182,17 +188,30 @@ def _with_readers(
 
 
 def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, notices: list[Notice]) -> pd.DataFrame:
-    """The table that the user names, or the first that is not empty; not a title sheet before a far larger one."""
+    """The table that the user names, or the first that is not empty; not a title sheet before a far larger one.
+
+    Hidden sheets (`DataFrame.attrs["hidden"]`) are read only by name: what nobody sees must not be audited by accident.
+    """
     full = [name for name, table in tables.items() if not table.empty]
     if sheet is not None and sheet not in tables:
         raise _error(place, f"there is no sheet {sheet!r}", f"sheets: {', '.join(tables)}")
     if not full:
         raise _error(place, "has no cells in any sheet, or no rows", "export it again with its data")
-    largest = max(full, key=lambda name: tables[name].size)
-    chosen = sheet or (largest if tables[largest].size > 5 * tables[full[0]].size else full[0])
-    if sheet is None and len(full) > 1:
-        others = ", ".join(repr(name) for name in full if name != chosen)
+    hidden = [name for name in full if tables[name].attrs.get("hidden")]
+    seen = [name for name in full if name not in hidden]
+    if sheet is None and not seen:
+        names = ", ".join(map(repr, hidden))
+        raise _error(place, f"only hidden sheets hold cells: {names}", "unhide the sheet, or name it with --sheet")
+    largest = max(seen or full, key=lambda name: tables[name].size)
+    first = (seen or full)[0]
+    chosen = sheet or (largest if tables[largest].size > 5 * tables[first].size else first)
+    if sheet is None and len(seen) > 1:
+        others = ", ".join(repr(name) for name in seen if name != chosen)
         notices.append(Notice("sheets", f"the sheet {chosen!r} was read; also there: {others}"))
+    if unread := [name for name in hidden if name != chosen]:
+        notices.append(Notice("hidden-sheets", f"hidden sheets were not read: {', '.join(map(repr, unread))}"))
+    elif chosen in hidden:
+        notices.append(Notice("hidden-sheets", f"the sheet {chosen!r} is hidden and was read because it was named"))
     return tables[chosen]
 
 
@@ -202,13 +221,11 @@ def _error(place: str, what: str, fix: str = "") -> InputError:
 
 def _bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        data = read_regular(path)
     except FileNotFoundError:
         beside = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
         close = difflib.get_close_matches(path.name, beside, n=1)
         raise _error(str(path), "there is no such file", f"did you mean {close[0]!r}?" if close else "") from None
-    except IsADirectoryError:
-        raise _error(str(path), "is a folder, not a file", "name the file in it") from None
     except (OSError, ValueError) as error:
         raise _error(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
     if not data.strip():
@@ -216,19 +233,22 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _kept_as_text(table: pd.DataFrame) -> pd.DataFrame:
+def _kept_as_text(place: str, table: pd.DataFrame) -> pd.DataFrame:
     """Every cell as an export would write it."""
-    columns = {}
+    columns: dict[Any, Any] = {}
     for name in table.columns:
         column = table[name]
         if column.dtype == object:  # such a column may hold 1 and True, which are one to a dictionary
-            cells = column.map(_text)
+            values = column.map(_text)
         else:
             codes, found = pd.factorize(column, use_na_sentinel=False)
-            cells = pd.Series([_text(value) for value in found], dtype="str").take(codes)
-        columns[name] = cells.to_numpy()
-    texts = pd.DataFrame(columns, index=pd.RangeIndex(1, len(table) + 1), dtype="str")
-    return texts if pd.api.types.is_integer_dtype(table.columns.dtype) else texts.rename(columns=str)
+            texts = [_text(value) for value in found]
+            if (longest := max(map(len, texts), default=0)) > LONGEST_CELL:  # before a million rows repeat it
+                raise InputError(long_cell(f"{place}, column {name!r}", longest))
+            values = pd.Series(texts, dtype="str").take(codes)
+        columns[name] = values.to_numpy()
+    cells = pd.DataFrame(columns, index=pd.RangeIndex(1, len(table) + 1), dtype="str")
+    return cells if pd.api.types.is_integer_dtype(table.columns.dtype) else cells.rename(columns=str)
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,198 @@
+"""Small files that would exhaust the machine, and places that are no files: refused with the reason, within limits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from auditkit.data import load
+from auditkit.data.file_limits import LONGEST_CELL, LONGEST_LINE, MOST_BLANK_ROWS, MOST_COLUMNS
+from auditkit.data.read_file import read as read_with
+from auditkit.errors import InputError
+from auditkit.files import read_json, sha256_of
+from auditkit.plugin_manager import shipped
+
+ROWS = [("id", "gender", "hired"), (1, "F", 1), (2, "M", 0), (3, "F", 1)]
+TEXT = "id,gender,hired\n1,F,1\n2,M,0\n3,F,1\n"
+MEMORY = 500_000  # KB
+LIMITED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+from auditkit.cli import invoke
+code = invoke(["check", sys.argv[1]])
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(code, peak.split()[1])
+"""
+
+
+def book(path: Path, rows: object = ROWS, **cells: object) -> Path:
+    made = openpyxl.Workbook()
+    sheet = made.active
+    assert sheet is not None
+    for row in ROWS:
+        sheet.append(row)
+    for name, value in cells.items():
+        sheet[name] = value
+    made.save(path)
+    return path
+
+
+def with_rows(path: Path, rows: str, prolog: str = "") -> Path:
+    """A workbook into whose first sheet this XML is written."""
+    part = "xl/worksheets/sheet1.xml"
+    plain = book(path.with_name(f"plain-{path.name}"))
+    with zipfile.ZipFile(plain) as old, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            text = old.read(name)
+            if name == part:
+                text = prolog.encode() + text.replace(b"</sheetData>", f"{rows}</sheetData>".encode())
+            new.writestr(name, text)
+    plain.unlink()
+    return path
+
+
+def cell(text: str) -> str:
+    return f'<row r="9"><c r="A9" t="inlineStr"><is><t>{text}</t></is></c></row>'
+
+
+def laughs(path: Path) -> Path:
+    entities = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10}">' for i in range(1, 10))
+    return with_rows(path, cell("&a9;"), f'<!DOCTYPE x [<!ENTITY a0 "ha">{entities}]>')
+
+
+def repeated(path: Path) -> Path:
+    """120 million rows of the same three values."""
+    n = 4_000_000
+    table = pa.table({"id": np.zeros(n, "i4"), "gender": np.zeros(n, "i4"), "hired": np.ones(n, bool)})
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for _ in range(30):
+            writer.write_table(table, row_group_size=n)
+    return path
+
+
+def long_value(path: Path) -> Path:
+    """One text of a megabyte that 200,000 rows refer to."""
+    n = 200_000
+    values = pa.DictionaryArray.from_arrays(np.zeros(n, "i4"), ["x" * 1_000_000])
+    pq.write_table(pa.table({"id": range(n), "gender": values, "hired": np.ones(n, bool)}), path, compression="zstd")
+    return path
+
+
+def text(content: str) -> Callable[[Path], Path]:
+    def write(path: Path) -> Path:
+        path.write_text(content)
+        return path
+
+    return write
+
+
+ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "far.xlsx": (lambda p: book(p, XFD1048576="x"), "row 1048576: there are more than 10,000 blank rows"),
+    "right.xlsx": (lambda p: book(p, XFD3="x"), "row 3: has 16,384 columns"),
+    "deep.xlsx": (lambda p: book(p, A1048576="x"), "blank rows"),
+    "beyond.xlsx": (
+        lambda p: with_rows(p, '<row r="999999999"><c r="A999999999"><v>1</v></c></row>'),
+        "1,048,576 rows",
+    ),
+    "cell.xlsx": (lambda p: with_rows(p, cell("x" * 9_000_000)), "a cell holds 9,000,000 characters"),
+    "bomb.xlsx": (lambda p: with_rows(p, cell("x" * 200_000_000)), "would unpack from"),
+    "laughs.xlsx": (laughs, "is not a readable .xlsx file"),
+    "cell.csv": (text(TEXT + "4," + "x" * 10_000_000 + ",1\n"), "row 5: is a line of more than 1,000,000 bytes"),
+    "lines.csv": (text(TEXT + '4,"' + "x\n" * 5_000_000 + '",1\n'), "a cell holds too many characters"),
+    "open.csv": (text(TEXT + '4,"' + "x,1\n" * 2_000_000), "look for a quotation mark that is never closed"),
+    "wide.csv": (text(",".join(f"c{i}" for i in range(10_000)) + "\n" + "1," * 9_999 + "1\n"), "10,000 columns"),
+    "commas.csv": (text(TEXT + "," * 10_000_000 + "\n"), "a line of more than"),
+    "later.csv": (text(TEXT * 10_000 + "," * 900_000 + "\n"), "has 900,001 columns"),
+    "blank.csv": (text(TEXT + "\n" * 10_000_000 + "4,F,1\n"), "row 4: there are more than 10,000 blank rows"),
+    "rows.parquet": (repeated, "360,000,000 cells"),
+    "value.parquet": (long_value, "a cell holds 1,000,000 characters"),
+}
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_a_small_file_is_refused_before_it_fills_the_memory(tmp_path: Path, name: str) -> None:
+    make, reason = ATTACKS[name]
+    path = make(tmp_path / name)
+    assert path.stat().st_size < 12_000_000
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, cwd=tmp_path)
+    code, memory = map(int, done.stdout.split()[-2:])
+    assert (code, done.returncode) == (2, 0), done.stderr
+    assert reason in done.stderr
+    assert memory < MEMORY
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no FIFOs here")
+def test_a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "people.csv")
+    places = (tmp_path / "people.csv", Path("/dev/zero"))
+    for path in places:
+        for reading in (read_with, load, read_json, sha256_of):
+            with pytest.raises(InputError, match="is a pipe or a device, not a file"):
+                reading(path)
+
+
+def test_what_lies_within_the_limits_is_read(tmp_path: Path) -> None:
+    names = [f"note {i}" for i in range(MOST_COLUMNS - 3)]
+    wide = tmp_path / "wide.csv"
+    wide.write_text(",".join(["id", "gender", "hired", *names]) + "\n" + f"1,F,1{',x' * len(names)}\n" * 3)
+    assert read_with(wide).table.shape == (3, MOST_COLUMNS)
+    long = tmp_path / "long.csv"
+    long.write_text(TEXT + "4," + "x" * LONGEST_CELL + ",1\n")
+    assert read_with(long).table["gender"].iloc[-1] == "x" * LONGEST_CELL
+    gap = tmp_path / "gap.csv"
+    gap.write_text(TEXT + "\n" * (MOST_BLANK_ROWS - 1) + "4,F,1\n")
+    assert read_with(gap).table.index[-1] == 4 + MOST_BLANK_ROWS
+    assert len(",x" * len(names)) < LONGEST_LINE
+
+
+def test_formatted_cells_without_a_value_are_no_cells(tmp_path: Path) -> None:
+    path = with_rows(tmp_path / "styled.xlsx", '<row r="1048576"><c r="XFD1048576" s="0"/></row>')
+    raw = read_with(path, readers=tuple(shipped().readers.values()))
+    assert raw.table.shape == (3, 3)
+
+
+def hidden(path: Path, *, visible_rows: bool) -> Path:
+    made = openpyxl.Workbook()
+    secret = made.active
+    assert secret is not None
+    secret.title, secret.sheet_state = "old", "hidden"
+    shown = made.create_sheet("people")
+    for row in [*ROWS, *((i, "M", 0) for i in range(9, 200))]:
+        secret.append(row)
+    for row in ROWS if visible_rows else []:
+        shown.append(row)
+    made.active = 1
+    made.save(path)
+    return path
+
+
+def test_hidden_sheets_are_not_read_in_place_of_visible_ones(tmp_path: Path) -> None:
+    readers = tuple(shipped().readers.values())
+    path = hidden(tmp_path / "hidden.xlsx", visible_rows=True)
+    raw = read_with(path, readers=readers)
+    assert len(raw.table) == 3
+    assert [n.text for n in raw.notices if n.code == "hidden-sheets"] == ["hidden sheets were not read: 'old'"]
+    named = read_with(path, sheet="old", readers=readers)
+    assert len(named.table) == 194
+    assert any("was read because it was named" in n.text for n in named.notices)
+    with pytest.raises(InputError, match="only hidden sheets hold cells: 'old'"):
+        read_with(hidden(tmp_path / "only.xlsx", visible_rows=False), readers=readers)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_a_nul_anywhere_in_a_file_is_found(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes((TEXT * 40_000 + "4,F\0emale,1\n" + TEXT).encode(encoding))
+    with pytest.raises(InputError, match=r"row 160001: holds a NUL character"):
+        read_with(path)
