@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
-from auditkit.solver import evaluate
+from auditkit.solver import evaluate, room_kernels
 from auditkit.solver.policy import Outcome
 from support import direct
 from support.occupancy import Document
@@ -128,3 +128,14 @@ def test_what_no_joint_table_can_hold_is_refused() -> None:
     prepared = evaluate.Prepared.of(layout, layout.reward)
     with pytest.raises(ValueError, match="merge some groups"):
         prepared.selection_law(0, np.arange(60) % 5, 5)
+
+
+@pytest.mark.parametrize("k", range(1, 9))
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
+def test_a_tree_for_few_positions_finds_what_the_recursion_over_time_finds(n: int, k: int) -> None:
+    rng = np.random.default_rng(n * 10 + k)
+    owner = rng.permutation(np.repeat(np.arange(n), 9))
+    kappa = (rng.dirichlet(np.ones(9), n) * rng.choice([1.0, 0.3], (n, 1)))[owner, 0]
+    few, many = (f(n, k, owner, kappa) for f in (room_kernels.chances_of_few, room_kernels.chances_of_many))
+    np.testing.assert_allclose(few, many, rtol=0, atol=2e-15)
+    assert few.min() >= 0 and few.max() <= 1

@@ -141,13 +141,13 @@ class BlockSums:
         boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
         box_kernels.box_indices(0, len(types.ptr) - 1, types.ptr, types.chance, rewards, tol, index)
         found = Sums(np.zeros(self.blocks), np.zeros((self.blocks, self.cells.count)), np.zeros(len(self.entry_block)))
-        weights, limits = self._weights, nested(layout)
-        in_threads(
-            pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]]),
-            lambda a, b: box_kernels.box_sums(
-                a, b, self.ptr, boxes, limits, index, tol, weights, found.utility, found.counts, found.further
-            ),
-        )
+        weights, ranges = self._weights, pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]])
+        limits, into = nested(layout), (weights, found.utility, found.counts, found.further)
+        if rewards.shape[1] == 1:
+            events = box_kernels.type_events(types.ptr, types.chance, index, types.reward)
+            in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, self.ptr, boxes, limits, events, *into))
+        else:
+            in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, self.ptr, boxes, limits, index, tol, *into))
         return found
 
     @cached_property

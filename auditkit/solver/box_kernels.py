@@ -50,6 +50,21 @@ class Weights(NamedTuple):
     entry_block: np.ndarray
 
 
+class Events(NamedTuple):
+    """Events of each type under a policy of one level, those of type t from `ptr[t]` on, in order of time.
+
+    `gain` is the utility that an event yields if there is room. Visits of state s are its chance times the room at
+    event `of_state[s]`, none where that is -1; but boxes of a type with `always` are opened whatever happens.
+    """
+
+    ptr: np.ndarray
+    key: np.ndarray
+    kappa: np.ndarray
+    gain: np.ndarray
+    of_state: np.ndarray
+    always: np.ndarray
+
+
 @njit(**OPTIONS)
 def box_indices(first, last, type_ptr, prob, reward, tol, index):
     """Indices of the states of the types first..last-1: `kernels.forward_indices` for a start and its values."""
@@ -198,8 +213,170 @@ def box_visits(searches, boxes, limits, index, tol, candidate_ptr, visits):
 
 
 @njit(**OPTIONS)
-def box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol, weights, utility, counts, entries):
+def type_events(type_ptr, prob, index, reward):
+    """The events of all types, from indices of one level; `reward` is what is paid, whatever the policy looks at."""
+    types, size = len(type_ptr) - 1, type_ptr[-1]
+    ptr = np.zeros(types + 1, np.int64)
+    key, kappa, gain = np.empty(size), np.empty(size), np.empty(size)
+    state, of_state = np.empty(size, np.int64), np.full(size, -1)
+    always = np.zeros(types, np.bool_)
+    count = 0
+    for t in range(types):
+        first, top = type_ptr[t], index[type_ptr[t], 0]
+        if top == np.inf:
+            always[t] = True
+        own = count
+        if 0.0 < top < np.inf:
+            key[count], kappa[count], gain[count], state[count] = top, 0.0, reward[first], first
+            count += 1
+        if top > -np.inf:
+            begin = count
+            for s in range(first + 1, type_ptr[t + 1]):
+                p, y = prob[s], index[s, 0]
+                if p > 0.0 and y < top:
+                    if y > 0.0:
+                        place = count
+                        while place > begin and key[place - 1] < y:
+                            key[place], kappa[place] = key[place - 1], kappa[place - 1]
+                            gain[place], state[place] = gain[place - 1], state[place - 1]
+                            place -= 1
+                        key[place], kappa[place], gain[place], state[place] = y, p, p * reward[s], s
+                        count += 1
+                elif p > 0.0 and own < begin:
+                    kappa[own] += p
+                    gain[own] += p * reward[s]
+                    of_state[s] = own
+        ptr[t + 1] = count
+    for e in range(count):
+        of_state[state[e]] = e
+    return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, always)
+
+
+@njit(**OPTIONS)
+def merge_events(types, events, key, order, other_key, other, ends):
+    """Events of the candidates of a search in order of time, ties to the earlier candidate: how many there are, and
+    whether the answer is in `other`.
+
+    The events of a candidate fall already, so runs are merged two by two; each ends with a key below all others.
+    """
+    filled = 0
+    for i in range(len(types)):
+        for e in range(events.ptr[types[i]], events.ptr[types[i] + 1]):
+            key[filled], order[filled] = events.key[e], (e << 32) + i
+            filled += 1
+        key[filled], order[filled] = -1.0, -1
+        filled += 1
+        ends[i] = filled
+    runs, swapped = len(types), False
+    while runs > 1:
+        made, low, place = 0, 0, 0
+        for r in range(0, runs - 1, 2):
+            i, j, high = low, ends[r], ends[r + 1]
+            for _ in range(high - low - 2):
+                left = key[i] >= key[j]
+                other_key[place], other[place] = key[i] if left else key[j], order[i] if left else order[j]
+                i += left
+                j += not left
+                place += 1
+            other_key[place], other[place] = -1.0, -1
+            place += 1
+            ends[made] = place
+            made += 1
+            low = high
+        if runs % 2:
+            for i in range(low, ends[runs - 1]):
+                other_key[place], other[place] = key[i], order[i]
+                place += 1
+            ends[made] = place
+            made += 1
+        key, other_key, order, other = other_key, key, other, order
+        swapped = not swapped
+        runs = made
+    return filled - len(types), swapped
+
+
+@njit(**OPTIONS)
+def most_events(first_search, last_search, search_ptr, type, ptr):
+    """The largest numbers of candidates and of events (one more for each candidate) in a search."""
+    candidates, most = 0, 0
+    for search in range(first_search, last_search):
+        size = 0
+        for c in range(search_ptr[search], search_ptr[search + 1]):
+            size += ptr[type[c] + 1] - ptr[type[c]] + 1
+        most = max(most, size)
+        candidates = max(candidates, search_ptr[search + 1] - search_ptr[search])
+    return candidates, most
+
+
+@njit(**OPTIONS)
+def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights, utility, counts, entries):
     """Sums over the searches of each block, in their order: utility[b], counts[b, cell] and entries of further rows."""
+    n, most = most_events(block_ptr[first_block], block_ptr[last_block], boxes.search_ptr, boxes.type, events.ptr)
+    key, other_key = np.empty(most), np.empty(most)
+    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
+    owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
+    scratch = np.empty(len(events.key) if len(weights.row) else 0)
+    for block in range(first_block, last_block):
+        total = 0.0
+        for search in range(block_ptr[block], block_ptr[block + 1]):
+            types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]
+            for t in types:
+                if events.always[t]:
+                    total += weights.reward[boxes.type_ptr[t]]
+                    counts[block, weights.cell[boxes.type_ptr[t]]] += 1.0
+            count, swapped = merge_events(types, events, key, order, other_key, other, ends)
+            merged = other if swapped else order
+            for e in range(count):
+                owner[e], kappa[e] = merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
+            k = boxes.capacity[search]
+            if k > 0 and count > 0:
+                first = boxes.search_ptr[search]
+                chance = room(search, first, len(types), k, owner[:count], kappa[:count], limits)
+            else:
+                chance = np.zeros(count)
+            for e in range(count):
+                x, event = chance[e], merged[e] >> 32
+                if x > 0.0:
+                    start = boxes.type_ptr[types[owner[e]]]
+                    total += events.gain[event] * x
+                    if events.of_state[start] == event:
+                        counts[block, weights.cell[start]] += x
+                    counts[block, weights.cell[start + 1]] += kappa[e] * x
+            if len(weights.row):
+                add_further(block, types, boxes, events, merged[:count], owner, chance, scratch, weights, entries)
+        utility[block] = total
+
+
+@njit(**OPTIONS)
+def add_further(block, types, boxes, events, merged, owner, chance, scratch, weights, entries):
+    """What the candidates of a search add to the further rows; `scratch` has a number for each event of types."""
+    by_owner = np.argsort(owner[: len(merged)], kind="mergesort")
+    place = 0
+    for i in range(len(types)):
+        t = types[i]
+        while place < len(merged) and owner[by_owner[place]] == i:
+            scratch[merged[by_owner[place]] >> 32] = chance[by_owner[place]]
+            place += 1
+        base = boxes.type_ptr[t]
+        for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
+            total = 0.0
+            for s in range(base, boxes.type_ptr[t + 1]):
+                e = events.of_state[s]
+                visits = scratch[e] if e >= 0 else 0.0
+                if s > base:
+                    visits *= boxes.prob[s]
+                elif events.always[t]:
+                    visits = 1.0
+                total += weights.coefficient[weights.row_first[r] + s - base] * visits
+            if total != 0.0:
+                low, high = weights.entry_ptr[weights.row[r]], weights.entry_ptr[weights.row[r] + 1]
+                low += np.searchsorted(weights.entry_block[low:high], block)
+                entries[low] += total
+
+
+@njit(**OPTIONS)
+def tied_box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol, weights, utility, counts, entries):
+    """As `box_sums`, for policies that break ties by further levels."""
     zero = np.zeros(index.shape[1])
     widest = 0
     for t in range(len(boxes.type_ptr) - 1):

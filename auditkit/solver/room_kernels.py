@@ -21,6 +21,9 @@ from numba import njit
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
 
+FEW_POSITIONS = 6
+"""Up to so many a tree over the candidates takes less time than the recursion over time."""
+
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 
@@ -106,7 +109,15 @@ def advance(depth, spans, stay, owner, active, stamp):
 
 @njit(**OPTIONS)
 def chances(n, k, owner, kappa):
-    """P(fewer than k others are ahead of event e) for every event e, by offline deletion.
+    """P(fewer than k others are ahead of event e) for every event e."""
+    if k <= FEW_POSITIONS:
+        return chances_of_few(n, k, owner, kappa)
+    return chances_of_many(n, k, owner, kappa)
+
+
+@njit(**OPTIONS)
+def chances_of_many(n, k, owner, kappa):
+    """`chances` by offline deletion.
 
     `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
     in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
@@ -138,6 +149,89 @@ def chances(n, k, owner, kappa):
                 ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
             spans[depth, 2] = 2
         depth = advance(depth, spans, stay, owner, active, stamp)
+    return chance
+
+
+@njit(**OPTIONS)
+def nobody_left(n, k, ahead, law):
+    """Whether more than k of all candidates are ahead, so that whoever is left out k others are; `law` is scratch."""
+    law[:] = 0.0
+    law[0] = 1.0
+    for c in range(n):
+        p = ahead[c]
+        if p > 0.0:
+            q = 1.0 - p
+            for a in range(k, 0, -1):
+                law[a] = q * law[a] + p * law[a - 1]
+            law[0] *= q
+    return law[: k + 1].sum() <= NEGLIGIBLE
+
+
+@njit(**OPTIONS)
+def chances_of_few(n, k, owner, kappa):
+    """As `chances`, by a tree over the candidates: for few positions.
+
+    `node[v, a]` is the chance that a < k of the candidates below v are ahead; leaf n + c is candidate c, the children
+    of v are 2v and 2v + 1. An event changes its leaf: on the way to the root the nodes are multiplied anew, and the
+    product of all siblings met is the law of the others. Nothing is divided out here either.
+    """
+    chance = np.ones(len(owner))
+    if n <= k:
+        return chance
+    ahead, law = np.zeros(n), np.empty(k + 1)
+    node = np.zeros((2 * n, k))
+    node[:, 0] = 1.0
+    others = np.empty(k)
+    for e in range(len(owner)):
+        if e % 64 == 63 and nobody_left(n, k, ahead, law):
+            chance[e:] = 0.0
+            break
+        c = owner[e]
+        p = min(1.0, ahead[c] + kappa[e])
+        ahead[c] = p
+        v = n + c
+        node[v, 0] = 1.0 - p
+        if k == 1:
+            room = 1.0
+            while v > 1:
+                room *= node[v ^ 1, 0]
+                node[v >> 1, 0] = node[v, 0] * node[v ^ 1, 0]
+                v >>= 1
+        elif k == 2:  # written out, because two thirds of all searches have one or two positions
+            node[v, 1] = p
+            x, y, r, s = 1.0 - p, p, 1.0, 0.0
+            while v > 1:
+                a, b = node[v ^ 1, 0], node[v ^ 1, 1]
+                r, s = r * a, r * b + s * a
+                x, y = x * a, x * b + y * a
+                v >>= 1
+                node[v, 0], node[v, 1] = x, y
+            room = r + s
+        elif k == 3:
+            node[v, 1] = p
+            x, y, z, r, s, t = 1.0 - p, p, 0.0, 1.0, 0.0, 0.0
+            while v > 1:
+                a, b, d = node[v ^ 1, 0], node[v ^ 1, 1], node[v ^ 1, 2]
+                r, s, t = r * a, r * b + s * a, r * d + s * b + t * a
+                x, y, z = x * a, x * b + y * a, x * d + y * b + z * a
+                v >>= 1
+                node[v, 0], node[v, 1], node[v, 2] = x, y, z
+            room = r + s + t
+        else:
+            node[v, 1] = p
+            others[:] = 0.0
+            others[0] = 1.0
+            while v > 1:
+                own, beside, up = node[v], node[v ^ 1], node[v >> 1]
+                for i in range(k - 1, -1, -1):
+                    x, r = 0.0, 0.0
+                    for j in range(i + 1):
+                        x += own[j] * beside[i - j]
+                        r += others[j] * beside[i - j]
+                    up[i], others[i] = x, r
+                v >>= 1
+            room = others.sum()
+        chance[e] = min(1.0, room)
     return chance
 
 
