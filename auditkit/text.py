@@ -14,7 +14,9 @@ Rounding never moves a number across a line that matters, and no number but 0 is
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
@@ -232,6 +234,35 @@ def spaced(code: object) -> str:
 def signs(text: object) -> str:
     """Comparisons in their printed form."""
     return str(text).replace(">=", "≥").replace("<=", "≤").replace("==", "=")
+
+
+_UNSEEN = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\ud800-\udfff\U000e0000-\U000e0fff"
+)
+"""Control characters but tab and line feed, direction marks, invisible signs and halves of characters."""
+
+_IN_TEXT, _IN_LINE = re.compile(f"[{_UNSEEN}]"), re.compile(f"[\t\n{_UNSEEN}]")
+
+
+def printable(text: object) -> str:
+    """One line without characters that move the cursor, turn the direction of writing or cannot be seen: escaped.
+
+    A name in somebody's data must not write on a terminal, nor look like another line or another name. The escapes are
+    those of JSON, so that a document stays the same document.
+    """
+    return _IN_LINE.sub(_escape, str(text))
+
+
+def printable_lines(text: str) -> str:
+    """The same of a text of several lines."""
+    return _IN_TEXT.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    sign = found.group()
+    known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return known.get(sign) or json.dumps(sign)[1:-1].replace("\x7f", "\\u007f")
 
 
 def visible(separator: str) -> str:

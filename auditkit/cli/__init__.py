@@ -36,6 +36,7 @@ from auditkit.cli import (
 )
 from auditkit.cli.group import Commands
 from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
+from auditkit.cli.streams import escaped
 from auditkit.errors import InputError
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
@@ -72,6 +73,11 @@ def main(arguments: list[str] | None = None) -> None:
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run the program; its exit code."""
+    with escaped():
+        return _invoke(arguments)
+
+
+def _invoke(arguments: list[str] | None) -> int:
     try:
         code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
         sys.stdout.flush()

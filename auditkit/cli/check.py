@@ -16,6 +16,7 @@ from auditkit.cli.options import (
     load_plugins,
     takes_settings,
 )
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.data import Checked
@@ -58,7 +59,7 @@ def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
     from auditkit.cli.output import print_table
 
     for problem in checked.errors:
-        click.echo(f"error: {problem}", err=True)
+        click.echo(f"error: {printable(problem)}", err=True)
     if checked.history is None:
         return
     print_mapping(checked.history, path)
@@ -68,9 +69,9 @@ def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
         print_table(["code", "treatment", "row", "column", "what", "fix"], rows)
     else:
         for line in checked.problems.lines():
-            click.echo(str(line))
+            click.echo(printable(line))
     more = "" if everything or not problems else " (--all lists them row by row)"
     refused = len(checked.problems.of("refuse"))
     click.echo(f"{len(problems):,} problems{more}; {refused:,} must be fixed before an audit")
     for notice in checked.history.notices:
-        click.echo(f"note: {notice.text}")
+        click.echo(f"note: {printable(notice.text)}")

@@ -10,6 +10,7 @@ import click
 
 from auditkit.cli.options import DONE, json_option
 from auditkit.cli.output import print_json
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.scheduled.run_history import Run
@@ -77,9 +78,9 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
             columns, [[c.part, c.subject, c.figure, c.before_text, c.after_text] for c in found.figures], right=3
         )
     for words in found.new_crossings:
-        click.echo(f"new finding: {words}")
+        click.echo(f"new finding: {printable(words)}")
     for words in found.gone_crossings:
-        click.echo(f"no longer a finding: {words}")
+        click.echo(f"no longer a finding: {printable(words)}")
     return DONE
 
 

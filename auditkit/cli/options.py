@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from auditkit.cli.streams import bare
 from auditkit.errors import InputError, Problem
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.config import Config
@@ -27,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 def complain(error: InputError) -> None:
     """Say what is wrong: the first ten problems, and how many there are."""
     for problem in error.problems[:MOST_PROBLEMS]:
-        click.echo(f"error: {problem}", err=True)
+        click.echo(f"error: {printable(problem)}", err=True)
     if len(error.problems) > MOST_PROBLEMS:
         click.echo(f"... {len(error.problems)} problems in all", err=True)
 
@@ -44,10 +46,10 @@ def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda text: bar.update(task, description=text)
+        yield lambda text: bar.update(task, description=printable(text))
 
 
 def load_plugins() -> Plugins:

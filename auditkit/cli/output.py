@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from auditkit.cli.streams import bare
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.data import History
@@ -20,15 +24,18 @@ def print_table(
     from rich import box
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    console = Console(soft_wrap=False)
+    console = Console(soft_wrap=False, file=bare(sys.stdout))
     if not console.is_terminal:
         console.width = 200  # a file or a pipe has no width to fit into
-    table = Table(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False)
+    table = Table(
+        title=None if title is None else Text(printable(title)), title_justify="left", box=box.SIMPLE, pad_edge=False
+    )
     for i, column in enumerate(columns):
-        table.add_column(column, justify="right" if i >= right else "left", overflow="fold")
+        table.add_column(Text(printable(column)), justify="right" if i >= right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console.print(table, markup=False)
 
 
@@ -39,5 +46,5 @@ def print_json(document: Any) -> None:
 def print_mapping(history: History, path: Path) -> None:
     from auditkit.data import render_mapping
 
-    click.echo(f"{path.name}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
+    click.echo(f"{printable(path.name)}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
     print_table(["role", "column", "reason"], [list(row) for row in render_mapping(history)])

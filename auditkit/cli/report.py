@@ -20,6 +20,7 @@ from auditkit.cli.options import (
 )
 from auditkit.cli.output import print_mapping
 from auditkit.errors import InputError, Problem
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.pipeline import Audit, Written
@@ -71,7 +72,7 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
     for crossing in found.crossings:
-        click.echo(f"finding: {crossing.words}", err=True)
+        click.echo(f"finding: {printable(crossing.words)}", err=True)
     if written.no_pdf is not None and not written.files:
         return WRONG_INPUT
     return FINDING if found.crossings else DONE
@@ -103,11 +104,11 @@ def _print_audit(audit: Audit, written: Written, path: Path) -> None:
     findings = [f["text"] for f in audit.document["findings"] if f["kind"] != "notice"]
     notices = len(audit.document["findings"]) - len(findings)
     for number, text in enumerate(findings[:MOST_FINDINGS], 1):
-        click.echo(f"{number}. {text}")
+        click.echo(f"{number}. {printable(text)}")
     rest = f"{len(findings) - MOST_FINDINGS} more findings and " if len(findings) > MOST_FINDINGS else ""
     click.echo(f"({rest}{notices} notices are in the report)\n")
     for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
         if reason not in findings[:MOST_FINDINGS]:
-            click.echo(reason)
+            click.echo(printable(reason))
     for file in written.files:
         click.echo(f"written: {file}")

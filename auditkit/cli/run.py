@@ -10,6 +10,7 @@ import click
 
 from auditkit.cli.options import DONE, FINDING, audit_argument, json_option, load_plugins, plugin_options
 from auditkit.cli.output import print_json
+from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.scheduled.audit_run import Done
@@ -66,9 +67,9 @@ def _print_done(done: Done, settings: AuditSettings, quiet: bool) -> None:
         else:
             click.echo(f"run {run.id}: {settings.folder / run.folder}")
         for note in done.notes:
-            click.echo(f"note: {note}")
+            click.echo(f"note: {printable(note)}")
     for crossing in run.crossings:
-        click.echo(f"finding: {crossing.words}")
+        click.echo(f"finding: {printable(crossing.words)}")
     if not run.crossings and not quiet and settings.thresholds:
         click.echo("no threshold was crossed")
     for line in done.removed:

@@ -10,7 +10,7 @@ import click
 
 from auditkit.cli.options import DONE, Request, json_option, load_plugins, quiet_option, takes_settings, working
 from auditkit.errors import InputError, Problem
-from auditkit.text import cell_percent, number, percent, sentence
+from auditkit.text import cell_percent, number, percent, printable, sentence
 
 if TYPE_CHECKING:
     from auditkit.scenarios import Answers
@@ -58,14 +58,14 @@ def _print(answers: Answers) -> None:
     from auditkit.cli.output import print_table
 
     for curve in answers.frontiers:
-        click.echo(curve.sentence)
+        click.echo(printable(curve.sentence))
         rows = [
             [*map(number, (p.value, p.utility)), cell_percent(p.ratio), number(p.unfilled_capacity)]
             for p in curve.points
         ]
         print_table([curve.parameter, "utility", "kept", "positions open"], rows, right=0)
     if answers.sensitivity is not None:
-        click.echo(answers.sensitivity.sentence)
+        click.echo(printable(answers.sensitivity.sentence))
         rows = [
             [percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)]
             for p in answers.sensitivity.points
@@ -73,8 +73,8 @@ def _print(answers: Answers) -> None:
         print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
     for part in (answers.positions, *answers.budgets):
         if part is not None:
-            click.echo(sentence(part.sentence))
+            click.echo(printable(sentence(part.sentence)))
     if answers.constraints:
         click.echo(f"(biased scores and more positions: under {', '.join(answers.constraints)})")
     for notice in answers.notices:
-        click.echo(notice)
+        click.echo(printable(notice))

@@ -41,7 +41,8 @@ class Protected:
 
 
 def protect(history: History, threshold: int) -> Protected:
-    """The history without those who could be recognised."""
+    """The history without those who could be recognised, in an order that does not depend on that of the file."""
+    history = replace(history, table=in_order(history))
     keep = _large_enough(history, threshold)
     left_out = int((~keep).sum())
     if left_out:
@@ -54,6 +55,25 @@ def protect(history: History, threshold: int) -> Protected:
         if joined:
             merged["+".join(names)] = joined
     return Protected(history, crossings, left_out, merged, threshold)
+
+
+def in_order(history: History) -> pd.DataFrame:
+    """The table sorted by search, candidate and then everything else, so that shuffled rows give the same report.
+
+    Ties of equal candidates are broken by their order further on, and sums depend on it in the last digit.
+    """
+    table = history.table
+    named = any(choice.role == "candidate" for choice in history.mapping.choices)
+    keys = ["search", "candidate"] if named else ["search"]
+    if table.duplicated(keys).any():
+        keys += [name for name in table.columns if name not in (*keys, "candidate", "row")]
+    ranks = []
+    for name in keys:
+        column = table[name]
+        plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM"
+        ranks.append(pd.factorize(column if plain else column.astype("str"), sort=True)[0])
+    order = np.lexsort(ranks[::-1])
+    return table.iloc[order].reset_index(drop=True)
 
 
 def _large_enough(history: History, threshold: int) -> pd.Series[bool]:

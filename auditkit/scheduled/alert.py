@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auditkit.errors import InputError, Problem, nearest, validated
+from auditkit.text import printable, printable_lines
 
 FORMAT = "auditkit-alert/1"
 LONGEST_PAUSE = 30.0
@@ -50,10 +51,17 @@ class Crossed:
     bound: float
     words: str
 
+    def __post_init__(self) -> None:
+        for name in ("threshold", "subject", "words"):
+            object.__setattr__(self, name, printable(getattr(self, name)))
+
 
 @dataclass(frozen=True)
 class Alert:
-    """What there is to tell. `id` is the same at every try, so that a receiver can drop a repetition."""
+    """What there is to tell, with everything escaped that cannot be seen.
+
+    `id` is the same at every try, so that a receiver can drop a repetition.
+    """
 
     id: str
     kind: Literal["crossed", "failed", "done"]
@@ -64,6 +72,12 @@ class Alert:
     run: int | None = None
     folder: str | None = None
     crossings: tuple[Crossed, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("audit", "created", "title", "folder"):
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, printable(value))
+        object.__setattr__(self, "text", printable_lines(self.text))
 
     def document(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}

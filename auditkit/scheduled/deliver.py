@@ -10,7 +10,7 @@ from auditkit.errors import InputError, Problem, origin_of, shipped
 from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, redact
 from auditkit.scheduled.run_history import Delivery, Run
 from auditkit.scheduled.settings import AuditSettings, value_of
-from auditkit.text import plural
+from auditkit.text import plural, printable
 
 CLOSING = (
     "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."
@@ -39,11 +39,11 @@ def of_run(run: Run, settings: AuditSettings) -> Alert:
         title = f"auditkit: {plural(len(run.crossings), 'finding')} in {settings.name}"
     else:
         title = f"auditkit: nothing above a threshold in {settings.name}"
-    lines = [f"Audit {settings.name}, run {run.id} of {run.created}.", ""]
-    lines += [f"- {crossing.words}" for crossing in run.crossings] or ["No threshold was crossed."]
+    lines = [f"Audit {printable(settings.name)}, run {run.id} of {run.created}.", ""]
+    lines += [f"- {printable(crossing.words)}" for crossing in run.crossings] or ["No threshold was crossed."]
     if run.same_as is not None:
         lines.append(f"Data and configuration are those of run {run.same_as}.")
-    lines += ["", f"Artefacts: {settings.folder / run.folder}", CLOSING]
+    lines += ["", f"Artefacts: {printable(settings.folder / run.folder)}", CLOSING]
     return Alert(
         id=_id(settings.name, str(run.same_as or run.id), run.config_sha256, kind),
         kind=kind,
@@ -64,7 +64,8 @@ def of_failure(error: Exception, settings: AuditSettings, created: str) -> Alert
     else:
         what = f"a defect of auditkit ({type(error).__name__})"
     text = (
-        f"Audit {settings.name} of {created} was not completed: {what}. To see the reason: auditkit run {settings.path}"
+        f"Audit {printable(settings.name)} of {created} was not completed: {what}. "
+        f"To see the reason: auditkit run {printable(settings.path)}"
     )
     title = f"auditkit: the audit {settings.name} was not completed"
     return Alert(_id(settings.name, created, "failed"), "failed", settings.name, created, title, text)
