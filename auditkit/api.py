@@ -7,9 +7,9 @@
     audit.to_frame()               # the same as a table
     audit.save_html("people.html")
 
-Data are a path, a table (of pandas, polars, Arrow or DuckDB), or what `read` returned. Options have the names of the
-command line's; whatever is wrong raises `auditkit.errors.InputError` with the command line's message. Nothing is
-printed and no file is written unless a method called `save_...` is.
+Data are a path, the URL of a database (with `query`), a table (of pandas, polars, Arrow or DuckDB), or what `read`
+returned. Options have the names of the command line's; whatever is wrong raises `auditkit.errors.InputError` with the
+command line's message. Nothing is printed and no file is written unless a method called `save_...` is.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from auditkit import pipeline, plugin_manager
 from auditkit.config import Config, choose
@@ -54,6 +54,7 @@ def read(
     cost: Cost | None = None,
     capacity: int | None = None,
     sheet: str | None = None,
+    query: str | None = None,
     words: Mapping[str, str] | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
@@ -63,7 +64,7 @@ def read(
     `map` is role -> column or columns, `words` gives statuses of the file a meaning, `config` is an audit.toml.
     """
     chosen = _settings(locals())
-    return source.read(_place(data), chosen, _plugins(plugins_dir))
+    return source.read(_place(data, chosen), chosen, _plugins(plugins_dir))
 
 
 def check(
@@ -73,13 +74,14 @@ def check(
     cost: Cost | None = None,
     capacity: int | None = None,
     sheet: str | None = None,
+    query: str | None = None,
     words: Mapping[str, str] | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Checked:
     """Validate only: everything that `read` would complain about, without raising."""
     chosen = _settings(locals())
-    return source.problems_of(Path(data) if isinstance(data, str) else data, chosen, _plugins(plugins_dir))
+    return source.problems_of(_place(data, chosen), chosen, _plugins(plugins_dir))
 
 
 def fit(
@@ -88,6 +90,7 @@ def fit(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
@@ -99,7 +102,7 @@ def fit(
     _not_read_yet(data, map)
     chosen = _settings(locals())
     plugins = _plugins(plugins_dir)
-    return pipeline.fit_history(source.read(_place(data), chosen, plugins), chosen, plugins)
+    return pipeline.fit_history(source.read(_place(data, chosen), chosen, plugins), chosen, plugins)
 
 
 def solve(
@@ -132,6 +135,7 @@ def audit(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
@@ -146,7 +150,7 @@ def audit(
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
-    return pipeline.audit(_place(data), chosen, _plugins(plugins_dir))
+    return pipeline.audit(_place(data, chosen), chosen, _plugins(plugins_dir))
 
 
 def whatif(
@@ -157,6 +161,7 @@ def whatif(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
     propensity: bool | None = None,
@@ -167,12 +172,14 @@ def whatif(
     """What stricter constraints, biased scores, more positions and more budget would do."""
     _not_read_yet(data, map)
     chosen = _settings(locals())
-    return pipeline.ask_about(_place(data), chosen, _plugins(plugins_dir), group)
+    return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group)
 
 
-def verify(claimed: str | Path, subject: str | Path, *, plugins_dir: Folders = ()) -> Verified:
+def verify(
+    claimed: str | Path, subject: str | Path, *, query: str | None = None, plugins_dir: Folders = ()
+) -> Verified:
     """Check a solution file against its instance file, or a report against its data, by other algorithms."""
-    return pipeline.verify_files(Path(claimed), Path(subject), _plugins(plugins_dir))
+    return pipeline.verify_files(Path(claimed), _place(subject, Config(query=query)), _plugins(plugins_dir))
 
 
 def _settings(arguments: Mapping[str, Any]) -> Config:
@@ -180,8 +187,18 @@ def _settings(arguments: Mapping[str, Any]) -> Config:
     return choose(arguments["config"], {**arguments, "constraints": _keys(arguments.get("constraints"))})
 
 
-def _place(data: Data | History) -> source.Data:
-    return Path(data) if isinstance(data, str) else data
+@overload
+def _place(data: str | Path, config: Config) -> source.Place: ...
+@overload
+def _place(data: Data, config: Config) -> source.Place | Tabular: ...
+@overload
+def _place(data: Data | History, config: Config) -> source.Data: ...
+def _place(data: Data | History, config: Config) -> source.Data:
+    if not isinstance(data, str | Path):
+        return data
+    place = source.locate(data, config)
+    assert place is not None
+    return place
 
 
 def _not_read_yet(data: Data | History, roles: Roles | None) -> None:

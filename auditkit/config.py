@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_regular
@@ -24,6 +24,7 @@ OPTIONS = {
     "map": "mapping",
     "words": "words",
     "sheet": "sheet",
+    "query": "query",
     "cost": "cost",
     "capacity": "capacity",
     "value_scale": "value_scale",
@@ -35,8 +36,11 @@ OPTIONS = {
     "template_dir": "report__template_dir",
 }
 """Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
+SQLITE = "sqlite:///"
 RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
+_DATABASE = ("database", "database_env", "query")
+"""A report has them in `input`, without a password."""
 _TABLES = {
     "thresholds": "is not a table: write [thresholds] above its keys",
     "history": "is not a table: write [history] above its keys",
@@ -100,6 +104,13 @@ class Config(_Part):
     """All settings. `source` and `template_dir` are relative to the file they stand in."""
 
     source: Path | None = Field(default=None, description="the data; an argument on the command line comes first")
+    database: str | None = Field(
+        default=None, description="in place of source: the URL of a database, without a password"
+    )
+    database_env: str | None = Field(
+        default=None, description="name of the environment variable that holds the URL, where it needs a password"
+    )
+    query: str | None = Field(default=None, description="SQL that returns the rows, where the data are in a database")
     sheet: str | None = Field(default=None, description="sheet of an Excel file (default: the first with a table)")
     organisation: str = Field(default="", description="whose hiring this is, for the title of the report")
     mapping: dict[str, str | list[str]] = Field(default_factory=dict, description="role = column(s)")
@@ -116,6 +127,13 @@ class Config(_Part):
     thresholds: dict[str, Any] = Field(default_factory=dict)
     history: dict[str, Any] = Field(default_factory=dict)
     alerts: list[dict[str, Any]] = Field(default_factory=list)
+
+    @field_validator("source", mode="before")
+    @classmethod
+    def _a_file(cls, value: Any) -> Any:
+        if isinstance(value, str) and "://" in value:
+            raise ValueError("is the URL of a database")
+        return value
 
     def over(self, **given: Any) -> Config:
         """These settings with others laid over them; what is None is not given. `fit__folds` is `folds` of `fit`."""
@@ -135,7 +153,7 @@ class Config(_Part):
         document = self.model_dump(mode="json")
         document["source"] = None if self.source is None else self.source.name
         document["report"]["template_dir"] = None if self.report.template_dir is None else self.report.template_dir.name
-        for name in RUN_ONLY:
+        for name in (*RUN_ONLY, *_DATABASE):
             document.pop(name)
         return document
 
@@ -172,7 +190,14 @@ def place(document: Mapping[str, Any], path: Path) -> Config:
     """The settings that a file holds; the places they name are relative to it."""
     config = check(document, str(path))
     places = {"source": config.source, "report__template_dir": config.report.template_dir}
-    return config.over(**{key: None if given is None else path.parent / given for key, given in places.items()})
+    found = {key: None if given is None else path.parent / given for key, given in places.items()}
+    return config.over(**found, database=_beside(config.database, path))
+
+
+def _beside(database: str | None, path: Path) -> str | None:
+    """The URL of a SQLite file, which is relative to the settings' file too."""
+    head, sign, file = (database or "").partition(SQLITE)
+    return database if head or not sign else SQLITE + str(path.parent / file)
 
 
 def check(document: Mapping[str, Any], place: str = "") -> Config:
@@ -184,5 +209,10 @@ def check(document: Mapping[str, Any], place: str = "") -> Config:
 
 
 def _without_secrets(where: str, item: Any) -> Problem | None:
-    """Do not repeat what stands in the tables of scheduled audits: it may be a secret in the wrong place."""
-    return Problem(where, _TABLES[item["loc"][0]]) if item["loc"][0] in RUN_ONLY else None
+    """Do not repeat the URL of a database, nor what is said of scheduled audits: it may be a secret."""
+    key = item["loc"][0] if item["loc"] else ""
+    if key == "source" and item["type"] == "value_error":
+        return Problem(where, "is the URL of a database", "name it in database, or in database_env with a password")
+    if key in _DATABASE:
+        return Problem(where, "is not text in quotation marks")
+    return Problem(where, _TABLES[key]) if key in RUN_ONLY else None

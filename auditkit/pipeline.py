@@ -29,7 +29,9 @@ from auditkit.config import Config, check
 from auditkit.constraints import Constraint, bind, make_constraints
 from auditkit.data import History
 from auditkit.data.privacy import Protected, protect
-from auditkit.data.source import Data, read
+from auditkit.data.read_query import sha256_of_rows
+from auditkit.data.source import Data, Place, read
+from auditkit.data.sql_query import Query
 from auditkit.disparity import Applicants, Disparities, DisparitySettings
 from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.files import read_json, sha256_of
@@ -240,11 +242,14 @@ def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
     )
 
 
-def verify_files(claimed: Path, subject: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
+def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
     """A solution against its instance, or a report against its data, without the code that found them."""
     document, _ = read_json(claimed)
     if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
         return verify_report(document, subject, plugins, progress)
+    if isinstance(subject, Query):
+        what = "is a database: a solution is checked against its instance file"
+        raise InputError(Problem(subject.shown, what, "auditkit verify SOLUTION.json INSTANCE.json"))
     solution = read_solution(claimed)
     instance, _, sha256 = read_instance(subject)
     rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
@@ -252,17 +257,21 @@ def verify_files(claimed: Path, subject: Path, plugins: Plugins, progress: Progr
     return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
 
 
-def verify_report(report: dict[str, Any], path: Path, plugins: Plugins, progress: Progress = silent) -> Verified:
+def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
     """Every claim of a report about its data, derived again; and what could not be checked."""
     check_format(ReportModel, report, "the report", "write it again with auditkit report --format json")
     config = check({**report["config"], "source": None})
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")
-    same = sha256_of(path) == report["input"]["sha256"]
-    checks = [Check("the report is of this data", same, "the SHA-256 of the file is another one")]
+    if isinstance(data, Query):
+        sha256, what = sha256_of_rows(data), "the SHA-256 of the rows is another one; ORDER BY keeps their order"
+    else:
+        sha256, what = sha256_of(data), "the SHA-256 of the file is another one"
+    same = sha256 == report["input"]["sha256"]
+    checks = [Check("the report is of this data", same, what)]
     if not same:
         return Verified(tuple(checks))
-    history = read(path, config, plugins)
+    history = read(data, config, plugins)
     shown = protect(history, config.report.suppress_below)
     progress("measuring disparities again")
     page = measure(shown, config)

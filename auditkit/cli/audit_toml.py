@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from auditkit.config import RUN_ONLY, Config
+from auditkit.config import RUN_ONLY, SQLITE, Config
 from auditkit.data import ROLES
 
 if TYPE_CHECKING:
@@ -106,7 +106,14 @@ def _runs(config: Config) -> str:
 
 def _settings(config: Config, folder: Path) -> Iterator[str]:
     source = None if config.source is None else Path(os.path.relpath(config.source, folder)).as_posix()
-    yield from _fields(config, source=source)
+    yield from _fields(config, source=source, database=_database(config.database, folder))
+
+
+def _database(url: str | None, folder: Path) -> str | None:
+    """The URL of a SQLite file, relative to the folder; others as they are."""
+    if url is None or not url.startswith(SQLITE):
+        return url
+    return SQLITE + Path(os.path.relpath(url.removeprefix(SQLITE), folder)).as_posix()
 
 
 def _fields(part: BaseModel, **other: Any) -> Iterator[str]:

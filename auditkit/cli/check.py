@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +19,7 @@ from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.data import Checked
+    from auditkit.data.source import Place
 from auditkit.cli.output import print_mapping
 
 
@@ -55,14 +55,14 @@ def _checked(checked: Checked) -> dict[str, Any]:
     }
 
 
-def _print_checked(checked: Checked, path: Path, everything: bool) -> None:
+def _print_checked(checked: Checked, data: Place, everything: bool) -> None:
     from auditkit.cli.output import print_table
 
     for problem in checked.errors:
         click.echo(f"error: {printable(problem)}", err=True)
     if checked.history is None:
         return
-    print_mapping(checked.history, path)
+    print_mapping(checked.history, data)
     problems = list(checked.problems)
     if everything and problems:
         rows = [[p.code, p.treatment, "" if p.row is None else str(p.row), p.column, p.what, p.fix] for p in problems]

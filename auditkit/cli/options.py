@@ -18,6 +18,7 @@ from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.config import Config
+    from auditkit.data.source import Place
     from auditkit.plugin_manager import Plugins
 
 DONE, FINDING, WRONG_INPUT, DEFECT = 0, 1, 2, 3
@@ -121,8 +122,22 @@ json_option = click.option("--json", "as_json", is_flag=True, help="print the wh
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
+
+class DataType(click.Path):
+    """A path, or the URL of a database, which stays text."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        from auditkit.data.sql_query import is_url
+
+        return value if is_url(value) else super().convert(value, param, ctx)
+
+
+query_option = click.option(
+    "--query", metavar="SQL", help="where DATA is the URL of a database: the SELECT that returns the rows"
+)
 _DATA_OPTIONS = (
-    click.argument("data", type=click.Path(path_type=Path), metavar="DATA", required=False),
+    click.argument("data", type=DataType(path_type=Path), metavar="DATA", required=False),
+    query_option,
     click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
     click.option(
         "--map",
@@ -158,7 +173,7 @@ _GROUPS = {"data": _DATA_OPTIONS, "fit": _FIT_OPTIONS, "constraints": (constrain
 class Request:
     """What a command is asked about: the data, the settings, and which of them are options of the command line."""
 
-    data: Path
+    data: Place
     config: Config
     given: frozenset[str]
 
@@ -186,8 +201,9 @@ def takes_settings(*groups: Literal["fit", "constraints", "report"]) -> Callable
     return decorate
 
 
-def _request(data: Path | None, config: Path | None, **options: Any) -> Request:
+def _request(data: str | Path | None, config: Path | None, **options: Any) -> Request:
     from auditkit import config as configs
+    from auditkit.data import source
 
     options["map"], options["cost"] = _mapping(options["map"]) or None, _cost(options["cost"])
     options["propensity"] = options.get("propensity") or None
@@ -199,11 +215,11 @@ def _request(data: Path | None, config: Path | None, **options: Any) -> Request:
     if formats := options.get("formats"):
         options["formats"] = tuple(name.strip().lower() for name in formats.split(","))
     chosen = configs.choose(config, options)
-    path = data or chosen.source
-    if path is None:
+    place = source.locate(data, chosen)
+    if place is None:
         raise InputError(Problem("DATA", "no data is named", "give a file, or `source` in the --config file"))
     given = frozenset(name for name, value in options.items() if value is not None)
-    return Request(path, chosen.over(source=path), given)
+    return Request(place, source.named_in(chosen, place), given)
 
 
 def _mapping(maps: tuple[str, ...]) -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +14,7 @@ from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.data import History
+    from auditkit.data.source import Place
 
 
 def print_table(
@@ -43,8 +43,8 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
 
 
-def print_mapping(history: History, path: Path) -> None:
+def print_mapping(history: History, data: Place) -> None:
     from auditkit.data import render_mapping
 
-    click.echo(f"{printable(path.name)}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
+    click.echo(f"{printable(data.name)}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
     print_table(["role", "column", "reason"], [list(row) for row in render_mapping(history)])

@@ -23,6 +23,7 @@ from auditkit.errors import InputError, Problem
 from auditkit.text import printable
 
 if TYPE_CHECKING:
+    from auditkit.data.source import Place
     from auditkit.pipeline import Audit, Written
 
 MOST_FINDINGS = 8
@@ -42,7 +43,8 @@ MOST_FINDINGS = 8
 def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_json: bool, quiet: bool) -> int:
     """Audit an export: read, fit, solve, compare, and write the report beside it.
 
-    people.csv becomes people.audit.html and people.audit.json. With --json the document goes to stdout, and files are
+    people.csv becomes people.audit.html and people.audit.json; for a database the files have its name and go into the
+    current folder. With --json the document goes to stdout, and files are
     written only if -o or --format asks for them. Where Pango is missing there is no PDF: the other formats are written
     and stderr says what to install; the exit code is 2 only if PDF was all that was asked for.
     """
@@ -78,11 +80,14 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     return FINDING if found.crossings else DONE
 
 
-def output_stem(path: Path, output: str | None) -> Path:
-    """Where a report goes, without its ending: beside the data, into a folder, or to a name that the user gives."""
-    name = f"{path.stem}.audit"
+def output_stem(data: Place, output: str | None) -> Path:
+    """Where a report goes, without its ending: beside the data, into a folder, or to a name that the user gives.
+
+    Beside a database is the current folder, under the database's name.
+    """
+    name = f"{data.stem}.audit"
     if output is None:
-        stem = path.with_name(name)
+        stem = data.with_name(name) if isinstance(data, Path) else Path(name)
     elif Path(output).is_dir():
         stem = Path(output) / name
     elif _new_folder(output):  # made when there is something to put into it
@@ -99,8 +104,8 @@ def _new_folder(output: str) -> bool:
     return output.endswith(("/", "\\"))
 
 
-def _print_audit(audit: Audit, written: Written, path: Path) -> None:
-    print_mapping(audit.history, path)
+def _print_audit(audit: Audit, written: Written, data: Place) -> None:
+    print_mapping(audit.history, data)
     findings = [f["text"] for f in audit.document["findings"] if f["kind"] != "notice"]
     notices = len(audit.document["findings"]) - len(findings)
     for number, text in enumerate(findings[:MOST_FINDINGS], 1):

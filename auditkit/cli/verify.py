@@ -10,9 +10,11 @@ import click
 from auditkit.cli.options import (
     DONE,
     FINDING,
+    DataType,
     json_option,
     load_plugins,
     plugin_options,
+    query_option,
     quiet_option,
     working,
 )
@@ -20,20 +22,25 @@ from auditkit.cli.options import (
 
 @click.command()
 @click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json")
-@click.argument("subject", type=click.Path(path_type=Path), metavar="INSTANCE.json|DATA")
+@click.argument("subject", type=DataType(path_type=Path), metavar="INSTANCE.json|DATA")
+@query_option
 @plugin_options
 @json_option
 @quiet_option
-def verify(claimed: Path, subject: Path, as_json: bool, quiet: bool) -> int:
+def verify(claimed: Path, subject: str | Path, query: str | None, as_json: bool, quiet: bool) -> int:
     """Check a solution or a report without the code that found it.
 
     Policies are evaluated again by other algorithms and bounds re-derived from the duals. Exits with 1 if any claim
     does not stand.
     """
     with working("verifying", quiet) as say:
+        from auditkit.config import Config
+        from auditkit.data import source
         from auditkit.pipeline import verify_files
 
-        found = verify_files(claimed, subject, load_plugins(), say)
+        place = source.locate(subject, Config(query=query))
+        assert place is not None
+        found = verify_files(claimed, place, load_plugins(), say)
     if as_json:
         click.echo(json.dumps(found.to_json(), indent=1))
     else:

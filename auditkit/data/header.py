@@ -44,7 +44,7 @@ def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tupl
     if row != head.index[0]:
         notices.append(Notice("title-rows", f"the header was found in row {row}; what stands above it was passed over"))
     below = cells.loc[row:].iloc[1:]
-    return _named(place, [str(name) for name in cells.loc[row]], below, notices), int(row)
+    return named(place, [str(name) for name in cells.loc[row]], below, notices), int(row)
 
 
 def _rownames_without_name(head: pd.DataFrame, count: pd.Series[Any]) -> bool:
@@ -54,7 +54,8 @@ def _rownames_without_name(head: pd.DataFrame, count: pd.Series[Any]) -> bool:
     return bool((head.iloc[1:, 0] == [str(i) for i in range(1, len(head))]).all() and (head.iloc[1:, -1] != "").any())
 
 
-def _named(place: str, names: list[str], below: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
+def named(place: str, names: list[str], below: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
+    """The rows below a header, under its names: spaces tidied, names that occur again told apart."""
     names = [" ".join(name.split()) for name in names]
     kept, labels, twice, unnamed = [], [], [], []
     seen = {name for name in names if name}

@@ -12,8 +12,10 @@ from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
 from auditkit.data.problems import Problems
 from auditkit.data.read_file import Tabular, give_up, read
+from auditkit.data.read_query import read_query
 from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
+from auditkit.data.sql_query import Query
 from auditkit.data.summary_table import expand
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
@@ -50,7 +52,7 @@ class Checked(Shown):
 
 
 def load(
-    path: str | Path | Tabular,
+    path: str | Path | Query | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -60,7 +62,7 @@ def load(
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
 ) -> History:
-    """Read a file into a clean history; one InputError with everything that must be fixed first.
+    """Read a file or the rows of a query into a clean history; one InputError with everything that must be fixed first.
 
     `mapping` is role -> column (or columns, in a list or joined by `+`; "none" leaves a role out; `selected` and
     `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning. `readers` are those of
@@ -72,7 +74,7 @@ def load(
 
 
 def check(
-    path: str | Path | Tabular,
+    path: str | Path | Query | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -91,7 +93,7 @@ def check(
 
 
 def _build(
-    path: str | Path | Tabular,
+    path: str | Path | Query | Tabular,
     mapping: Given | None,
     options: CleaningOptions,
     sheet: str | None,
@@ -100,7 +102,11 @@ def _build(
 ) -> History:
     if options.capacity is not None and options.capacity < 0:
         raise InputError(Problem("--capacity", f"{options.capacity} is not a number of positions", "give 0 or more"))
-    raw, collector, left = set_aside(read(path, sheet=sheet, readers=readers, on_fault=on_fault))
+    if isinstance(path, Query):
+        found = read_query(path)
+    else:
+        found = read(path, sheet=sheet, readers=readers, on_fault=on_fault)
+    raw, collector, left = set_aside(found)
     if not {"count", "candidate", "selected", "stage"} & (mapping or {}).keys():
         raw = expand(raw)
     return clean(raw, infer(raw, mapping), options, collector, left)

@@ -29,7 +29,7 @@ _FOREIGN = (
     (b"\xd0\xcf\x11\xe0", "an old Excel file or one with a password", "save it as .xlsx without a password, or as CSV"),
     (b"%PDF", "a PDF file", "export the table as CSV or .xlsx"),
     (b"\x1f\x8b", "a compressed file", "unpack it first"),
-    (b"SQLite format 3", "a SQLite database", "export the table as CSV"),
+    (b"SQLite format 3", "a SQLite database", "give sqlite:///FILE and --query SQL, or export the table as CSV"),
     (b"\x89PNG", "an image", "export the table as CSV or .xlsx"),
 )
 IN_MEMORY = "DataFrame"
@@ -57,6 +57,9 @@ class Source:
     encoding: str | None
     separator: str | None
     header_row: int
+    url: str | None = None
+    """Of the database, without its password, where the rows come from one."""
+    query: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +113,12 @@ def read(
     header_row = 0
     if pd.api.types.is_integer_dtype(table.columns.dtype):
         table, header_row = under_header(place, table, notices)
+    table = without_blank_rows(place, table, notices)
+    return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+
+
+def without_blank_rows(place: str, table: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
+    """The rows that have a cell with more than spaces; no cell has spaces around it any more."""
     for name in table.columns:
         table[name] = table[name].str.strip()
     blank = (table == "").all(axis="columns")
@@ -118,7 +127,7 @@ def read(
     if blank.any():
         notices.append(Notice("blank-rows", f"{int(blank.sum())} blank rows were passed over"))
         table = table[~blank]
-    return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+    return table
 
 
 def to_pandas(table: object) -> pd.DataFrame:
@@ -239,10 +248,10 @@ def _kept_as_text(place: str, table: pd.DataFrame) -> pd.DataFrame:
     for name in table.columns:
         column = table[name]
         if column.dtype == object:  # such a column may hold 1 and True, which are one to a dictionary
-            values = column.map(_text)
+            values = column.map(cell_text)
         else:
             codes, found = pd.factorize(column, use_na_sentinel=False)
-            texts = [_text(value) for value in found]
+            texts = [cell_text(value) for value in found]
             if (longest := max(map(len, texts), default=0)) > LONGEST_CELL:  # before a million rows repeat it
                 raise InputError(long_cell(f"{place}, column {name!r}", longest))
             values = pd.Series(texts, dtype="str").take(codes)
@@ -251,7 +260,7 @@ def _kept_as_text(place: str, table: pd.DataFrame) -> pd.DataFrame:
     return cells if pd.api.types.is_integer_dtype(table.columns.dtype) else cells.rename(columns=str)
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell of a spreadsheet or database as an export would write it."""
     if value is None or (isinstance(value, float) and value != value) or value is pd.NaT or value is pd.NA:
         return ""

@@ -75,6 +75,7 @@ def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
             "sha256": history.source.sha256,
             "encoding": history.source.encoding,
             "separator": history.source.separator,
+            **({} if history.source.url is None else {"url": history.source.url, "query": history.source.query}),
         },
         "config": config.to_json(),
         "mapping": [{"role": r, "column": c, "reason": why} for r, c, why in render_mapping(history)],

@@ -24,11 +24,13 @@ class _Part(BaseModel):
 class InputModel(_Part):
     """Which data were audited."""
 
-    path: str = Field(description="name of the file, without its folder")
+    path: str = Field(description="name of the file, without its folder, or of the database")
     rows: int
     sha256: str
     encoding: str | None = None
     separator: str | None = None
+    url: str | None = Field(default=None, description="of the database, without its password")
+    query: str | None = Field(default=None, description="the SQL that returned the rows")
 
 
 class RoleModel(_Part):
