@@ -15,6 +15,7 @@ import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tomllib
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import nbformat
+import pandas as pd
 import pytest
 
 import auditkit
@@ -42,6 +44,7 @@ NOTEBOOKS = sorted(DOCS.glob("notebooks/*.ipynb"))
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 NOT_RUN = {
+    r"auditkit \w+ .*postgresql://": "needs a server; tests/test_data_sql.py starts one",
     r"make ": "sets up environments and runs these very tests",
     r"(\.venv/bin/)?(python -m )?pip ": "installs packages; tests/test_packaging.py and test_plugins*.py do it",
     r"(\.venv/bin/)?(python -m )?pytest": "tests within tests: generated packages are tested where they are made",
@@ -118,6 +121,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copy(tmp_path / "sample_data" / "hiring.csv", tmp_path / "people.csv")
     samples = {path.name: path.read_bytes() for path in (tmp_path / "sample_data").iterdir() if path.is_file()}
     monkeypatch.setattr("auditkit.sample_data.content", samples.__getitem__)  # `auditkit sample` copies them cut short
+    with contextlib.closing(sqlite3.connect(tmp_path / "people.db")) as connection:
+        pd.read_csv(tmp_path / "people.csv").rename_axis("id").to_sql("applications", connection)
     (tmp_path / "exports").mkdir()
     shutil.copy(tmp_path / "people.csv", tmp_path / "exports")
     monkeypatch.chdir(tmp_path)

@@ -57,12 +57,17 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     names = [str(name) for name in table.columns]
     same = np.sum([(table[name] == name).to_numpy() for name in names], axis=0)
     header = pd.Series((same >= 2) & (same >= 0.8 * len(names)), index=table.index)
-    first = table.iloc[:, :3].apply(lambda row: next((cell for cell in row if cell), ""), axis="columns")
-    total = first.map(plain).isin(_TOTALS)
+    first = table.iloc[:, 0]
+    for i in range(1, min(3, table.shape[1])):
+        first = first.where(first != "", table.iloc[:, i])
+    codes, words = pd.factorize(first)
+    plains = pd.Series([plain(str(word)) for word in words], dtype="str")
+    total = pd.Series(plains.isin(_TOTALS).to_numpy()[codes], index=table.index)
     # at the foot: totals of other words, and notes such as who exported the file
-    filled = (table != "").sum(axis="columns")
+    filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
     foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
-    total |= foot & first.map(plain).str.startswith(_TOTAL_STARTS) & (filled < 0.7 * filled.median())
+    starts = plains.str.startswith(_TOTAL_STARTS).to_numpy(dtype=bool)[codes]
+    total |= foot & starts & (filled < 0.7 * filled.median())
     total |= foot & (filled == 1) & (filled.median() >= 4)
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
         if flags.any():

@@ -105,7 +105,8 @@ def to_dates(cells: pd.Series[Any]) -> Dates:
     spread = pd.Series(values[codes], index=cells.index) + _times(time)
     unclear = pd.Series(ambiguous[codes], index=cells.index)
     lost = (spread.isna() & ~unclear).to_numpy(copy=True)
-    lost[lost] = [plain(word) not in MISSING for word in cells[lost]]
+    codes, found = pd.factorize(cells[lost])
+    lost[lost] = np.array([plain(str(word)) not in MISSING for word in found], dtype=bool)[codes]
     return Dates(spread, pd.Series(lost, index=cells.index), unclear, styles)
 
 

@@ -61,10 +61,12 @@ def is_mark(word: str) -> bool | None:
 
 def describe(name: str, cells: pd.Series[Any]) -> ColumnProfile:
     """Look at a column. Shares come from at most a thousand of its values, evenly taken, so they never change."""
-    found = [str(word) for word in pd.unique(cells) if word != ""]
+    found = pd.unique(cells)
+    found = found[found != ""]
     filled = int((cells != "").sum())
     step = np.unique(np.linspace(0, len(found) - 1, min(len(found), _LOOKED_AT)).astype(int))
-    looked = [found[i] for i in step if plain(found[i]) not in MISSING or is_mark(found[i]) is not None]
+    sampled = [str(word) for word in found[step]]
+    looked = [word for word in sampled if plain(word) not in MISSING or is_mark(word) is not None]
     if not looked:
         return ColumnProfile(name, len(cells), filled, len(found), 0.0, 0.0, 0.0, 0.0, 0.0, False, ())
     digits = any(c.isdigit() for word in looked for c in word)

@@ -11,6 +11,7 @@ import re
 from collections import abc
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from auditkit.data.problems import Collector, Notice
@@ -430,7 +431,9 @@ class _Inference:
             return
         decided = None
         if choice is not None:
-            decided = table[choice.columns[0]].map(lambda word: code_of(str(word), STATUS) == "rejected").astype(bool)
+            codes, words = pd.factorize(table[choice.columns[0]])
+            rejected = np.array([code_of(str(word), STATUS) == "rejected" for word in words], dtype=bool)
+            decided = pd.Series(rejected[codes], index=table.index)
         for column in self.columns.values():
             mine = choice is not None and column.name == choice.columns[0]
             named = any(m.role == "stage" or (m.role == "selected" and m.tier == 4) for m in by_name(column.name))
