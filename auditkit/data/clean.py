@@ -60,13 +60,16 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     first = table.iloc[:, 0]
     for i in range(1, min(3, table.shape[1])):
         first = first.where(first != "", table.iloc[:, i])
-    codes, words = pd.factorize(first)
-    plains = pd.Series([plain(str(word)) for word in words], dtype="str")
-    total = pd.Series(plains.isin(_TOTALS).to_numpy()[codes], index=table.index)
+    codes, found = pd.factorize(first)
+    words = pd.Series(found, dtype="str")
+    worded = ~words.str.contains("[0-9]")  # no word for a total has a digit, and most ids have one
+    is_total = np.zeros(len(words), dtype=bool)
+    is_total[worded] = [plain(word) in _TOTALS for word in words[worded]]
+    total = pd.Series(is_total[codes], index=table.index)
     # at the foot: totals of other words, and notes such as who exported the file
     filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
     foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
-    starts = plains.str.startswith(_TOTAL_STARTS).to_numpy(dtype=bool)[codes]
+    starts = first[foot].map(plain).str.startswith(_TOTAL_STARTS).reindex(table.index, fill_value=False)
     total |= foot & starts & (filled < 0.7 * filled.median())
     total |= foot & (filled == 1) & (filled.median() >= 4)
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
