@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from auditkit.data.file_limits import check_cells
 from auditkit.data.header import named
 from auditkit.data.problems import Notice
 from auditkit.data.read_file import RawTable, Source, cell_text, without_blank_rows
@@ -26,7 +27,11 @@ from auditkit.errors import InputError, Problem
 def read_query(query: Query) -> RawTable:
     """All rows of a query, numbered from 1."""
     with _text_chunks(query) as (names, chunks, digest):
-        parts = [pd.DataFrame(dict(enumerate(columns)), dtype="str") for columns in chunks]
+        parts, read = list[pd.DataFrame](), 0
+        for columns in chunks:
+            parts.append(pd.DataFrame(dict(enumerate(columns)), dtype="str"))
+            check_cells(query.shown, parts[-1].set_axis(range(read + 1, read + 1 + len(parts[-1]))))
+            read += len(parts[-1])
     if not parts:
         raise InputError(Problem(query.shown, "the query returns no rows", "check its WHERE"))
     cells = pd.concat(parts, ignore_index=True) if len(parts) > 1 else parts[0]
