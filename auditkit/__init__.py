@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from auditkit.hookspecs import hookimpl
     from auditkit.model.instance import Instance
     from auditkit.model.layout import Floats, Layout
+    from auditkit.model.limits import Limit
     from auditkit.model.search import Box, Chain, Search, State
     from auditkit.report.audit import Audit
     from auditkit.report.section import Section
@@ -50,6 +51,7 @@ _HOMES = {
     "auditkit.scenarios": ("Answers",),
     "auditkit.verification": ("Verified",),
     "auditkit.model.instance": ("Instance",),
+    "auditkit.model.limits": ("Limit",),
     "auditkit.model.search": ("Search", "Box", "Chain", "State"),
     "auditkit.model.layout": ("Layout", "Floats"),
     "auditkit.errors": ("InputError",),
@@ -91,6 +93,7 @@ __all__ = [
     # instances
     "Instance",
     "Search",
+    "Limit",
     "Box",
     "Chain",
     "State",

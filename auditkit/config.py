@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -37,6 +37,7 @@ OPTIONS = {
 }
 """Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
 SQLITE = "sqlite:///"
+NonNegative = Annotated[int, Field(ge=0)]
 RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
 _DATABASE = ("database", "database_env", "query")
@@ -117,6 +118,9 @@ class Config(_Part):
     words: dict[str, str] = Field(default_factory=dict, description="statuses of the file: word = meaning")
     cost: float | dict[str, float] | None = Field(default=None, description="of an inspection, where the data has none")
     capacity: int | None = Field(default=None, ge=0, description="positions of a search, where the data has none")
+    limits: dict[str, NonNegative | dict[str, NonNegative]] = Field(
+        default_factory=dict, description="column of units = how many can be selected in each, or unit = how many"
+    )
     value_scale: float = Field(default=1.0, gt=0, description="worth of one score point, in the unit of costs")
     fit: Fit = Field(default=Fit())
     constraints: list[dict[str, Any]] | None = Field(

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
+from auditkit import fit
+from auditkit.constraints.binding import bind
+from auditkit.data.load import load
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Search
+from auditkit.plugins.parity import Parity
+from auditkit.scenarios import more_places
 from auditkit.solver import METHODS, evaluate, room_kernels, solve
-from auditkit.verification import independent
+from auditkit.verification import check_solution, independent
 from support.direct import reservation
 from support.instances import boxes
 from support.occupancy import Document, Row, occupancy
@@ -224,3 +233,139 @@ def test_laws_of_selections_and_inspections_are_those_of_all_outcomes(document: 
     table = np.zeros_like(inspections)
     np.add.at(table, (counts[:, 0], counts[:, 1]), chances)
     np.testing.assert_allclose(table, inspections, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_one_more_place_is_worth_what_the_wider_problem_yields(seed: int) -> None:
+    plain = boxes(np.random.default_rng(seed), 4, 8, 3)
+
+    def limits(search: Search) -> list[Limit]:
+        ids = [c.id for c in search.candidates]
+        return [Limit("left", 1, candidates=ids[:4]), Limit("right", 2, candidates=ids[4:])]
+
+    instance = _with_limits(plain, limits)
+    parity = [Parity()]
+    found = more_places(instance, parity)
+    assert found is not None and found.limits == 8
+    now = solve(instance, parity).constrained
+    assert now is not None
+    best = {}
+    for label in ("left", "right"):  # every place, one after another
+        worth = []
+        for number in range(4):
+            wider = list(instance.searches)
+            search = wider[number]
+            more = [replace(x, capacity=x.capacity + (x.label == label)) for x in search.limits]
+            wider[number] = Search(search.id, search.capacity, search.candidates, more)
+            optimum = solve(Instance(wider), parity).constrained
+            assert optimum is not None
+            worth.append(optimum.utility - now.utility)
+        best[label] = max(worth)
+    assert found.places
+    for place in found.places:
+        assert 0 < place.worth <= best[place.label] + 1e-8
+    assert found.places[0].worth >= 0.5 * max(best.values())
+
+
+def test_a_solution_of_a_limited_instance_verifies_and_a_changed_one_does_not() -> None:
+    plain = boxes(np.random.default_rng(3), 3, 8, 3)
+    instance = _with_limits(plain, lambda s: [Limit("left", 1, candidates=[c.id for c in s.candidates][:4])])
+    solution = solve(instance, [Parity()]).to_json()
+    assert solution["unconstrained"]["units"][0]["positions"] == 3
+    layout = instance_from_document(instance.to_json()).layout
+    rows = bind([Parity()], layout)
+    assert all(check.holds for check in check_solution(solution, layout, rows, ""))
+    solution["constrained"]["units"][0]["unfilled"] += 0.01
+    wrong = [check.claim for check in check_solution(solution, layout, rows, "") if not check.holds]
+    assert wrong == ["constrained: left, unfilled"]
+
+
+def _people(rng: np.random.Generator, searches: int = 20, each: int = 12) -> pd.DataFrame:
+    """Fellowships with departments and teams; the firm interviews by the CV and takes the best, at most 2 a team."""
+    rows = []
+    for s in range(searches):
+        people = []
+        for i in range(each):
+            cv = rng.normal(50, 10)
+            people.append(
+                {
+                    "Candidate ID": f"{s}-{i}",
+                    "Requisition": f"F-{s}",
+                    "Gender": "FM"[i % 2],
+                    "Faculty": "Science" if i % 3 else "Arts",
+                    "Team": "AB"[i // 6],
+                    "Places of team": 2,
+                    "CV score": round(cv, 1),
+                    "Interview score": round(cv + rng.normal(0, 8), 1),
+                    "Interview cost": 1,
+                    "Openings": 4,
+                }
+            )
+        seen = sorted(people, key=lambda p: -p["CV score"])[:7]
+        taken: dict[tuple[str, str], int] = {}
+        for p in people:
+            p["Interviewed"] = "yes" if p in seen else "no"
+        for p in sorted(seen, key=lambda p: -p["Interview score"]):
+            team = p["Faculty"], p["Team"]
+            hired = sum(taken.values()) < 4 and taken.get(team, 0) < 2
+            p["Hired"] = "yes" if hired else "no"
+            taken[team] = taken.get(team, 0) + hired
+        for p in people:
+            if p not in seen:
+                p["Interview score"], p["Hired"] = "", "no"
+        rows += people
+    return pd.DataFrame(rows)
+
+
+ROLES = {"unit": ["Faculty", "Team"], "unit_capacity": "Places of team"}
+
+
+def test_limits_come_from_the_data(tmp_path: Path) -> None:
+    people = _people(np.random.default_rng(1))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    fitted = fit(tmp_path / "people.csv", map=ROLES)
+    teams = {limit.label for search in fitted.instance.searches for limit in search.limits}
+    assert teams == {f"Faculty: {f} / Team: {t}" for f in ("Arts", "Science") for t in "AB"}
+    units = {unit.label: unit for unit in fitted.instance.layout.units(fitted.realised.selected)}
+    hired = people[people["Hired"] == "yes"].groupby(["Faculty", "Team"]).size()
+    for (faculty, team), n in hired.items():
+        assert units[f"Faculty: {faculty} / Team: {team}"].selected == n
+        assert units[f"Faculty: {faculty} / Team: {team}"].exceeded == 0
+
+
+def test_limits_of_the_settings_reach_the_report(auditkit: Any, tmp_path: Path) -> None:
+    people = _people(np.random.default_rng(2)).drop(columns="Places of team")
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "audit.toml").write_text("[limits]\nFaculty = {Arts = 1}\n")
+    run = auditkit("report", tmp_path / "people.csv", "--config", tmp_path / "audit.toml")
+    assert run.code == 0, run.err
+    report = json.loads((tmp_path / "people.audit.json").read_text())
+    arts = people[(people["Faculty"] == "Arts") & (people["Hired"] == "yes")].groupby("Requisition").size()
+    (firm,) = report["firm"]["units"]
+    assert (firm["label"], firm["selected"], firm["exceeded"]) == ("Faculty: Arts", arts.sum(), (arts > 1).sum())
+    assert firm["exceeded"] > 0
+    for part in (report["unconstrained"], *report["constrained"]):
+        assert part["units"][0]["exceeded"] == 0 and part["units"][0]["selected"] <= 20
+    assert report["frontier"]["places"]["places"][0]["label"] == "Faculty: Arts"
+    page = (tmp_path / "people.audit.html").read_text()
+    assert "Faculty: Arts" in page
+    assert auditkit("verify", tmp_path / "people.audit.json", tmp_path / "people.csv").code == 0
+
+
+@pytest.mark.parametrize(
+    ("mapping", "limits", "words"),
+    [
+        ({"unit_capacity": "Places of team"}, None, "unit"),
+        (
+            {"unit": ["Faculty", "Team", "CV score"], "unit_capacity": ["Openings", "Places of team"]},
+            None,
+            "columns",
+        ),
+        ({}, {"Facultty": 1}, "Faculty"),
+        ({**ROLES, "unit_capacity": "CV score"}, None, "whole number"),
+    ],
+)
+def test_wrong_limits_of_data_are_refused(tmp_path: Path, mapping: Any, limits: Any, words: str) -> None:
+    _people(np.random.default_rng(1), 3).to_csv(tmp_path / "people.csv", index=False)
+    with pytest.raises(InputError, match=words):
+        load(tmp_path / "people.csv", mapping, limits=limits)

@@ -79,6 +79,8 @@ def write(config: Config, history: History, folder: Path) -> str:
         lines.append(f"# columns without a role: {', '.join(map(repr, history.mapping.unused))}")
     lines += ["", "# Statuses of the file that auditkit does not know: word = meaning.", "[words]"]
     lines += [f"{_value(word)} = {_value(meaning)}" for word, meaning in config.words.items()]
+    lines += ["", "# How many can be selected in each unit inside a search: column = number, or {unit = number}."]
+    lines += ["[limits]", *(f"{_value(name)} = {_value(most)}" for name, most in config.limits.items())]
     for part, title in (
         ("fit", "How priors are learnt from past scores."),
         ("report", "What is written, and the lines that measurements are compared with."),
@@ -119,7 +121,7 @@ def _database(url: str | None, folder: Path) -> str | None:
 def _fields(part: BaseModel, **other: Any) -> Iterator[str]:
     for name, field in type(part).model_fields.items():
         value = other.get(name, getattr(part, name))
-        if isinstance(value, BaseModel) or name in ("mapping", "words", "constraints", *RUN_ONLY):
+        if isinstance(value, BaseModel) or name in ("mapping", "words", "limits", "constraints", *RUN_ONLY):
             continue
         meaning = f"  # {field.description}" if field.description else ""
         yield f"# {name} = ...{meaning}" if value is None else f"{name} = {_value(value)}{meaning}"

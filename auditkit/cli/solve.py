@@ -132,3 +132,7 @@ def _print(solution: Solution) -> None:
         f"unfilled capacity  {number(free.unfilled_capacity)} unconstrained, "
         f"{number(best.outcome.unfilled_capacity)} constrained"
     )
+    units = [outcome.layout.units(outcome.selected) for outcome in (free, best.outcome)]
+    rows = [[a.label, str(a.positions), number(a.unfilled), number(b.unfilled)] for a, b in zip(*units, strict=True)]
+    if rows:
+        print_table(["unit", "places", "unfilled", "constrained"], rows, right=1)

@@ -27,6 +27,7 @@ from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import default_constraints, label
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
+from auditkit.model.limits import UnitNumbers
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
@@ -57,6 +58,8 @@ class Standing:
     by_group: Mapping[str, Mapping[str, GroupNumbers]]
     """Attribute -> group -> its numbers."""
     unfilled_capacity: float
+    units: tuple[UnitNumbers, ...] = ()
+    """Where searches have limits."""
 
 
 @dataclass(frozen=True)
@@ -163,12 +166,14 @@ def _labels(constraints: Sequence[Constraint]) -> list[str]:
 def _firm(fitted: Fitted) -> Standing:
     layout, realised = fitted.instance.layout, fitted.realised
     by_group = _by_group(layout, realised.inspected, realised.selected)
-    return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity)
+    units = layout.units(realised.selected)
+    return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity, units)
 
 
 def _standing(outcome: Outcome) -> Standing:
     by_group = _by_group(outcome.layout, outcome.inspected, outcome.selected)
-    return Standing(outcome.utility, outcome.long_term_utility, by_group, outcome.unfilled_capacity)
+    units = outcome.layout.units(outcome.selected)
+    return Standing(outcome.utility, outcome.long_term_utility, by_group, outcome.unfilled_capacity, units)
 
 
 def _by_group(layout: Layout, inspected: Any, selected: Any) -> dict[str, dict[str, GroupNumbers]]:

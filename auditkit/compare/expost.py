@@ -42,6 +42,9 @@ MOST_JOINT = 300_000
 MOST_CELLS = 250_000_000
 """Work for one row's law within searches of large capacity beyond which it is not computed."""
 
+MOST_STEPS = 20_000_000_000
+"""The same for searches with limits, whose tables are mostly empty."""
+
 MOST_GRID = 2_000_000
 """Joint counts of the whole firm that are told apart; beyond, only every second one is."""
 
@@ -222,6 +225,8 @@ class ExPost:
     def _affordable(self, counted: str, coefficient: Floats) -> bool:
         """A search whose joint counts are too many to be listed is gone through once for each row."""
         layout = self.layout
+        if not self._limits_affordable(counted, len(np.unique(coefficient))):
+            return False
         if counted == INSPECTION:
             return (float(np.diff(layout.search_ptr).max(initial=0)) + 1) ** 2 <= 4 * MOST_OUTCOMES
         classes = len(np.unique(coefficient))
@@ -231,6 +236,19 @@ class ExPost:
         k = layout.capacity[wide] + 1.0
         events = np.diff(layout.candidate_ptr[layout.search_ptr])[wide]
         return float((k**classes).max()) <= MOST_OUTCOMES and float((events * k ** (classes - 1)).sum()) <= MOST_CELLS
+
+    def _limits_affordable(self, counted: str, classes: int) -> bool:
+        """Outcomes of a search with limits are followed from event to event, a table for each set."""
+        limits, layout = self.layout.limits, self.layout
+        if limits is None:
+            return True
+        own = np.flatnonzero(np.diff(limits.ptr))
+        people = np.diff(layout.search_ptr)[own].astype(np.float64)
+        events = np.diff(layout.candidate_ptr[layout.search_ptr])[own]
+        cells = layout.capacity[own] + 1.0
+        cells = cells**classes if counted == SELECTION else cells * (people / 2 + 1) ** 2
+        steps = events * cells * (people + np.diff(limits.ptr)[own] * np.minimum(cells, FEW))
+        return float(cells.max()) <= MOST_OUTCOMES and float(steps.sum()) <= MOST_STEPS
 
     def _counts(self, counted: str, first: Groups, second: Groups) -> list[Grid]:
         """For each draw of the firm the joint law of the numbers selected or inspected from two sets of groups."""

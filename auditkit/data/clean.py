@@ -7,7 +7,7 @@ from several columns together (inspected, capacity, stages), and last a row that
 from __future__ import annotations
 
 from collections import abc
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
 from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
 from auditkit.data.steps import from_last_stage, from_paths, is_last_stage, is_path, label_of, labels_of, reached_steps
+from auditkit.data.units import Limited, read_unit_capacities
 from auditkit.data.values import NumberReader, among, read_dates, read_ids
 from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, SCORE_WORDS, STATUS, code_of, plain
 from auditkit.errors import InputError, Problem
@@ -44,11 +45,12 @@ _TOTAL_STARTS = ("total", "grand total", "summe", "gesamt", "subtotal", "suma")
 
 @dataclass(frozen=True)
 class CleaningOptions:
-    """What the user adds: a cost (one, or one per stage), a capacity of every search, the meaning of words."""
+    """What the user adds: a cost (one, or one per stage), capacities of searches and units, the meaning of words."""
 
     cost: float | abc.Mapping[str, float] | None = None
     capacity: int | None = None
     words: Words | None = None
+    limits: Limited = field(default_factory=dict)
 
 
 def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
@@ -158,6 +160,16 @@ class _Cleaning:
         )
         if capacity is not None:
             self.clean["capacity"] = capacity
+        self.clean |= read_unit_capacities(
+            self.cells,
+            {name: self.clean[f"segment:{name}"] for name in self.roles.columns("unit")},
+            self.roles.columns("unit_capacity"),
+            self.options.limits,
+            self.clean["search"],
+            self.numbers,
+            self.collector,
+            self.notices,
+        )
         table = pd.DataFrame(self.clean, index=self.cells.index)
         table.insert(0, "row", self.cells.index.to_numpy())
         table = self._repeat(table).reset_index(drop=True)
@@ -183,10 +195,16 @@ class _Cleaning:
             attributes=attributes,
             crossings=self.crossings,
             kinds_of_attributes={name: kind_of(name) for name in attributes},
-            segments=self.roles.columns("segment"),
+            segments=self._segments,
+            units=self.roles.columns("unit"),
             steps=tuple(steps),
             tool_scores=_tool_scores(table),
         )
+
+    @property
+    def _segments(self) -> tuple[str, ...]:
+        """Parts of the firm that results are compared in; units are such parts too."""
+        return tuple(dict.fromkeys([*self.roles.columns("segment"), *self.roles.columns("unit")]))
 
     def _cells(self, role: str) -> tuple[pd.Series[Any], str] | tuple[None, None]:
         column = self.roles.column(role)
@@ -250,7 +268,7 @@ class _Cleaning:
         if cells is not None and self.later is None:
             self.clean["person"] = clean_ids(cells).where(cells != "", self.clean["candidate"])
         self._groups()
-        for name in self.roles.columns("segment"):
+        for name in self._segments:
             cells = self.cells[name]
             self.clean[f"segment:{name}"] = cells.where(~among(cells, MISSING), UNKNOWN)
 

@@ -38,6 +38,7 @@ class History(Shown):
     | `prior:<column>` | float or category | |
     | `cost`, `cost:<stage>` | float | absent if there is none |
     | `capacity` | int | the same in all rows of a search; absent if there is none |
+    | `unit_capacity:<unit>` | float | the same in all rows of a search and unit; NaN if the unit has no limit |
     | `outcome`, `expense:<column>` | float | absent if there is none |
     | `date` | datetime | absent if there is none |
     | `stage:<name>` | boolean | the stage was reached; NA if that is not yet known |
@@ -45,6 +46,7 @@ class History(Shown):
     | `step:<name>` | boolean | the step was reached; NA for whoever withdrew or is undecided before it |
 
     `attributes`, `segments` and `steps` are the names after the colon, in order; the last step is the selection.
+    `units` are the segments with limits inside a search, from outer to inner.
     `crossings` are tuples of attributes that are compared crossed. `kinds_of_attributes` maps each attribute to `sex`,
     `race`, `age`, `veteran`, `disability`, `nationality`, `religion`, `orientation`, `transgender` or `other`.
     `tool_scores` are columns of the table with a number for everybody that are named like scores.
@@ -62,6 +64,7 @@ class History(Shown):
     crossings: tuple[tuple[str, ...], ...] = ()
     kinds_of_attributes: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     tool_scores: tuple[str, ...] = ()
 

@@ -17,6 +17,7 @@ from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
 from auditkit.data.sql_query import Query
 from auditkit.data.summary_table import expand
+from auditkit.data.units import Limited
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
 
@@ -58,6 +59,7 @@ def load(
     cost: float | abc.Mapping[str, float] | None = None,
     capacity: int | None = None,
     words: abc.Mapping[str, str] | None = None,
+    limits: Limited | None = None,
     sheet: str | None = None,
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
@@ -65,10 +67,11 @@ def load(
     """Read a file or the rows of a query into a clean history; one InputError with everything that must be fixed first.
 
     `mapping` is role -> column (or columns, in a list or joined by `+`; "none" leaves a role out; `selected` and
-    `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning. `readers` are those of
-    plugins, for files that are not delimited text; `on_fault` hears of one that fails.
+    `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning.
+    `limits` says how many can be selected in the units of a column: one number, or one for each unit. `readers` are
+    those of plugins, for files that are not delimited text; `on_fault` hears of one that fails.
     """
-    history = _build(path, mapping, CleaningOptions(cost, capacity, words), sheet, readers, on_fault)
+    history = _build(path, mapping, CleaningOptions(cost, capacity, words, limits or {}), sheet, readers, on_fault)
     history.problems.raise_refused()
     return history
 
@@ -80,13 +83,14 @@ def check(
     cost: float | abc.Mapping[str, float] | None = None,
     capacity: int | None = None,
     words: abc.Mapping[str, str] | None = None,
+    limits: Limited | None = None,
     sheet: str | None = None,
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
 ) -> Checked:
     """Everything that `load` would complain about, without raising."""
     try:
-        history = _build(path, mapping, CleaningOptions(cost, capacity, words), sheet, readers, on_fault)
+        history = _build(path, mapping, CleaningOptions(cost, capacity, words, limits or {}), sheet, readers, on_fault)
     except InputError as error:
         return Checked(error.problems, None, Problems())
     return Checked((), history, history.problems)
@@ -102,6 +106,8 @@ def _build(
 ) -> History:
     if options.capacity is not None and options.capacity < 0:
         raise InputError(Problem("--capacity", f"{options.capacity} is not a number of positions", "give 0 or more"))
+    if options.limits:
+        mapping = {"unit": list(options.limits), **(mapping or {})}
     if isinstance(path, Query):
         found = read_query(path)
     else:

@@ -93,10 +93,15 @@ def _large_enough(history: History, threshold: int) -> pd.Series[bool]:
 
 def _without(history: History, keep: pd.Series[bool]) -> History:
     table = history.table[keep].copy()
-    if history.has("capacity") and history.has("selected"):
-        hired = history.table["selected"] & ~history.table["declined"]
-        gone = history.table["search"][~keep & hired].value_counts()
-        table["capacity"] = (table["capacity"] - table["search"].map(gone).fillna(0).astype("int64")).clip(lower=0)
+    if history.has("selected"):
+        gone = ~keep & history.table["selected"] & ~history.table["declined"]
+        around = [history.table["search"]]
+        if history.has("capacity"):
+            table["capacity"] = (table["capacity"] - gone.groupby(around).transform("sum")[keep]).clip(lower=0)
+        for unit in history.units:
+            around.append(history.table[f"segment:{unit}"])
+            column = f"unit_capacity:{unit}"
+            table[column] = (table[column] - gone.groupby(around).transform("sum")[keep]).clip(lower=0)
     return replace(history, table=table.reset_index(drop=True))
 
 

@@ -37,6 +37,9 @@ KINDS: dict[str, ProblemKind] = {
     "inconsistent-capacity": ProblemKind(
         "refuse", "capacity {value} differs from the {other} of the same search above", "give a search one capacity"
     ),
+    "inconsistent-unit-capacity": ProblemKind(
+        "refuse", "capacity {value} differs from the {other} of the same unit above", "give a unit one capacity"
+    ),
     "duplicate-candidate": ProblemKind(
         "refuse",
         "candidate {value} occurs again in the same search, with other cells",

@@ -87,6 +87,7 @@ def _reading(config: Config, plugins: Plugins | None, on_fault: Callable[[Plugin
         "cost": config.cost,
         "capacity": config.capacity,
         "words": config.words or None,
+        "limits": config.limits or None,
         "sheet": config.sheet,
         "readers": plugins.readers.values(),
         "on_fault": on_fault or plugins.leave_out,

@@ -43,6 +43,8 @@ ROLES: dict[str, str] = {
     "prior": "what was known before the inspection",
     "cost": "what an inspection costs",
     "capacity": "how many can be selected in the search",
+    "unit": "units inside a search with limits of their own, from outer to inner: department, team",
+    "unit_capacity": "how many can be selected in the unit (in each of several: one column for each)",
     "outcome": "performance after hiring",
     "expense": "an expense that a budget may limit",
     "date": "when the application was made, or when the event took place",
@@ -52,7 +54,7 @@ ROLES: dict[str, str] = {
 }
 """Every role with what it means, in the order in which a mapping is printed."""
 
-SEVERAL = frozenset({"group", "segment", "prior", "expense", "stages"})
+SEVERAL = frozenset({"group", "segment", "prior", "expense", "stages", "unit", "unit_capacity"})
 """Roles that may have more than one column (`cost` too, when there is one for each stage)."""
 
 NAMES: dict[str, tuple[tuple[str, ...], ...]] = {

@@ -233,7 +233,7 @@ def _instance(history: History, rows: Ints, search: Ints, capacity: Ints, candid
     names = history.table["search"].to_numpy()[rows[starts[:-1]]]
     return Instance(
         tuple(
-            Search(str(name), int(k), tuple(candidates[a:b]))
+            Search(str(name), int(k), tuple(candidates[a:b]), searches.limits(history, rows[a:b], candidates[a:b]))
             for name, k, a, b in zip(names, capacity, starts, starts[1:])
         )
     )

@@ -7,7 +7,7 @@ said in a notice and kept in the settings.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,8 @@ from auditkit.data.firm_history import ALL, History
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import GROUP, UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.limits import Limit
+from auditkit.model.search import Candidate
 
 Cost = float | Mapping[str, float]
 """One cost of every inspection, or one for each stage."""
@@ -64,6 +66,30 @@ def capacities(history: History, rows: Ints, search: Ints, option: int | None, n
         n = int((result == 0).sum())
         notices.append(f"{_searches(n)} had no position to fill: the optimum inspects nobody there")
     return result, source
+
+
+def limits(history: History, rows: Ints, candidates: Sequence[Candidate]) -> list[Limit]:
+    """Those of one search: for each unit with a capacity, told by its name and, if that is not enough, by its members.
+
+    They are kept as they are where the firm selected more.
+    """
+    found: list[Limit] = []
+    if not history.units:
+        return found
+    table = history.table.iloc[rows]
+    around = [table[f"segment:{name}"].astype("str").to_numpy() for name in history.units]
+    for level, name in enumerate(history.units):
+        capacity = table[f"unit_capacity:{name}"].to_numpy(dtype=np.float64)
+        paths = list(zip(*around[: level + 1], strict=True))
+        for path in sorted({paths[i] for i in np.flatnonzero(~np.isnan(capacity))}):
+            members = [i for i, other in enumerate(paths) if other == path]
+            label = " / ".join(f"{unit}: {value}" for unit, value in zip(history.units, path, strict=False))
+            most = int(capacity[members[0]])
+            if len(members) == int((around[level] == path[-1]).sum()):
+                found.append(Limit(label, most, by=name, value=path[-1]))
+            else:
+                found.append(Limit(label, most, candidates=[candidates[i].id for i in members]))
+    return found
 
 
 def _searches(n: int) -> str:

@@ -135,12 +135,21 @@ class CandidateModel(_Part):
     select_by_value: list[float] | None = Field(default=None, description="of a box: chance of selection by value")
 
 
+class UnitOutcomeModel(_Part):
+    """The limits of one label in all searches."""
+
+    label: str
+    positions: int
+    unfilled: float = Field(description="expected places left open")
+
+
 class OutcomeModel(_Part):
     """What a policy yields."""
 
     utility: float
     long_term_utility: float | None = None
     unfilled_capacity: float = Field(description="expected positions left open")
+    units: list[UnitOutcomeModel] = Field(default_factory=list, description="where searches have limits")
     candidates: list[CandidateModel]
 
 

@@ -24,8 +24,11 @@ from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import UNKNOWN, comparable, groups_of
-from auditkit.model.limits import Limits
+from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.search import Box, Candidate, Chain, Search
+
+ROUNDING = 1e-9
+"""Of a capacity: expected numbers that exceed it by less do not exceed it."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -240,6 +243,20 @@ class Layout:
             sums = np.bincount(part.codes[known], per_candidate[known], minlength=len(part.names))
             found[name] = dict(zip(part.names, map(float, sums), strict=True))
         return found
+
+    def units(self, selected: NDArray[Any]) -> tuple[UnitNumbers, ...]:
+        """What a policy makes of the limits inside searches, by their labels; `selected` is per candidate."""
+        if self.limits is None:
+            return ()
+        capacity = self.limits.capacity.astype(np.float64)
+        filled = np.array([selected[members].sum() for members in self.limits.members(self.search_ptr)])
+        over = filled > capacity + ROUNDING * np.maximum(capacity, 1.0)
+        labels, code = np.unique(np.array(self.limits.labels), return_inverse=True)
+        sums = [np.bincount(code, x) for x in (capacity, filled, np.maximum(capacity - filled, 0.0), over)]
+        return tuple(
+            UnitNumbers(str(label), int(n), int(k), float(chosen), float(left), int(wrong))
+            for label, n, k, chosen, left, wrong in zip(labels, np.bincount(code), *sums, strict=True)
+        )
 
     def sum_by_candidate(self, per_state: Floats) -> Floats:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])

@@ -88,6 +88,19 @@ class Limit:
         return found
 
 
+@dataclass(frozen=True)
+class UnitNumbers:
+    """The limits of one label in all searches; numbers are expected ones, or those that were counted."""
+
+    label: str
+    searches: int
+    positions: int
+    selected: float
+    unfilled: float
+    exceeded: int
+    """Searches in which more were selected."""
+
+
 @dataclass(frozen=True, eq=False)
 class Nest:
     """The limits of one search: capacity and parent of sets 1, 2, ..., and the innermost set of every candidate."""
@@ -150,7 +163,7 @@ class Limits:
             np.concatenate(inner),
         )
 
-    def contains(self, search_ptr: Ints) -> list[Ints]:
+    def members(self, search_ptr: Ints) -> list[Ints]:
         """For each set the candidates in it, all searches' candidates numbered together."""
         found: list[Ints] = []
         for search in np.flatnonzero(np.diff(self.ptr)):

@@ -30,6 +30,23 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
 
 
+def with_place(instance: Instance, limit: int) -> Instance:
+    """One more place in a limit, numbered as in the layout."""
+    layout = instance.layout
+    assert layout.limits is not None
+    number = int(np.searchsorted(layout.limits.ptr, limit, side="right")) - 1
+    search = instance.searches[number]
+    wider = tuple(
+        replace(one, capacity=one.capacity + 1) if one.label == layout.limits.labels[limit] else one
+        for one in search.limits
+    )
+    capacity = layout.limits.capacity.copy()
+    capacity[limit] += 1
+    searches = list(instance.searches)
+    searches[number] = Search(search.id, search.capacity, search.candidates, wider)
+    return _laid_out(Instance(searches), replace(layout, limits=replace(layout.limits, capacity=capacity)))
+
+
 def with_scores(instance: Instance, group: str, factor: float, by: str | None = None) -> Instance:
     """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
     layout = instance.layout

@@ -12,7 +12,7 @@ import json
 import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, PriceInterval, SlackLaw, Standing
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparities
+from auditkit.model.limits import UnitNumbers
 from auditkit.report import findings, people
 from auditkit.report.conventions import conventions
 from auditkit.report.report_schema import FORMAT
@@ -135,7 +136,12 @@ def _standing(standing: Standing) -> dict[str, Any]:
             for attribute, groups in standing.by_group.items()
         },
         "unfilled_capacity": _whole(standing.unfilled_capacity),
+        **({"units": [_unit(unit) for unit in standing.units]} if standing.units else {}),
     }
+
+
+def _unit(unit: UnitNumbers) -> dict[str, Any]:
+    return asdict(unit) | {"selected": _whole(unit.selected), "unfilled": _whole(unit.unfilled)}
 
 
 def _capacity(parts: ReportParts) -> int | None:

@@ -125,6 +125,17 @@ class NumbersModel(_Part):
 ByGroup = Annotated[dict[str, dict[str, NumbersModel]], Field(description="by attribute, then by group")]
 
 
+class UnitModel(_Part):
+    """The limits of one label in all searches."""
+
+    label: str
+    searches: int
+    positions: int
+    selected: float
+    unfilled: float
+    exceeded: int = Field(description="searches in which more were selected")
+
+
 class StandingModel(_Part):
     """What a policy yields."""
 
@@ -132,6 +143,7 @@ class StandingModel(_Part):
     long_term_utility: float | None = None
     by_group: ByGroup
     unfilled_capacity: float
+    units: list[UnitModel] = Field(default_factory=list, description="where searches have limits")
 
 
 class FirmModel(StandingModel):
@@ -194,6 +206,7 @@ class ConstrainedModel(_Part):
     long_term_utility: float | None = None
     by_group: ByGroup | None
     unfilled_capacity: float | None
+    units: list[UnitModel] = Field(default_factory=list, description="where searches have limits")
     price_of_fairness: ReportPriceModel | None
     ex_post_slack: list[LawModel] | None
     unfilled: UnfilledModel | None
@@ -363,6 +376,7 @@ class FrontierModel(_Part):
     constraints: list[str]
     curves: list[CurveModel]
     positions: dict[str, Any] | None
+    places: dict[str, Any] | None = Field(default=None, description="one more place in each limit that binds")
     budgets: list[dict[str, Any]]
     notices: list[str]
 

@@ -6,11 +6,13 @@
 | what if the scores of a group are biased? | sensitivity |
 | how many more positions make up for a constraint? | more_positions |
 | what is one more unit of a budget worth, against one more position? | budget_or_position |
+| which limits inside searches bind, and what is one more place there worth? | more_places |
 | all of these, about a user's data | ask |
 """
 
 from auditkit.scenarios.answers import Answers, ask
 from auditkit.scenarios.frontier import Frontier, FrontierPoint, frontier
+from auditkit.scenarios.places import MorePlaces, Place, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, Extra, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import Sensitivity, SensitivityPoint, sensitivity
 
@@ -20,12 +22,15 @@ __all__ = [
     "Extra",
     "Frontier",
     "FrontierPoint",
+    "MorePlaces",
     "MorePositions",
+    "Place",
     "Sensitivity",
     "SensitivityPoint",
     "ask",
     "budget_or_position",
     "frontier",
+    "more_places",
     "more_positions",
     "sensitivity",
 ]

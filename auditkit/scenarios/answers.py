@@ -6,6 +6,7 @@
     sensitivity    scores of the group that is asked about, under all constraints together
     positions      how many more make up for all constraints together (without any: see `ask`)
     budgets        one more unit of every resource (a budget) among these, against one more position
+    places         where searches have limits: one more place in those that bind
 
 The group that is asked about is the one with the lowest rate of selection, unless it is named. Groups that a report
 hides, and those too small for the default constraints, are asked nothing.
@@ -26,6 +27,7 @@ from auditkit.files import write_json
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.scenarios.frontier import STEPS, Frontier, frontier
+from auditkit.scenarios.places import MorePlaces, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
 from auditkit.solver import solve_once
@@ -54,12 +56,13 @@ class Answers(Shown):
     sensitivity: Sensitivity | None
     positions: MorePositions | None
     budgets: tuple[BudgetOrPosition, ...]
+    places: MorePlaces | None
     notices: tuple[str, ...]
     """Questions that could not be asked, and why."""
 
     @property
     def sentences(self) -> list[str]:
-        single = [self.sensitivity, self.positions]
+        single = [self.sensitivity, self.positions, self.places]
         return [part.sentence for part in (*self.frontiers, *single, *self.budgets) if part is not None]
 
     def to_json(self) -> dict[str, Any]:
@@ -71,6 +74,7 @@ class Answers(Shown):
                 "curves": [part.to_json() for part in self.frontiers],
                 "positions": None if self.positions is None else self.positions.to_json(),
                 "budgets": [part.to_json() for part in self.budgets],
+                "places": None if self.places is None else self.places.to_json(),
                 "notices": list(self.notices),
             },
             "sensitivity": None if self.sensitivity is None else self.sensitivity.to_json(),
@@ -143,7 +147,7 @@ def ask(
         found = frontier(instance, constraint, steps=FEW_STEPS if layout.states * len(rows) > LARGE else STEPS)
         given = constraint in chosen or _is_resource(constraint)
         frontiers.append(found if given else replace(found, present=None))
-    biased = positions = None
+    biased = positions = places = None
     if chosen:
         conflict = solve_once(instance, chosen).conflict
         if conflict:
@@ -155,13 +159,16 @@ def ask(
                 progress(f"biased scores of {group}")
                 factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS
                 biased = sensitivity(instance, chosen, group, factors, by)
+    if layout.limits is not None:
+        progress("one more place in each unit")
+        places = more_places(instance, chosen)
     budgets = []
     for constraint in wanted:
         if _is_resource(constraint):
             progress("one more unit of budget")
             budgets.append(budget_or_position(instance, constraint))
     specs = tuple(constraint.describe() for constraint in chosen)
-    return Answers(group, specs, tuple(frontiers), biased, positions, tuple(budgets), tuple(notices))
+    return Answers(group, specs, tuple(frontiers), biased, positions, tuple(budgets), places, tuple(notices))
 
 
 def _curves(

@@ -293,6 +293,8 @@ def _outcome(result: Outcome) -> dict[str, Any]:
     summary: dict[str, Any] = {"utility": result.utility}
     if result.long_term_utility is not None:
         summary["long_term_utility"] = result.long_term_utility
+    if units := result.layout.units(result.selected):
+        summary["units"] = [{"label": u.label, "positions": u.positions, "unfilled": u.unfilled} for u in units]
     return summary | {"unfilled_capacity": result.unfilled_capacity, "candidates": candidates}
 
 

@@ -18,6 +18,7 @@ from auditkit.model.layout import Floats, Layout
 from auditkit.text import exact, plain
 from auditkit.verification.claims import TOLERANCE, Check, check_number
 from auditkit.verification.independent import adjusted, evaluate
+from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 Progress = Callable[[str], None]
@@ -86,6 +87,7 @@ def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: 
     return [
         Check(f"{name}: numbers by group", not wrong, f"differ: {', '.join(wrong[:5])}"),
         check_number(f"{name}: unfilled capacity", claimed["unfilled_capacity"], unfilled),
+        *check_units(name, claimed.get("units", []), layout, selected),
     ]
 
 

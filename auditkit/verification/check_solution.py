@@ -13,6 +13,7 @@ from auditkit.text import brief, plain
 from auditkit.text import exact as digits
 from auditkit.verification.claims import TOLERANCE, Check, check_number, is_close
 from auditkit.verification.independent import adjusted, evaluate
+from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 
@@ -36,6 +37,7 @@ def _outcome_checks(name: str, claimed: dict[str, Any], layout: Layout, visits: 
         check_number(
             f"{name}: unfilled capacity", claimed["unfilled_capacity"], float(layout.capacity.sum() - selected.sum())
         ),
+        *check_units(name, claimed.get("units", []), layout, selected),
     ]
     if "long_term_utility" in claimed or layout.has_true_rewards:
         long_term = float(layout.true_reward @ visits)
