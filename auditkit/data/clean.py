@@ -27,7 +27,7 @@ from auditkit.data.roles import Choice, Mapping, replace_choice
 from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
 from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
 from auditkit.data.steps import from_last_stage, from_paths, is_last_stage, is_path, label_of, labels_of, reached_steps
-from auditkit.data.units import Limited, read_unit_capacities
+from auditkit.data.unit_capacities import Limited, read_unit_capacities
 from auditkit.data.values import NumberReader, among, read_dates, read_ids
 from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, SCORE_WORDS, STATUS, code_of, plain
 from auditkit.errors import InputError, Problem
@@ -67,7 +67,7 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     worded = ~words.str.contains("[0-9]")  # no word for a total has a digit, and most ids have one
     is_total = np.zeros(len(words), dtype=bool)
     is_total[worded] = [plain(word) in _TOTALS for word in words[worded]]
-    total = pd.Series(is_total[codes], index=table.index)
+    total: pd.Series[Any] = pd.Series(is_total[codes], index=table.index)
     # at the foot: totals of other words, and notes such as who exported the file
     filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
     foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)

@@ -17,7 +17,7 @@ from auditkit.data.reader import Reader
 from auditkit.data.roles import Given, infer
 from auditkit.data.sql_query import Query
 from auditkit.data.summary_table import expand
-from auditkit.data.units import Limited
+from auditkit.data.unit_capacities import Limited
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
 
