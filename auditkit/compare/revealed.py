@@ -1,0 +1,317 @@
+"""What the firm's decisions act like: the shift of each group that best describes whom it took forward.
+
+For each step, among those who reached the step before, a conditional logit within searches (`conditional_logit`)
+
+    P(taken) ~ exp(beta standing_i + sum_g gamma_g 1(i in g)),        shift_g = gamma_g / beta   in points of the score,
+
+with the largest group of each attribute as reference and all attributes together. The standing is the score expected
+from the priors alone, and where the score is known at the step, the score itself. So shift_g says: taken forward as if
+everybody in g had an expected score that much higher (or lower, if it is negative), among people with equal priors.
+Less what the scores of the group in fact differ by at equal priors, it is the shift at equal expected scores.
+
+The variance of a shift is that of the choices, by the delta method, plus what the error of the standing adds:
+J Cov(b) J' with J = d shift / d b, from one Newton step of the logit (`standing` has b). Decisions are described, not
+intentions: what was judged and is not in the data is part of the shift, and so are differences that a firm may weigh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from auditkit.compare.parts import SELECTION
+from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
+from auditkit.fitting.standing import Standings
+from auditkit.model.groups import UNKNOWN
+from auditkit.model.layout import Bools, Floats
+
+if TYPE_CHECKING:
+    from auditkit.compare.comparison import Constrained
+    from auditkit.data.firm_history import History
+
+FEWEST = 10
+"""Taken, and not taken, of a group below which it is left out."""
+FEWEST_STRATA = 8
+CLEAR = 4.0
+"""Standard errors by which the slope on standing must exceed 0: a ratio to a slope near 0 means nothing."""
+KNOWN_SCORES = 0.9
+"""Share of those who reached a step who have a score for it to be the standing."""
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RevealedShift:
+    """Of one group against the reference, in points of the score."""
+
+    attribute: str
+    group: str
+    reference: str
+    people: int
+    taken: int
+    shift: float
+    standard_error: float
+    interval: Bounds
+    equal_expectation: float | None
+    """The shift at equal expected scores; None where the score itself is the standing."""
+    equal_expectation_interval: Bounds | None
+
+    def to_json(self) -> dict[str, Any]:
+        bounds = self.equal_expectation_interval
+        both = {
+            "interval": list(self.interval),
+            "equal_expectation_interval": None if bounds is None else list(bounds),
+        }
+        return {**asdict(self), **both}
+
+
+@dataclass(frozen=True)
+class RevealedStep:
+    """All groups at one step; `standing` is `priors` or `score`."""
+
+    step: str
+    standing: str
+    searches: int
+    people: int
+    taken: int
+    slope: float
+    shifts: tuple[RevealedShift, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "shifts": [shift.to_json() for shift in self.shifts]}
+
+
+@dataclass(frozen=True)
+class NeededShift:
+    """What a constraint acts like at its optimum, against the reference of the attribute."""
+
+    constraint: str
+    attribute: str
+    group: str
+    reference: str
+    counts: str
+    """What the constraint counts: `selection` (then the shift is in points of the score), or inspections or exits of a
+    stage (then it is in the unit of cost)."""
+    shift: float
+
+
+@dataclass(frozen=True)
+class Revealed:
+    level: float
+    steps: tuple[RevealedStep, ...]
+    needed: tuple[NeededShift, ...]
+    left_out: tuple[str, ...]
+    """In words: steps and groups of which nothing is said, and why."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "level": self.level,
+            "steps": [step.to_json() for step in self.steps],
+            "needed": [asdict(shift) for shift in self.needed],
+            "left_out": list(self.left_out),
+        }
+
+
+def revealed(
+    history: History,
+    standings: Standings | None,
+    entries: Sequence[Constrained],
+    value_scale: float,
+    *,
+    threshold: int = 0,
+    level: float = 0.95,
+) -> Revealed:
+    """The shifts at every step of a history that may be shown."""
+    left_out: list[str] = []
+    steps = []
+    decided = history.decided.to_numpy(dtype=np.bool_)
+    scores = history.table["score"].to_numpy(dtype=np.float64) if history.has("score") else None
+    attributes = [name for name in history.attributes if len(_labels(history, name, decided)) > 1]
+    before = decided
+    for step in history.steps if attributes and standings is not None else ():
+        assert standings is not None
+        column = history.table[f"step:{step}"]
+        known = before & column.notna().to_numpy(dtype=np.bool_)
+        taken = known & column.fillna(False).to_numpy(dtype=np.bool_)
+        by_score = scores is not None and known.any() and (~np.isnan(scores[known])).mean() >= KNOWN_SCORES
+        if by_score:
+            assert scores is not None
+            known = known & ~np.isnan(scores)
+        found = _step(
+            step, history, attributes, standings, scores if by_score else None, known, taken, threshold, level, left_out
+        )
+        if isinstance(found, str):
+            left_out.append(f"{step}: {found}")
+        else:
+            steps.append(found)
+        before = taken
+    if not attributes or standings is None:
+        left_out.append("no two groups" if not attributes else "too few scores to say what priors tell of them")
+    references = {name: _labels(history, name, decided)[0] for name in attributes}
+    return Revealed(level, tuple(steps), needed_shifts(entries, references, value_scale), tuple(left_out))
+
+
+def _labels(history: History, attribute: str, rows: Bools) -> list[str]:
+    """Known groups of an attribute, the largest first."""
+    counts = history.table[f"group:{attribute}"].astype("str")[rows].value_counts()
+    return sorted((str(g) for g in counts.index if g != UNKNOWN), key=lambda g: (-int(counts[g]), g))
+
+
+def _step(
+    step: str,
+    history: History,
+    attributes: Sequence[str],
+    standings: Standings,
+    scores: Floats | None,
+    known: Bools,
+    taken: Bools,
+    threshold: int,
+    level: float,
+    left_out: list[str],
+) -> RevealedStep | str:
+    from scipy.stats import t
+
+    if scores is None and not standings.tells:
+        return "nothing that is known beforehand tells candidates of a search apart"
+    labels = {name: history.table[f"group:{name}"].astype("str").to_numpy() for name in attributes}
+    rows, shown, small = _compared(labels, known, taken, standings, max(FEWEST, threshold))
+    left_out += [f"{step}: fewer than {max(FEWEST, threshold)} of {name} were, or were not, taken" for name in small]
+    if not any(len(groups) > 1 for groups in shown.values()):
+        return "no two groups of which enough were, and were not, taken"
+    choices = Choices(taken[rows], standings.search[rows])
+    if choices.strata < FEWEST_STRATA:
+        return f"fewer than {FEWEST_STRATA} searches took some and left some"
+    base = standings.values[rows] if scores is None else scores[rows]
+    base = base - base.mean()
+    unit = float(base.std()) or 1.0
+    columns = [(name, g) for name, groups in shown.items() for g in groups[1:]]
+    member = np.column_stack([labels[name][rows] == g for name, g in columns]).astype(np.float64)
+    x = np.column_stack([base / unit, member])
+    logit = choices.fit(x)
+    if not logit.converged:
+        return "who was taken follows the standing and the group without exception"
+    beta, error = float(logit.coefficients[0]), float(np.sqrt(logit.covariance[0, 0]))
+    if beta < CLEAR * error:
+        return "the standing says too little of who was taken"
+    carried = None if scores is not None else _carried(choices, x, logit, standings, rows, unit)
+    reach = float(t.ppf((1 + level) / 2, choices.strata - 1))
+    shifts = []
+    for j, (name, g) in enumerate(columns, start=1):
+        if g == UNKNOWN:
+            continue
+        shift = unit * float(logit.coefficients[j]) / beta
+        slope = np.zeros(x.shape[1])
+        slope[j], slope[0] = unit / beta, -shift / beta
+        own = float(slope @ logit.covariance @ slope)
+        spread = own if carried is None else own + _spread(slope @ carried, standings)
+        sd = float(np.sqrt(spread))
+        told, bounds = None, None
+        if carried is not None:
+            effect = np.zeros(len(standings.coefficients))
+            for group, sign in ((g, 1.0), (shown[name][0], -1.0)):
+                if (name, group) in standings.effects:
+                    effect[standings.effects[name, group]] = sign
+            told = shift - float(effect @ standings.coefficients)
+            wide = float(np.sqrt(own + _spread(slope @ carried - effect, standings)))
+            bounds = (told - reach * wide, told + reach * wide)
+        who = rows & (labels[name] == g)
+        shifts.append(
+            RevealedShift(
+                attribute=name,
+                group=g,
+                reference=shown[name][0],
+                people=int(who.sum()),
+                taken=int((who & taken).sum()),
+                shift=shift,
+                standard_error=sd,
+                interval=(shift - reach * sd, shift + reach * sd),
+                equal_expectation=told,
+                equal_expectation_interval=bounds,
+            )
+        )
+    return RevealedStep(
+        step=step,
+        standing="priors" if scores is None else "score",
+        searches=choices.strata,
+        people=int(rows.sum()),
+        taken=int((rows & taken).sum()),
+        slope=beta / unit,
+        shifts=tuple(shifts),
+    )
+
+
+def _compared(
+    labels: dict[str, Any], known: Bools, taken: Bools, standings: Standings, fewest: int
+) -> tuple[Bools, dict[str, list[str]], list[str]]:
+    """Rows of groups of which enough were taken and left, the groups (the largest first), and those left out."""
+    rows, small = known.copy(), []
+    while True:
+        search = standings.search
+        all_, some = np.bincount(search[rows]), np.bincount(search[rows], taken[rows])
+        told = np.flatnonzero((some > 0) & (some < all_))
+        useful = rows & np.isin(search, told)
+        shown, drop = {}, np.zeros(len(rows), dtype=np.bool_)
+        for name, own in labels.items():
+            counts = {}
+            for g in map(str, np.unique(own[useful])):
+                who = useful & (own == g)
+                inside = int((who & taken).sum())
+                if min(inside, int(who.sum()) - inside) < fewest:
+                    drop |= rows & (own == g)
+                    small += [f"{name}: {g}"] if g != UNKNOWN else []
+                else:
+                    counts[g] = int(who.sum())
+            shown[name] = sorted(counts, key=lambda g: (g == UNKNOWN, -counts[g], g))
+        if not drop.any():
+            return useful, shown, small
+        rows &= ~drop
+
+
+def _carried(
+    choices: Choices, x: Floats, logit: ConditionalLogit, standings: Standings, rows: Bools, unit: float
+) -> Floats:
+    """d coefficients of the logit / d b, by central differences of its slope and one Newton step."""
+    b, columns = standings.coefficients, np.flatnonzero(standings.prior)
+    found = np.zeros((x.shape[1], len(b)))
+    for c in columns:
+        moved = standings.matrix[rows, c]
+        size = float(moved.std())
+        if not size:
+            continue
+        step = 1e-4 * unit / size
+        ends = []
+        for sign in (1.0, -1.0):
+            other = x.copy()
+            other[:, 0] += sign * step * moved / unit
+            ends.append(choices.likelihood(other, logit.coefficients)[1])
+        found[:, c] = logit.covariance @ (ends[0] - ends[1]) / (2 * step)
+    return found
+
+
+def _spread(slope: Floats, standings: Standings) -> float:
+    return float(slope @ standings.covariance @ slope)
+
+
+def needed_shifts(
+    entries: Sequence[Constrained], references: dict[str, str], value_scale: float
+) -> tuple[NeededShift, ...]:
+    """What the duals of each constraint on one attribute add to its groups, against the reference."""
+    found = []
+    for entry in entries:
+        by = set() if entry.optimum is None else {row.by for row in entry.optimum.rows.rows}
+        if entry.shifts is None or len(by) != 1:
+            continue
+        one = by.pop()
+        name = next(iter(references), "") if one is None and len(references) == 1 else str(one)
+        if name not in references:
+            continue
+        reference = references[name]
+        for (what, group), gain in entry.shifts.items():
+            moved = gain - entry.shifts.get((what, reference), 0.0)
+            if group != reference:
+                moved = moved / value_scale if what == SELECTION else moved
+                found.append(NeededShift(entry.label, name, group, reference, what, moved))
+    return tuple(found)

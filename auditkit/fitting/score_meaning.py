@@ -1,0 +1,170 @@
+"""What scores say of different groups: outcomes given scores, and scores given priors.
+
+Two regressions for each protected attribute, both within job families, errors clustered by search. With s the
+predictor, s* its mean, and r the reference (the largest group),
+
+    y = family + b s + sum_{g != r} 1(g) (level_g + slope_g (s - s*)) + error
+
+    outcome on score     y the outcome of those hired, s their score       (Cleary's regression of a criterion on a test)
+    score on priors      y the score of those inspected, s their standing  (`standing`)
+
+level_g is how much more y is in group g at the average s: above 0, the common line predicts too little for the group.
+slope_g says whether a point of s tells more or less of this group. Choosing people by s itself does not distort either;
+choosing them by something that is not in the data does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from auditkit.fitting.clustered import clustered
+from auditkit.model.groups import UNKNOWN
+from auditkit.model.layout import Bools, Floats, Ints
+
+FEWEST = 20
+"""People of a group below which nothing is said of it."""
+FEWEST_SEARCHES = 10
+
+Bounds = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class ScoreDifference:
+    """One group beside the reference; differences in the unit of what is predicted, and in it per point."""
+
+    group: str
+    people: int
+    level: float
+    level_interval: Bounds
+    level_p: float | None
+    slope: float
+    slope_interval: Bounds
+    slope_p: float | None
+
+
+@dataclass(frozen=True)
+class ScoreMeaning:
+    """One regression for one attribute."""
+
+    attribute: str
+    predicts: str
+    """`outcome` (from the score) or `score` (from the priors)."""
+    reference: str
+    people: int
+    families: int
+    slope: float
+    """Of the reference."""
+    groups: tuple[ScoreDifference, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        rows = []
+        for row in self.groups:
+            both = {"level_interval": list(row.level_interval), "slope_interval": list(row.slope_interval)}
+            rows.append({**asdict(row), **both})
+        return {**asdict(self), "groups": rows}
+
+
+@dataclass(frozen=True)
+class ScoreMeanings:
+    tables: tuple[ScoreMeaning, ...]
+    left_out: tuple[str, ...]
+    """In words: what could not be said, and why."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {"tables": [table.to_json() for table in self.tables], "left_out": list(self.left_out)}
+
+
+def score_meanings(
+    groups: Mapping[str, Any],
+    family: Any | None,
+    search: Ints,
+    scores: Floats,
+    standing: Floats | None,
+    outcomes: Floats | None,
+    hired: Bools,
+    *,
+    threshold: int = 0,
+    level: float = 0.95,
+) -> ScoreMeanings:
+    """Both regressions for every attribute; arrays have one entry per application, NaN where a number is missing."""
+    tables: list[ScoreMeaning] = []
+    left_out: list[str] = []
+    fewest = max(FEWEST, threshold)
+    kinds: list[tuple[str, Floats | None, Floats | None, Bools]] = [
+        ("outcome", outcomes, scores, hired),
+        ("score", scores, standing, np.ones(len(scores), dtype=np.bool_)),
+    ]
+    for predicts, y, s, who in kinds:
+        if y is None or s is None:
+            need = "no outcomes of those hired" if predicts == "outcome" else "no priors that tell candidates apart"
+            left_out.append(f"{predicts} on {_of(predicts)}: there are {need}")
+            continue
+        for attribute, labels in groups.items():
+            found = _regression(
+                attribute, predicts, np.asarray(labels).astype(str), family, search, y, s, who, fewest, level
+            )
+            if isinstance(found, str):
+                left_out.append(f"{predicts} on {_of(predicts)} by {attribute}: {found}")
+            else:
+                tables.append(found)
+    return ScoreMeanings(tuple(tables), tuple(left_out))
+
+
+def _of(predicts: str) -> str:
+    return "score" if predicts == "outcome" else "priors"
+
+
+def _regression(
+    attribute: str,
+    predicts: str,
+    labels: Any,
+    family: Any | None,
+    search: Ints,
+    y: Floats,
+    s: Floats,
+    who: Bools,
+    fewest: int,
+    level: float,
+) -> ScoreMeaning | str:
+    rows = who & ~np.isnan(y) & ~np.isnan(s) & (labels != UNKNOWN)
+    names, sizes = np.unique(labels[rows], return_counts=True)
+    known = [str(name) for name, n in sorted(zip(names, sizes), key=lambda pair: -pair[1]) if n >= fewest]
+    if len(known) < 2:
+        return f"fewer than two groups have {fewest} people with both numbers"
+    rows &= np.isin(labels, known)
+    if len(np.unique(search[rows])) < FEWEST_SEARCHES:
+        return f"fewer than {FEWEST_SEARCHES} searches"
+    of, x, target = labels[rows], s[rows], y[rows]
+    families = np.zeros(len(of), dtype=np.int64) if family is None else np.unique(family[rows], return_inverse=True)[1]
+    around = x - x.mean()
+    if not np.ptp(around) > 0 or not np.ptp(target) > 0:
+        return "all numbers are equal"
+    member = (of[:, None] == np.array(known[1:])).astype(np.float64)
+    fixed = (families[:, None] == np.unique(families)).astype(np.float64)
+    matrix = np.column_stack([around, member, member * around[:, None], fixed])
+    if np.linalg.matrix_rank(matrix) < matrix.shape[1]:
+        return "groups and families cannot be told apart"
+    found = clustered(matrix, target, search[rows])
+    reach = found.reach(level)
+    differences = []
+    for i, g in enumerate(known[1:]):
+        unit = np.eye(matrix.shape[1])
+        both = []
+        for column in (1 + i, len(known) + i):
+            value, error = float(found.coefficients[column]), found.error(unit[column])
+            both.append((value, (value - reach * error, value + reach * error), found.p(unit[column])))
+        (up, up_bounds, up_p), (tilt, tilt_bounds, tilt_p) = both
+        differences.append(ScoreDifference(g, int((of == g).sum()), up, up_bounds, up_p, tilt, tilt_bounds, tilt_p))
+    return ScoreMeaning(
+        attribute,
+        predicts,
+        known[0],
+        len(of),
+        fixed.shape[1],
+        float(found.coefficients[0]),
+        tuple(differences),
+    )
