@@ -24,9 +24,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from auditkit import disparity
-from auditkit.compare import Comparison, IntervalOptions, compare
+from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
+from auditkit.compare.firm_decisions import standings_of
+from auditkit.compare.firm_gain import Against
+from auditkit.compare.parts import Parts
+from auditkit.compare.shadow_prices import total_shifts
 from auditkit.config import Config, check
 from auditkit.constraints import Constraint, bind, make_constraints
+from auditkit.constraints.base import Rows
 from auditkit.data import History
 from auditkit.data.privacy import Protected, protect
 from auditkit.data.read_query import sha256_of_rows
@@ -83,8 +88,9 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
     answers = None
     if fitted is not None and config.report.what_if:
         answers = questions(fitted, constraints, plugins, most_rows=MOST_ROWS_ASKED, progress=progress)
+    decisions = decided(shown, fitted, comparison, config, progress)
     progress("writing down the findings")
-    parts = documents.ReportParts(history, shown, page, fitted, comparison, missing, answers)
+    parts = documents.ReportParts(history, shown, page, fitted, comparison, missing, answers, decisions)
     document = documents.build(parts, config, when)
     document["sections"] = added.data(document, sections, config.report.template_dir, faults.leave_out)
     document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults.found)])
@@ -159,6 +165,22 @@ def compared(
         return None
     options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
     return compare(fitted, constraints, plugins.constraints, options=options, progress=progress)
+
+
+def decided(
+    shown: Protected, fitted: Fitted | None, comparison: Comparison | None, config: Config, progress: Progress = silent
+) -> FirmDecisions | None:
+    """What the firm's own decisions say, if there is a model."""
+    if fitted is None or comparison is None:
+        return None
+    return firm_decisions(
+        shown.history,
+        fitted,
+        comparison.constrained,
+        threshold=shown.threshold,
+        level=config.report.confidence,
+        progress=progress,
+    )
 
 
 def questions(
@@ -288,5 +310,38 @@ def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progres
     for entry in report["constrained"]:
         constraints = constraints_of(entry["specs"], plugins) or []
         rows.append(bind(constraints, fitted.instance.layout))
-    more, skipped = check_report(report, fitted, rows, progress)
-    return Verified((*checks, *more), tuple(skipped))
+    level = config.report.confidence
+    against = Against(fitted, standings_of(shown.history), level)
+    more, skipped = check_report(
+        report, fitted, rows, progress, lambda label, visits: against.gain(label, visits).to_json()
+    )
+    progress("the firm's own decisions again")
+    if (report["fit"].get("hidden_information") or {}).get("prices"):
+        skipped.append("prices over a range of hidden information (only the solver can find them)")
+    return Verified((*checks, *more, *check_decisions(report, shown, fitted, rows, level)), tuple(skipped))
+
+
+def check_decisions(
+    report: dict[str, Any], shown: Protected, fitted: Fitted, rows: Sequence[Rows], level: float
+) -> list[Check]:
+    """What the report says of the firm's decisions and scores, derived again; shifts of constraints from its duals."""
+    priced, layout = [], fitted.instance.layout
+    for entry, own in zip(report["constrained"], rows, strict=True):
+        duals = None if own.measures else [dual["value"] for dual in entry["duals"] or ()]
+        if entry["status"] == "optimal":
+            known = duals is not None and None not in duals
+            shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
+            priced.append((str(entry["label"]), own, shifts))
+    decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
+    found = {
+        "revealed": (report["revealed"], decisions.revealed.to_json()),
+        "scores": (report.get("scores"), decisions.scores.to_json()),
+        "hidden information": (
+            (report["fit"].get("hidden_information") or {}).get("tests"),
+            [test.to_json() for test in decisions.hidden],
+        ),
+        "firm.gain": (report["firm"].get("gain"), decisions.search.to_json()),
+    }
+    return [
+        same_numbers(name, said, again, tolerance=1e-6) for name, (said, again) in found.items() if said is not None
+    ]

@@ -33,7 +33,7 @@ EPOCH = "1790000000"
 KEYS = (
     *("format", "version", "created", "input", "config", "mapping", "problems", "scope", "attributes", "steps"),
     *("groups", "firm", "unconstrained", "constrained", "disparity", "segments", "funnel", "frontier", "sensitivity"),
-    *("revealed", "fit", "sections", "findings", "provenance"),
+    *("revealed", "scores", "fit", "sections", "findings", "provenance"),
 )
 BANNED = re.compile(r"\b(fair|unfair|unbiased|bias-free|compliant|compliance|discriminat\w+)\b", re.IGNORECASE)
 Doc = dict[str, Any]

@@ -88,7 +88,7 @@ def test_every_table_has_a_caption_and_scopes(page: str) -> None:
 
 
 def test_the_order_of_the_sections(page: str) -> None:
-    order = "findings people disparity local-law-144 policies costs expost fit notices method certificate"
+    order = "findings people disparity local-law-144 policies decisions costs expost fit notices method certificate"
     assert f"{order} provenance glossary" == " ".join(re.findall(r'<section id="(.*?)"', page))
 
 

@@ -2,12 +2,17 @@
 
 from auditkit.compare.comparison import Comparison, Constrained, Dual, GroupNumbers, Standing, compare
 from auditkit.compare.expost import SlackLaw, Unfilled
+from auditkit.compare.firm_decisions import FirmDecisions, firm_decisions
+from auditkit.compare.firm_gain import FirmGain, FirmSearch
 from auditkit.compare.intervals import IntervalOptions, NoInterval, PriceInterval
 
 __all__ = [
     "Comparison",
     "Constrained",
     "Dual",
+    "FirmDecisions",
+    "FirmGain",
+    "FirmSearch",
     "GroupNumbers",
     "PriceInterval",
     "NoInterval",
@@ -16,4 +21,5 @@ __all__ = [
     "Standing",
     "Unfilled",
     "compare",
+    "firm_decisions",
 ]

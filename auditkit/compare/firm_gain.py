@@ -28,20 +28,22 @@ mean + g . psi_s): of the laws and of the searches that happened to be open.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.recorded_search import RecordedSearch, recorded_search, stages_before_score
 from auditkit.fitting.standing import Standings
-from auditkit.model.layout import Bools, Floats, Layout
+from auditkit.model.layout import Floats, Layout
 from auditkit.solver import evaluate
 
 if TYPE_CHECKING:
     from auditkit.compare.comparison import Constrained
 
 FEWEST_SEARCHES = 8
+UNCONSTRAINED = "unconstrained"
 
 Bounds = tuple[float, float]
 
@@ -93,7 +95,7 @@ class FirmSearch:
     level: float
     utility: float
     """W."""
-    inspected: float
+    inspected: int
     positions: float
     """Expected to be filled."""
     steps: tuple[tuple[str, float], ...]
@@ -124,85 +126,48 @@ def firm_search(
     """Compare the firm's own search with the best policy and with those of `entries`."""
     layout = fitted.instance.layout
     best = evaluate.visits(layout, layout.reward[:, None])
-    own = own_search(fitted)
-    stages = [(stage, own_search(fitted, stage).worth) for stage in _stages(fitted)]
+    against = Against(fitted, standings, level)
+    stages = [(stage, OwnSearch.of(fitted, stage).worth) for stage in stages_before_score(fitted)]
     worths = [float(layout.reward @ best), *(worth for _, worth in stages)]
     steps = tuple((stage, before - after) for (stage, after), before in zip(stages, worths))
-    scores = None if standings is None else _ScoreError(fitted, standings)
-    constrained = []
-    for entry in entries:
-        visits = None if entry.optimum is None else entry.optimum.outcome.visits
-        constrained.append(None if visits is None else _gain(entry.label, fitted, visits, own, scores, level))
     return FirmSearch(
         level=level,
-        utility=own.worth,
-        inspected=float(own.inspected.sum()),
-        positions=float(own.selected.sum()),
+        utility=against.own.worth,
+        inspected=int(against.own.problem.inspected.sum()),
+        positions=float(against.own.selected.sum()),
         steps=steps,
-        unconstrained=_gain("unconstrained", fitted, best, own, scores, level),
-        constrained=tuple(constrained),
+        unconstrained=against.gain(UNCONSTRAINED, best),
+        constrained=tuple(
+            None if entry.optimum is None else against.gain(entry.label, entry.optimum.outcome.visits)
+            for entry in entries
+        ),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class OwnSearch:
-    """What the firm's own search is expected to yield: `values` and `visits` of states, `paid` by candidates."""
+    """The firm's recorded search, and expected visits when the best is made of it."""
 
-    layout: Layout
-    inspected: Bools
+    problem: RecordedSearch
     visits: Floats
-    reward: Floats
-    paid: Floats
-    """Costs of inspecting up to the score, as recorded."""
+
+    @staticmethod
+    def of(fitted: Fitted, through: str | None = None) -> OwnSearch:
+        problem = recorded_search(fitted, through)
+        return OwnSearch(problem, evaluate.visits(problem.layout, problem.rewards[:, None]))
 
     @property
     def selected(self) -> Floats:
-        return self.layout.sum_by_candidate(np.where(self.layout.selecting, self.visits, 0.0))
+        layout = self.problem.layout
+        return layout.sum_by_candidate(np.where(layout.selecting, self.visits, 0.0))
+
+    @property
+    def by_candidate(self) -> Floats:
+        return self.problem.layout.sum_by_candidate(self.problem.reward * self.visits) - self.problem.paid
 
     @property
     def worth(self) -> float:
-        return float(self.reward @ self.visits) - float(self.paid.sum())
-
-
-def _stages(fitted: Fitted) -> list[str]:
-    """Stages up to the one that shows the score."""
-    names = list(fitted.realised.reached)
-    shows = fitted.settings.get("score_stage")
-    return names[: names.index(shows) + 1] if shows in names else []
-
-
-def own_search(fitted: Fitted, through: str | None = None) -> OwnSearch:
-    """The firm's recorded choices up to a stage (by default the one that shows the score), and the best afterwards."""
-    layout, realised = fitted.instance.layout, fitted.realised
-    stages = _stages(fitted)
-    reward = layout.reward.copy()
-    if not stages:
-        inspected = realised.inspected
-        paid = np.where(inspected, -reward[layout.start], 0.0)
-        reward[layout.start] = 0.0
-        changed = layout
-    else:
-        last = stages.index(stages[-1] if through is None else through)
-        inspected = np.asarray(realised.reached[stages[last]])
-        paid = np.zeros(len(inspected))
-        edges = layout.edge_prob.copy()
-        source = np.repeat(np.arange(layout.states), np.diff(layout.edges.ptr))
-        # a state that is no stage and selects nobody is the one of those who failed
-        failed = (layout.state_stage < 0) & ~layout.selecting
-        for number, stage in enumerate(stages[: last + 1]):
-            states = np.flatnonzero(layout.state_stage == layout.stages.index(stage))
-            there = realised.reached[stage][layout.state_candidate[states]]
-            np.add.at(paid, layout.state_candidate[states[there]], -reward[states[there]])
-            reward[states] = 0.0
-            if number < last:  # who reached a later stage has passed this one
-                out = np.isin(source, states)
-                edges[out] = np.where(failed[layout.edges.items[out]], 0.0, 1.0)
-        changed = replace(layout, edge_prob=edges)
-    rewards = reward.copy()
-    # whoever was not inspected costs more than anybody is worth
-    rewards[layout.start[~inspected]] = -1e6 * (1.0 + float(np.abs(layout.reward).max(initial=0.0)))
-    visits = evaluate.visits(changed, rewards[:, None])
-    return OwnSearch(changed, np.asarray(inspected), visits, reward, paid)
+        return float(self.by_candidate.sum())
 
 
 class _ScoreError:
@@ -218,50 +183,59 @@ class _ScoreError:
         spread = np.bincount(standings.search[known], squares / squares.mean() - 1, minlength=searches)
         self.influence = np.column_stack([standings.influence, spread / (2 * known.sum())])
 
-    def of_gain(self, fitted: Fitted, chosen: Floats, stretched: Floats, by_search: Floats) -> float:
-        """`chosen` and `stretched` by candidate, `by_search` the gain of each search of the layout."""
-        slope = np.append(self.scale * (chosen @ self.x), stretched.sum())
+    def of_gain(self, layout: Layout, chosen: Floats, stretched: float, by_search: Floats) -> float:
+        """`chosen` by candidate, `by_search` the gain of each search of the layout."""
+        slope = np.append(self.scale * (chosen @ self.x), stretched)
         own = np.zeros(len(self.influence))
-        layout = fitted.instance.layout
-        place = self.of[layout.search_ptr[:-1]]
-        own[place] = by_search - by_search.mean()
+        own[self.of[layout.search_ptr[:-1]]] = by_search - by_search.mean()
         each = own + self.influence @ slope
-        used = len(by_search)
-        return float(np.sqrt(used / max(1, used - 1) * (each @ each)))
+        return float(np.sqrt(len(by_search) / (len(by_search) - 1) * (each @ each)))
 
 
-def _gain(
-    label: str, fitted: Fitted, visits: Floats, own: OwnSearch, scores: _ScoreError | None, level: float
-) -> FirmGain:
-    from scipy.special import ndtri
+class Against:
+    """Gains of policies over the firm's own search."""
 
-    layout = fitted.instance.layout
-    selecting = layout.selecting
-    taken = layout.sum_by_candidate(np.where(selecting, visits, 0.0))
-    by_candidate = layout.sum_by_candidate(layout.reward * visits)
-    own_by_candidate = layout.sum_by_candidate(own.reward * own.visits) - own.paid
-    gain = float(by_candidate.sum() - own_by_candidate.sum())
-    by_search = np.bincount(layout.candidate_search, by_candidate - own_by_candidate, minlength=len(layout.capacity))
-    interval = None
-    if scores is not None and len(layout.search_ids) >= FEWEST_SEARCHES:
-        spread = layout.reward - np.where(selecting, fitted.expected[layout.state_candidate], 0.0)
-        moved = np.where(selecting, spread * (visits - own.visits), 0.0)
-        sd = scores.of_gain(fitted, taken - own.selected, layout.sum_by_candidate(moved), by_search)
-        reach = float(ndtri((1 + level) / 2)) * sd
-        interval = (gain - reach, gain + reach)
-        if label == "unconstrained":  # no search is worth more than the best one
-            interval = (max(0.0, interval[0]), interval[1])
-    inspected = np.where(layout.stop[layout.start], 0.0, visits[layout.start])
-    return FirmGain(label, gain, interval, _parts(layout, visits, own), _changes(layout, inspected, taken, own))
+    def __init__(self, fitted: Fitted, standings: Standings | None, level: float = 0.95) -> None:
+        self.fitted, self.level, self.own = fitted, level, OwnSearch.of(fitted)
+        self._error = None if standings is None else _ScoreError(fitted, standings)
+
+    def gain(self, label: str, visits: Floats) -> FirmGain:
+        """Of the policy with these expected visits."""
+        fitted, own, layout = self.fitted, self.own, self.fitted.instance.layout
+        taken = layout.sum_by_candidate(np.where(layout.selecting, visits, 0.0))
+        by_candidate = layout.sum_by_candidate(layout.reward * visits) - own.by_candidate
+        interval = None
+        if self._error is not None and len(layout.search_ids) >= FEWEST_SEARCHES:
+            spread = layout.reward - fitted.expected[layout.state_candidate]
+            stretched = np.where(layout.selecting, spread * (visits - own.visits), 0.0)
+            interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate)
+            if label == UNCONSTRAINED:  # no search is worth more than the best one
+                interval = (max(0.0, interval[0]), interval[1])
+        changes = _changes(layout, visits[layout.start] - own.problem.inspected, taken - own.selected)
+        return FirmGain(label, float(by_candidate.sum()), interval, _parts(layout, visits, own), changes)
+
+    def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats) -> Bounds:
+        from scipy.stats import t
+
+        assert self._error is not None
+        layout = self.fitted.instance.layout
+        by_search = np.zeros(len(layout.capacity))
+        np.add.at(by_search, layout.candidate_search, by_candidate)
+        gain, sd = float(by_search.sum()), self._error.of_gain(layout, chosen, stretched, by_search)
+        reach = sd * float(t.ppf((1 + self.level) / 2, len(by_search) - 1))
+        return gain - reach, gain + reach
 
 
 def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
     """Worth is what selecting states pay; cost all the rest."""
     paying = layout.selecting
     filled, filled_own = float(visits[paying].sum()), float(own.visits[paying].sum())
-    worth, worth_own = float(layout.reward[paying] @ visits[paying]), float(own.reward[paying] @ own.visits[paying])
+    worth, worth_own = (
+        float(layout.reward[paying] @ visits[paying]),
+        float(own.problem.reward[paying] @ own.visits[paying]),
+    )
     cost = -float(layout.reward[~paying] @ visits[~paying])
-    cost_own = float(own.paid.sum()) - float(own.reward[~paying] @ own.visits[~paying])
+    cost_own = float(own.problem.paid.sum()) - float(own.problem.reward[~paying] @ own.visits[~paying])
     if not filled or not filled_own:
         return GainParts(worth - worth_own, cost_own - cost, 0.0)
     mean, mean_own = worth / filled, worth_own / filled_own
@@ -269,10 +243,8 @@ def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
     return GainParts(positions, cost_own - cost, worth - worth_own - positions)
 
 
-def _changes(
-    layout: Layout, inspected: Floats, taken: Floats, own: OwnSearch
-) -> dict[str, dict[str, GroupChange]]:
-    more, hired = layout.by_attribute(inspected - own.inspected), layout.by_attribute(taken - own.selected)
+def _changes(layout: Layout, inspected: Floats, taken: Floats) -> dict[str, dict[str, GroupChange]]:
+    more, hired = layout.by_attribute(inspected), layout.by_attribute(taken)
     return {
         name: {group: GroupChange(more[name][group], hired[name][group]) for group in groups}
         for name, groups in more.items()

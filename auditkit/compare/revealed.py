@@ -16,20 +16,20 @@ intentions: what was judged and is not in the data is part of the shift, and so 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from auditkit.compare.parts import SELECTION
+from auditkit.constraints.base import Rows
 from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
 from auditkit.fitting.standing import Standings
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats
 
 if TYPE_CHECKING:
-    from auditkit.compare.comparison import Constrained
     from auditkit.data.firm_history import History
 
 FEWEST = 10
@@ -41,6 +41,10 @@ KNOWN_SCORES = 0.9
 """Share of those who reached a step who have a score for it to be the standing."""
 
 Bounds = tuple[float, float]
+Shifts = Mapping[tuple[str, str], float]
+"""(what is counted, group) -> what the duals add to the worth of it (`shadow_prices.total_shifts`)."""
+Priced = tuple[str, Rows, Shifts | None]
+"""Label, rows and shifts of an optimum."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,6 @@ class RevealedShift:
     attribute: str
     group: str
     reference: str
-    people: int
-    taken: int
     shift: float
     standard_error: float
     interval: Bounds
@@ -70,13 +72,15 @@ class RevealedShift:
 
 @dataclass(frozen=True)
 class RevealedStep:
-    """All groups at one step; `standing` is `priors` or `score`."""
+    """All groups at one step; `standing` is `priors` or `score`.
+
+    Not how many people there were: who was left out could be found by subtraction.
+    """
 
     step: str
     standing: str
     searches: int
-    people: int
-    taken: int
+    """Those that took some and left some."""
     slope: float
     shifts: tuple[RevealedShift, ...]
 
@@ -118,13 +122,13 @@ class Revealed:
 def revealed(
     history: History,
     standings: Standings | None,
-    entries: Sequence[Constrained],
+    priced: Sequence[Priced],
     value_scale: float,
     *,
     threshold: int = 0,
     level: float = 0.95,
 ) -> Revealed:
-    """The shifts at every step of a history that may be shown."""
+    """The shifts at every step of a history that may be shown; `priced` as for `needed_shifts`."""
     left_out: list[str] = []
     steps = []
     decided = history.decided.to_numpy(dtype=np.bool_)
@@ -151,7 +155,7 @@ def revealed(
     if not attributes or standings is None:
         left_out.append("no two groups" if not attributes else "too few scores to say what priors tell of them")
     references = {name: _labels(history, name, decided)[0] for name in attributes}
-    return Revealed(level, tuple(steps), needed_shifts(entries, references, value_scale), tuple(left_out))
+    return Revealed(level, tuple(steps), needed_shifts(priced, references, value_scale), tuple(left_out))
 
 
 def _labels(history: History, attribute: str, rows: Bools) -> list[str]:
@@ -217,14 +221,11 @@ def _step(
             told = shift - float(effect @ standings.coefficients)
             wide = float(np.sqrt(own + _spread(slope @ carried - effect, standings)))
             bounds = (told - reach * wide, told + reach * wide)
-        who = rows & (labels[name] == g)
         shifts.append(
             RevealedShift(
                 attribute=name,
                 group=g,
                 reference=shown[name][0],
-                people=int(who.sum()),
-                taken=int((who & taken).sum()),
                 shift=shift,
                 standard_error=sd,
                 interval=(shift - reach * sd, shift + reach * sd),
@@ -236,8 +237,6 @@ def _step(
         step=step,
         standing="priors" if scores is None else "score",
         searches=choices.strata,
-        people=int(rows.sum()),
-        taken=int((rows & taken).sum()),
         slope=beta / unit,
         shifts=tuple(shifts),
     )
@@ -296,22 +295,22 @@ def _spread(slope: Floats, standings: Standings) -> float:
 
 
 def needed_shifts(
-    entries: Sequence[Constrained], references: dict[str, str], value_scale: float
+    priced: Sequence[Priced], references: Mapping[str, str], value_scale: float
 ) -> tuple[NeededShift, ...]:
-    """What the duals of each constraint on one attribute add to its groups, against the reference."""
+    """From label, rows and total shifts of each optimum: of constraints on one attribute, less the reference's."""
     found = []
-    for entry in entries:
-        by = set() if entry.optimum is None else {row.by for row in entry.optimum.rows.rows}
-        if entry.shifts is None or len(by) != 1:
+    for label, rows, shifts in priced:
+        by = {row.by for row in rows.rows}
+        if shifts is None or len(by) != 1:
             continue
         one = by.pop()
         name = next(iter(references), "") if one is None and len(references) == 1 else str(one)
         if name not in references:
             continue
         reference = references[name]
-        for (what, group), gain in entry.shifts.items():
-            moved = gain - entry.shifts.get((what, reference), 0.0)
-            if group != reference:
+        for (what, group), gain in shifts.items():
+            moved = gain - shifts.get((what, reference), 0.0)
+            if group not in (reference, UNKNOWN):
                 moved = moved / value_scale if what == SELECTION else moved
-                found.append(NeededShift(entry.label, name, group, reference, what, moved))
+                found.append(NeededShift(label, name, group, reference, what, moved))
     return tuple(found)

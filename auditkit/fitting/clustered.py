@@ -31,7 +31,7 @@ class LeastSquares:
 
     def error(self, weights: Floats) -> float:
         """Standard error of a combination of the coefficients."""
-        return float(np.sqrt(max(0.0, weights @ self.covariance @ weights)))
+        return float(np.sqrt(max(0.0, float(weights @ self.covariance @ weights))))
 
     def p(self, weights: Floats) -> float | None:
         """Two-sided p of a combination being 0."""

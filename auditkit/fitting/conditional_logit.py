@@ -78,7 +78,7 @@ class Choices:
             if abs(gained) <= 1e-9 * (1 + abs(value)) and float(slope @ np.linalg.pinv(curvature) @ slope) < 1e-8:
                 converged = True
                 break
-        covariance = np.linalg.pinv(curvature)
+        covariance = np.asarray(np.linalg.pinv(curvature), dtype=np.float64)
         return ConditionalLogit(b, covariance, value, converged, self.strata)
 
     def likelihood(self, x: Floats, b: Floats) -> tuple[float, Floats, Floats]:

@@ -78,15 +78,15 @@ def rival_distance(standing: Floats, inspected: Bools, search: Ints) -> Floats:
 def hidden_information(
     standings: Standings,
     groups: Mapping[str, Any],
-    inspected: Bools,
     scores: Floats,
     *,
     threshold: int = 0,
     alpha: float = 0.05,
 ) -> tuple[HiddenInformation, ...]:
-    """The test of each attribute; p is corrected for their number (Bonferroni)."""
+    """The test of each attribute; p is corrected for their number (Bonferroni). Inspected is who has a score."""
     if not standings.tells:
         return ()
+    inspected = ~np.isnan(scores)
     names = [name for name, labels in groups.items() if len(set(map(str, labels)) - {UNKNOWN}) > 1]
     distance = rival_distance(standings.values, inspected, standings.search)
     return tuple(
@@ -108,7 +108,7 @@ def _test(
 ) -> HiddenInformation:
     labels = np.asarray(labels).astype(str)
     usable = ~np.isnan(distance) & (labels != UNKNOWN)
-    scored = usable & inspected & ~np.isnan(scores)
+    scored = usable & inspected
     known = [str(g) for g in sorted(set(labels[usable])) if (scored & (labels == g)).sum() >= fewest]
     if len(known) < 2:
         return _unknown(name, f"fewer than two groups have {fewest} scores in searches that left somebody out")

@@ -5,7 +5,7 @@ predictor, s* its mean, and r the reference (the largest group),
 
     y = family + b s + sum_{g != r} 1(g) (level_g + slope_g (s - s*)) + error
 
-    outcome on score     y the outcome of those hired, s their score       (Cleary's regression of a criterion on a test)
+    outcome on score     y the outcome of those hired, s their score       (Cleary's regression)
     score on priors      y the score of those inspected, s their standing  (`standing`)
 
 level_g is how much more y is in group g at the average s: above 0, the common line predicts too little for the group.

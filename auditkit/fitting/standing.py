@@ -91,7 +91,8 @@ def standings(features: pd.DataFrame, scores: Floats, search: Ints, attribute: s
     residual = np.full(len(scores), np.nan)
     residual[known] = rest
     protected = group_columns(features)
-    effects, prior = {}, np.ones(matrix.shape[1], dtype=np.bool_)
+    effects: dict[tuple[str, str], int] = {}
+    prior = np.ones(matrix.shape[1], dtype=np.bool_)
     end = matrix.shape[1]
     for name, seen in reversed(design.categories):
         start = end - len(seen)

@@ -1,4 +1,4 @@
-"""The same instance with one thing changed: other capacities, or scores of a group multiplied by a factor.
+"""The same instance with one thing changed: other capacities, or scores of a group multiplied by a factor or shifted.
 
 What a question of the kind "what if" is asked of. The flat form of an instance is taken over and changed in place of
 being built anew, because a sweep asks for it many times.
@@ -66,6 +66,35 @@ def with_scores(instance: Instance, group: str, factor: float, by: str | None = 
     member = scaled[layout.state_candidate]
     reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
     return _laid_out(Instance(searches), replace(layout, reward=reward, has_true_rewards=True))
+
+
+def with_shift(instance: Instance, group: str, shift: float, by: str | None = None) -> Instance:
+    """The instance in which every value of a group is higher by `shift`, true values included."""
+    layout = instance.layout
+    partition, code = layout.find(group, by)
+    moved = partition.codes == code
+    searches = tuple(
+        replace(
+            s, candidates=tuple(_moved(c, shift) if m else c for c, m in zip(s.candidates, moved[a:b], strict=True))
+        )
+        for s, (a, b) in zip(instance.searches, pairwise(layout.search_ptr.tolist()), strict=True)
+    )
+    paid = moved[layout.state_candidate] & layout.selecting
+    reward, true = (np.where(paid, each + shift, each) for each in (layout.reward, layout.true_reward))
+    return _laid_out(Instance(searches), replace(layout, reward=reward, true_reward=true))
+
+
+def _moved(candidate: Candidate, shift: float) -> Candidate:
+    if isinstance(candidate, Box):
+        true = None if candidate.true_values is None else candidate.true_values + shift
+        return replace(candidate, values=candidate.values + shift, true_values=true)
+    states = tuple(
+        replace(s, reward=s.reward + shift, true_reward=None if s.true_reward is None else s.true_reward + shift)
+        if s.terminal
+        else s
+        for s in candidate.states
+    )
+    return replace(candidate, states=states)
 
 
 def _seen(candidate: Candidate, factor: float) -> Candidate:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit import __version__
-from auditkit.compare import Comparison, Constrained, PriceInterval, SlackLaw, Standing
+from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval, SlackLaw, Standing
 from auditkit.data import render_mapping
 from auditkit.disparity import Disparities
 from auditkit.model.limits import UnitNumbers
-from auditkit.report import findings, people
+from auditkit.report import decision_findings, findings, people
 from auditkit.report.conventions import conventions
 from auditkit.report.report_schema import FORMAT
 
@@ -52,6 +52,7 @@ class ReportParts:
     """Why there is no model."""
     answers: Answers | None = None
     """To the what-if questions."""
+    decisions: FirmDecisions | None = None
 
 
 def created() -> str:
@@ -85,15 +86,16 @@ def build(parts: ReportParts, config: Config, when: str) -> dict[str, Any]:
         "attributes": people.attributes(shown),
         "steps": list(history.steps),
         "groups": people.groups(shown),
-        "firm": None if comparison is None else {**_standing(comparison.firm), "capacity": _capacity(parts)},
+        "firm": None if comparison is None else _firm(parts, comparison),
         "unconstrained": None if comparison is None else {**_standing(comparison.unconstrained), "ex_post_slack": None},
-        "constrained": None if comparison is None else [_constrained(entry) for entry in comparison.constrained],
+        "constrained": None if comparison is None else _all_constrained(comparison, parts.decisions),
         "disparity": disparity,
         "segments": segments,
         "funnel": people.funnel(shown),
         **({"frontier": None, "sensitivity": None} if parts.answers is None else parts.answers.to_json()),
-        "revealed": None,
-        "fit": None if parts.fitted is None else _fit(parts.fitted, shown.threshold),
+        "revealed": None if parts.decisions is None else parts.decisions.revealed.to_json(),
+        "scores": None if parts.decisions is None else parts.decisions.scores.to_json(),
+        "fit": None if parts.fitted is None else _fit(parts, parts.fitted),
         "sections": {},
         "findings": _findings(parts),
         "provenance": _provenance(),
@@ -109,6 +111,8 @@ def _findings(parts: ReportParts) -> list[dict[str, Any]]:
     found = [] if parts.disparities is None else findings.of_disparities(parts.disparities)
     if parts.comparison is not None:
         found += findings.of_comparison(parts.comparison)
+    if parts.decisions is not None:
+        found += decision_findings.of_decisions(parts.decisions, parts.history)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.shown)
@@ -142,6 +146,20 @@ def _standing(standing: Standing) -> dict[str, Any]:
 
 def _unit(unit: UnitNumbers) -> dict[str, Any]:
     return asdict(unit) | {"selected": _whole(unit.selected), "unfilled": _whole(unit.unfilled)}
+
+
+def _firm(parts: ReportParts, comparison: Comparison) -> dict[str, Any]:
+    gain = None if parts.decisions is None else parts.decisions.search.to_json()
+    return {**_standing(comparison.firm), "capacity": _capacity(parts), "gain": gain}
+
+
+def _all_constrained(comparison: Comparison, decisions: FirmDecisions | None) -> list[dict[str, Any]]:
+    none = (None,) * len(comparison.constrained)
+    gains = none if decisions is None else decisions.search.constrained
+    return [
+        {**_constrained(entry), "against_firm": None if gain is None else gain.to_json()}
+        for entry, gain in zip(comparison.constrained, gains, strict=True)
+    ]
 
 
 def _capacity(parts: ReportParts) -> int | None:
@@ -253,7 +271,8 @@ def _level(level: Level) -> dict[str, Any]:
 # Fit and provenance ---------------------------------------------------------------------------------------------------
 
 
-def _fit(fitted: Fitted, threshold: int) -> dict[str, Any]:
+def _fit(parts: ReportParts, fitted: Fitted) -> dict[str, Any]:
+    threshold = parts.shown.threshold
     quality = fitted.quality.to_json()
     bins = len(quality["pit"]["shares"])
     few = ("mean_error", "standard_error", "crps", "coverage")
@@ -272,6 +291,7 @@ def _fit(fitted: Fitted, threshold: int) -> dict[str, Any]:
         "by_stratum": quality["by_stratum"],
         "skill": quality["skill"],
         "selection": quality["selection"],
+        "hidden_information": None if parts.decisions is None else parts.decisions.hidden_json(),
         "warnings": list(quality["warnings"]),
         "settings": settings,
     }

@@ -216,10 +216,6 @@ def _float(x: Any) -> float | None:
 def of_comparison(comparison: Comparison) -> list[Finding]:
     """What each constraint costs, what the best policy would yield, and what was not computed."""
     found = [_price(entry) for entry in comparison.constrained]
-    firm, free = comparison.firm.utility, comparison.unconstrained.utility
-    text = f"The firm's recorded decisions were worth {amount(firm)}; the best policy without constraints is expected"
-    text += f" to be worth {amount(free)} on the same candidates, knowing only what was known before each inspection."
-    found.append(finding("firm", "firm-and-optimum", text))
     if comparison.defaults and comparison.constrained:
         text = "No constraint was named, so these were priced: "
         text += listing(entry.label for entry in comparison.constrained if len(entry.constraints) == 1)

@@ -146,10 +146,53 @@ class StandingModel(_Part):
     units: list[UnitModel] = Field(default_factory=list, description="where searches have limits")
 
 
+class GainPartsModel(_Part):
+    """Their sum is the gain."""
+
+    positions: float = Field(description="more positions filled, at the mean worth of both searches")
+    cost: float = Field(description="less spent on inspections")
+    quality: float = Field(description="worth more, whoever fills a position")
+
+
+class ChangeModel(_Part):
+    """Expected numbers of people of a group that a policy changes."""
+
+    inspected: float
+    selected: float
+
+
+class AgainstFirmModel(_Part):
+    """What a policy is expected to gain over the firm's own search, the best of those it inspected taken."""
+
+    label: str
+    gain: float
+    interval: list[float] | None
+    parts: GainPartsModel
+    by_group: dict[str, dict[str, ChangeModel]] = Field(description="by attribute, then by group")
+
+
+class StepGainModel(_Part):
+    """The gain at one stage, all later ones at their best."""
+
+    step: str
+    gain: float
+
+
+class GainModel(AgainstFirmModel):
+    """The best policy without constraints against the firm's own search."""
+
+    level: float = Field(description="of the intervals")
+    expected_utility: float = Field(description="of the firm's own search, the best of those it inspected taken")
+    inspected: int
+    positions_filled: float
+    steps: list[StepGainModel] = Field(description="of searches in stages")
+
+
 class FirmModel(StandingModel):
     """What the firm's recorded decisions yielded."""
 
     capacity: int | None = Field(default=None, description="positions of all searches")
+    gain: GainModel | None = Field(default=None, description="what the best search would have gained, like with like")
 
 
 class IntervalModel(_Part):
@@ -220,6 +263,7 @@ class ConstrainedModel(_Part):
         default=None, description="who follows which policy; searches by their place in the data, counted from 0"
     )
     randomised: int | None = Field(default=None, description="how many searches draw their policy by lot")
+    against_firm: AgainstFirmModel | None = None
 
 
 class RatioIntervalModel(_Part):
@@ -390,6 +434,127 @@ class SensitivityModel(_Part):
     sentence: str
 
 
+class RevealedShiftModel(_Part):
+    """Of a group against the reference, in points of the score, at equal priors (or at equal scores)."""
+
+    attribute: str
+    group: str
+    reference: str
+    shift: float = Field(description="negative: as if expected scores of the group were lower by that")
+    standard_error: float
+    interval: list[float]
+    equal_expectation: float | None = Field(description="less what scores of the group differ by at equal priors")
+    equal_expectation_interval: list[float] | None
+
+
+class RevealedStepModel(_Part):
+    """All groups at one step, among those who reached the step before."""
+
+    step: str
+    standing: Literal["priors", "score"]
+    searches: int = Field(description="that took some and left some")
+    slope: float
+    shifts: list[RevealedShiftModel]
+
+
+class NeededShiftModel(_Part):
+    """What a constraint acts like at its optimum."""
+
+    constraint: str
+    attribute: str
+    group: str
+    reference: str
+    counts: str = Field(description="selection: in points of the score; anything else: in the unit of cost")
+    shift: float
+
+
+class RevealedModel(_Part):
+    """What the firm's decisions act like, beside what constraints act like."""
+
+    level: float
+    steps: list[RevealedStepModel]
+    needed: list[NeededShiftModel]
+    left_out: list[str]
+
+
+class ScoreDifferenceModel(_Part):
+    """A group beside the reference: at the average of the predictor, and per point of it."""
+
+    group: str
+    people: int
+    level: float
+    level_interval: list[float]
+    level_p: float | None
+    slope: float
+    slope_interval: list[float]
+    slope_p: float | None
+
+
+class ScoreMeaningModel(_Part):
+    """One regression within job families: of outcomes on scores, or of scores on priors."""
+
+    attribute: str
+    predicts: Literal["outcome", "score"]
+    reference: str
+    people: int
+    families: int
+    slope: float
+    groups: list[ScoreDifferenceModel]
+
+
+class ScoresModel(_Part):
+    """What scores say of different groups."""
+
+    tables: list[ScoreMeaningModel]
+    left_out: list[str]
+
+
+class HiddenCorrelationModel(_Part):
+    """Of one group: the correlation of what the firm saw with what the priors leave open."""
+
+    group: str
+    scores: int
+    correlation: float
+    standard_error: float
+    mills: float
+
+
+class HiddenTestModel(_Part):
+    """Whether the firm inspected on something that the data do not show."""
+
+    attribute: str
+    verdict: Literal["found", "not-found", "cannot-tell"]
+    p: float | None
+    reason: str | None
+    spread: float | None
+    groups: list[HiddenCorrelationModel]
+
+
+class HiddenPriceModel(_Part):
+    """The price if the correlation is this."""
+
+    correlation: float
+    shift: float
+    loss: float | None
+    ratio: float | None
+
+
+class HiddenPricesModel(_Part):
+    """The price of a constraint over a range of hidden information about a group."""
+
+    attribute: str
+    group: str
+    constraint: str
+    prices: list[HiddenPriceModel]
+
+
+class HiddenInformationModel(_Part):
+    """The tests of all attributes, and prices where one rejects or cannot tell."""
+
+    tests: list[HiddenTestModel]
+    prices: list[HiddenPricesModel]
+
+
 class FitModel(_Part):
     """How well the priors fit scores that they have not seen."""
 
@@ -398,6 +563,7 @@ class FitModel(_Part):
     coverage: list[dict[str, Any]]
     by_group: list[dict[str, Any]]
     selection: dict[str, Any]
+    hidden_information: HiddenInformationModel | None = None
     warnings: list[str]
     settings: dict[str, Any]
 
@@ -436,7 +602,8 @@ class ReportModel(_Part):
     funnel: list[FunnelModel]
     frontier: FrontierModel | None
     sensitivity: SensitivityModel | None
-    revealed: dict[str, Any] | None
+    revealed: RevealedModel | None
+    scores: ScoresModel | None = None
     fit: FitModel | None
     sections: dict[str, SectionModel] = Field(default={}, description="of plugins, by name")
     findings: list[FindingModel]

@@ -103,6 +103,13 @@ class PoliciesSection(CoreSection):
     name, title = "policies", "Three policies"
 
 
+class DecisionsSection(CoreSection):
+    name, title = "decisions", "What decisions and scores say"
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        return {} if document.get("revealed") or document.get("scores") else None
+
+
 class CostsSection(CoreSection):
     name, title = "costs", "What each constraint costs"
 
@@ -147,6 +154,7 @@ CORE: tuple[type[CoreSection], ...] = (
     PeopleSection,
     DisparitySection,
     PoliciesSection,
+    DecisionsSection,
     CostsSection,
     ExPostSection,
     WhatIfSection,

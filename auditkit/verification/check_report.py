@@ -14,20 +14,26 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.recorded_search import recorded_search, stages_before_score
 from auditkit.model.layout import Floats, Layout
 from auditkit.text import exact, plain
-from auditkit.verification.claims import TOLERANCE, Check, check_number
+from auditkit.verification.claims import TOLERANCE, Check, check_number, same_numbers
 from auditkit.verification.independent import adjusted, evaluate
 from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 Progress = Callable[[str], None]
+Gain = Callable[[str, Floats], Mapping[str, Any]]
+"""From the label and the expected visits of a policy to what it gains over the firm's own search."""
 
 
 def check_report(
-    report: Mapping[str, Any], fitted: Fitted, rows: Sequence[Rows], progress: Progress
+    report: Mapping[str, Any], fitted: Fitted, rows: Sequence[Rows], progress: Progress, gain: Gain | None = None
 ) -> tuple[list[Check], list[str]]:
-    """All claims about policies; `rows` are those of each constrained entry. Also what could not be checked."""
+    """All claims about policies; `rows` are those of each constrained entry. Also what could not be checked.
+
+    `gain` derives the parts `against_firm`; what the firm's own search is worth is checked without it.
+    """
     layout, realised = fitted.instance.layout, fitted.realised
     checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
     checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
@@ -39,6 +45,9 @@ def check_report(
     nothing = Rows((), (), ())
     free = evaluate(layout, adjusted(layout, nothing, [{"duals": []}]))
     checks += _outcome("unconstrained", report["unconstrained"], layout, free)
+    if report["firm"].get("gain") is not None:
+        progress("evaluating the firm's own search again")
+        checks += _own_search(report["firm"]["gain"], fitted, float(layout.reward @ free))
     skipped = []
     for entry, own in zip(report["constrained"], rows, strict=True):
         name = str(entry["label"])
@@ -47,7 +56,7 @@ def check_report(
             skipped.append(f"{name} ({why})")
             continue
         progress(f"evaluating the policies under {name} again")
-        checks += _entry(name, entry, layout, own, float(layout.reward @ free))
+        checks += _entry(name, entry, layout, own, float(layout.reward @ free), gain)
     return checks, skipped
 
 
@@ -91,13 +100,46 @@ def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: 
     ]
 
 
-def _entry(name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free: float) -> list[Check]:
+def _own_search(claimed: Mapping[str, Any], fitted: Fitted, free: float) -> list[Check]:
+    """What the firm's own search is worth, the gain and its parts."""
+    before, checks = free, []
+    for number, stage in enumerate(stages_before_score(fitted)):
+        after, _ = _worth(fitted, stage)
+        steps = claimed["steps"]
+        said = steps[number]["gain"] if number < len(steps) and steps[number]["step"] == stage else None
+        checks.append(check_number(f"the firm's own search: gain at {stage}", said, before - after, abs(free)))
+        before = after
+    worth, filled = _worth(fitted)
+    checks += [
+        check_number("the firm's own search: expected utility", claimed["expected_utility"], worth),
+        check_number("the firm's own search: positions filled", claimed["positions_filled"], filled),
+        check_number("the firm's own search: gain", claimed["gain"], free - worth, abs(free)),
+    ]
+    parts = sum(claimed["parts"].values())
+    checks.append(check_number("the firm's own search: sum of the parts", claimed["gain"], parts, abs(free)))
+    return checks
+
+
+def _worth(fitted: Fitted, through: str | None = None) -> tuple[float, float]:
+    """Expected worth of the firm's own search, the best made of it, and expected positions filled."""
+    problem = recorded_search(fitted, through)
+    visits = evaluate(problem.layout, ([problem.rewards], (float(np.abs(problem.reward).max(initial=0.0)),)))
+    filled = float(visits[problem.layout.selecting].sum())
+    return float(problem.reward @ visits) - float(problem.paid.sum()), filled
+
+
+def _entry(
+    name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free: float, gain: Gain | None
+) -> list[Check]:
     places = [str(search) for search in range(len(layout.search_ids))]
     lotteries, checks = check_mixture(claimed, places, len(rows), not rows.measures, f"{name}: ")
     if lotteries is None:
         return checks
     visits = mixed_visits(layout, rows, claimed["policies"], lotteries)
     checks += _outcome(name, claimed, layout, visits)
+    if gain is not None and claimed.get("against_firm") is not None:
+        found = gain(name, visits)
+        checks.append(same_numbers(f"{name}: gain over the firm's own search", claimed["against_firm"], found, 1e-6))
     same = [(dual["label"], dual["sense"]) for dual in claimed["duals"]] == [(r.label, r.sense) for r in rows.rows]
     checks.append(Check(f"{name}: the rows are those of its constraints", same))
     if not same:

@@ -74,26 +74,26 @@ def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
     return claimed is not None and abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
 
 
-def same_numbers(name: str, claimed: Any, found: Any) -> Check:
+def same_numbers(name: str, claimed: Any, found: Any, tolerance: float = 1e-9) -> Check:
     """Whether a part of a document is what was derived again, number by number."""
-    wrong = list(_differences(claimed, found, ""))
+    wrong = list(_differences(claimed, found, "", tolerance))
     return Check(f"every number of {name}", not wrong, f"differ: {', '.join(wrong[:5])}")
 
 
-def _differences(claimed: Any, found: Any, place: str) -> Iterator[str]:
+def _differences(claimed: Any, found: Any, place: str, tolerance: float) -> Iterator[str]:
     if isinstance(claimed, dict) and isinstance(found, dict):
         for key in dict.fromkeys([*claimed, *found]):
             if key in claimed and key in found:
-                yield from _differences(claimed[key], found[key], f"{place}.{key}")
+                yield from _differences(claimed[key], found[key], f"{place}.{key}", tolerance)
             else:
                 yield f"{place}.{key}"
     elif isinstance(claimed, list) and isinstance(found, list | tuple):
         if len(claimed) != len(found):
             yield f"{place} (length)"
         for i, (one, other) in enumerate(zip(claimed, found, strict=False)):
-            yield from _differences(one, other, f"{place}[{i}]")
+            yield from _differences(one, other, f"{place}[{i}]", tolerance)
     elif isinstance(claimed, int | float) and isinstance(found, int | float) and not isinstance(claimed, bool):
-        if not abs(claimed - found) <= 1e-9 * (1 + abs(found)):
+        if not abs(claimed - found) <= tolerance * (1 + abs(found)):
             yield place
     elif claimed != found:
         yield place

@@ -29,9 +29,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import coverage_study
+import decisions_study
 from known_firms import draw
 
-STUDIES: dict[str, ModuleType] = {study.NAME: study for study in (coverage_study,)}
+STUDIES: dict[str, ModuleType] = {study.NAME: study for study in (coverage_study, decisions_study)}
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "validity"
 PAGE = ROOT / "docs" / "validity.md"

@@ -1,0 +1,340 @@
+"""What the firm's decisions and scores say: against statsmodels, every outcome, and firms with known laws."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.discrete.conditional_models import ConditionalLogit as Reference
+
+from auditkit.compare.firm_decisions import firm_decisions, standings_of
+from auditkit.compare.firm_gain import Against, OwnSearch, firm_search
+from auditkit.compare.revealed import revealed
+from auditkit.data.firm_history import History
+from auditkit.fitting.clustered import clustered, mills, probit
+from auditkit.fitting.conditional_logit import Choices
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.hidden_information import hidden_information, rival_distance
+from auditkit.fitting.priors import fit
+from auditkit.fitting.score_meaning import score_meanings
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Chain, Search
+from auditkit.model.variants import with_shift
+from auditkit.solver import solve
+from support.audit_helpers import fitted as as_if_fitted
+from support.audit_helpers import random_instance
+from support.histories import FITTERS, history
+
+# Statistics -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_conditional_logit_is_that_of_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    stratum, x = np.repeat(np.arange(30), 12), rng.normal(size=(360, 3))
+    worth = x @ [1.0, -0.5, 0.3] + rng.gumbel(size=360)
+    chosen = np.zeros(360, dtype=np.bool_)
+    for s in range(30):  # from nobody to everybody
+        rows = np.flatnonzero(stratum == s)
+        chosen[rows[np.argsort(-worth[rows])[: rng.integers(0, 13)]]] = True
+    found = Choices(chosen, stratum).fit(x)
+    with pytest.warns(Warning, match="Dropped"):
+        model = Reference(chosen.astype(float), x, groups=stratum)
+    assert found.converged
+    assert found.log_likelihood == pytest.approx(model.loglike(found.coefficients), abs=1e-9)
+    assert model.score(found.coefficients) == pytest.approx(np.zeros(3), abs=1e-5)
+    expected = model.fit(disp=False)
+    assert found.coefficients == pytest.approx(expected.params, abs=1e-3)
+    assert found.covariance == pytest.approx(expected.cov_params(), rel=0.01, abs=1e-4)
+
+
+@settings(deadline=None, max_examples=30)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 7), k=st.integers(1, 6))
+def test_the_likelihood_sums_over_all_sets(seed: int, n: int, k: int) -> None:
+    k = min(k, n - 1)
+    rng = np.random.default_rng(seed)
+    x, b = rng.normal(size=(n, 2)), rng.normal(size=2) * 3
+    chosen = np.zeros(n, dtype=np.bool_)
+    chosen[:k] = True
+    weights = np.exp(x @ b)
+    sets = {some: np.prod(weights[list(some)]) for some in itertools.combinations(range(n), k)}
+    value, slope, _ = Choices(chosen, np.zeros(n, dtype=np.int64)).likelihood(x, b)
+    assert value == pytest.approx(np.log(sets[tuple(range(k))] / sum(sets.values())), abs=1e-9)
+    mean = sum(p * x[list(some)].sum(axis=0) for some, p in sets.items()) / sum(sets.values())
+    assert slope == pytest.approx(x[:k].sum(axis=0) - mean, abs=1e-8)
+
+
+def test_choices_without_exception_have_no_maximum() -> None:
+    x = np.random.default_rng(1).normal(size=(200, 1))
+    stratum = np.repeat(np.arange(20), 10)
+    best = np.argsort(np.argsort(-x[:, 0].reshape(20, 10), axis=1), axis=1).ravel() < 3
+    assert not Choices(best, stratum).fit(x).converged
+
+
+def test_least_squares_and_probit_are_those_of_statsmodels() -> None:
+    rng = np.random.default_rng(5)
+    cluster = np.repeat(np.arange(25), 8)
+    x = np.column_stack([np.ones(200), rng.normal(size=(200, 2))])
+    y = x @ [1.0, 2.0, 0.0] + rng.normal(size=25)[cluster] + rng.normal(size=200)
+    found = clustered(x, y, cluster)
+    expected = sm.OLS(y, x).fit(cov_type="cluster", cov_kwds={"groups": cluster}, use_t=True)
+    assert found.coefficients == pytest.approx(expected.params)
+    assert found.covariance == pytest.approx(np.asarray(expected.cov_params()))
+    assert [found.p(unit) for unit in np.eye(3)] == pytest.approx(list(expected.pvalues))
+    yes = (x @ [0.2, 0.8, -0.4] + rng.normal(size=200) > 0).astype(np.float64)
+    b = probit(x, yes)
+    assert b is not None
+    assert b == pytest.approx(sm.Probit(yes, x).fit(disp=False).params, abs=1e-5)
+    assert probit(x, (x[:, 1] > 0).astype(np.float64)) is None
+    assert mills(np.array([0.0, -30.0])) == pytest.approx([np.sqrt(2 / np.pi), 30.0333], rel=1e-4)
+
+
+# The firm's own search ------------------------------------------------------------------------------------------------
+
+
+def expected_of_best(boxes: list[Box], k: int) -> float:
+    """E of the sum of the k largest positive values, over every outcome."""
+    total = 0.0
+    for draw in itertools.product(*(range(len(box.values)) for box in boxes)):
+        chance = np.prod([box.probs[j] for box, j in zip(boxes, draw, strict=True)])
+        values = sorted((float(box.values[j]) for box, j in zip(boxes, draw, strict=True)), reverse=True)
+        total += float(chance) * sum(max(0.0, v) for v in values[:k])
+    return total
+
+
+def with_inspected(fit: Fitted, inspected: Any) -> Fitted:
+    return replace(fit, realised=replace(fit.realised, inspected=np.asarray(inspected)))
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 10_000), capacity=st.integers(1, 2))
+def test_the_firms_own_search_is_worth_what_every_outcome_says(seed: int, capacity: int) -> None:
+    instance = random_instance(seed, searches=3, candidates=4, capacity=capacity)
+    who = np.random.default_rng(seed).random(12) < 0.6
+    fit = with_inspected(as_if_fitted(instance), who)
+    found = OwnSearch.of(fit)
+    worth = 0.0
+    for s, search in enumerate(instance.searches):
+        own = [box for box, seen in zip(search.candidates, who[4 * s : 4 * s + 4], strict=True) if seen]
+        boxes = [box for box in own if isinstance(box, Box)]
+        worth += expected_of_best(boxes, capacity) - sum(box.cost for box in boxes)
+    assert found.worth == pytest.approx(worth, abs=1e-9)
+    gain = firm_search(fit, ()).unconstrained
+    assert gain.gain == pytest.approx(solve(instance).unconstrained.utility - worth, abs=1e-8)
+    assert gain.gain >= -1e-9
+    assert gain.parts.positions + gain.parts.cost + gain.parts.quality == pytest.approx(gain.gain, abs=1e-9)
+    changes = gain.by_group["group"]
+    outcome = solve(instance).unconstrained
+    assert sum(c.inspected for c in changes.values()) == pytest.approx(outcome.inspected.sum() - who.sum())
+    assert sum(c.selected for c in changes.values()) == pytest.approx(outcome.selected.sum() - found.selected.sum())
+
+
+def staged_history(searches: int = 12, each: int = 6, seed: int = 3) -> History:
+    """Phone, then onsite with a score, then hired."""
+    rng = np.random.default_rng(seed)
+    n = searches * each
+    cv, search = rng.normal(size=n), np.repeat(np.arange(searches), each)
+    phone = rng.random(n) < 0.8
+    passed = phone & (rng.random(n) < 0.7)
+    onsite = passed & (rng.random(n) < 0.9)
+    score = np.where(onsite, 5 + cv + rng.normal(size=n), np.nan)
+    best = pd.Series(score).groupby(search).rank(ascending=False, method="first").to_numpy() <= 1
+    table = {
+        "search": [f"r{s}" for s in search],
+        "group": np.where(rng.random(n) < 0.5, "A", "B"),
+        "prior:cv": cv,
+        "score": score,
+        "selected": best,
+        "inspected": phone,
+        "stage:phone": pd.array(phone, dtype="boolean"),
+        "passed:phone": pd.array(np.where(phone, passed, None), dtype="boolean"),
+        "stage:onsite": pd.array(onsite, dtype="boolean"),
+        "passed:onsite": pd.array(np.where(onsite, best, None), dtype="boolean"),
+    }
+    return history(table, ("phone", "onsite"), "onsite")
+
+
+def test_of_chains_the_recorded_stages_stand() -> None:
+    """Against an instance in which only those who came so far are left, beginning at that stage, nothing to pay."""
+    found = fit(staged_history(), fitters=FITTERS, cost={"phone": 0.2, "onsite": 0.5}, points=4)
+    layout, reached = found.instance.layout, found.realised.reached
+    search = firm_search(found, ())
+    worths = [solve(found.instance).unconstrained.utility]
+    for stage, sunk in (("phone", 0.2), ("onsite", 0.7)):
+        left = []
+        for s, own in enumerate(found.instance.searches):
+            chains = []
+            for place, chain in enumerate(own.candidates, start=int(layout.search_ptr[s])):
+                assert isinstance(chain, Chain)
+                if reached[stage][place]:
+                    later = [t for t in chain.states if stage == "phone" or t.name != "phone"]
+                    states = [replace(t, reward=0.0) if t.name == stage else t for t in later]
+                    chains.append(Chain(chain.id, chain.group, stage, tuple(states)))
+            if chains:
+                left.append(Search(own.id, min(own.capacity, len(chains)), tuple(chains)))
+        cost = 0.2 * reached["phone"].sum() + (0.5 * reached["onsite"].sum() if sunk > 0.5 else 0.0)
+        paid = cost if stage == "phone" else 0.7 * reached["onsite"].sum()
+        worths.append(solve(Instance(tuple(left))).unconstrained.utility - paid)
+        if stage == "onsite":  # who was screened and failed has cost something too
+            worths[-1] -= 0.2 * (reached["phone"].sum() - reached["onsite"].sum())
+    assert [step for step, _ in search.steps] == ["phone", "onsite"]
+    assert [gain for _, gain in search.steps] == pytest.approx(-np.diff(worths), abs=1e-8)
+    assert search.utility == pytest.approx(worths[-1], abs=1e-8)
+    assert sum(gain for _, gain in search.steps) == pytest.approx(search.unconstrained.gain, abs=1e-8)
+
+
+def test_a_shift_moves_values_and_nothing_else() -> None:
+    instance = random_instance(4, searches=2, candidates=3)
+    moved = with_shift(instance, "X", 2.0)
+    laid = Instance(moved.searches).layout
+    assert moved.layout.reward == pytest.approx(laid.reward)
+    changed = moved.layout.reward - instance.layout.reward
+    member = instance.layout.candidate_group[instance.layout.state_candidate] == instance.layout.groups.index("X")
+    assert changed == pytest.approx(np.where(member & instance.layout.selecting, 2.0, 0.0))
+
+
+# Known firms ----------------------------------------------------------------------------------------------------------
+
+
+def firm(
+    seed: int, *, searches: int = 60, each: int = 20, bias: float = 0.0, gap: float = 0.0, hidden: float = 0.0
+) -> History:
+    """Scores 50 + 5 cv + 2 years + 8 z - gap for B; B is read with `bias` points and, in part, by its own z."""
+    rng = np.random.default_rng(seed)
+    n = searches * each
+    cv, years, z = rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)
+    group = np.where(rng.random(n) < 0.4, "B", "A")
+    known = 5 * cv + 2 * years
+    read = known + (group == "B") * (bias + hidden * z) + 3 * rng.normal(size=n)
+    search = np.repeat(np.arange(searches), each)
+    order = pd.Series(read).groupby(search).rank(ascending=False)
+    inspected = order.to_numpy() <= rng.integers(4, 7, searches)[search]
+    score = np.where(inspected, 50 + known + 8 * z - gap * (group == "B"), np.nan)
+    made = history(
+        {
+            "search": [f"r{s}" for s in search],
+            "group": group,
+            "group:Group": group,
+            "prior:cv": cv,
+            "prior:years": years,
+            "score": score,
+            "step:seen": inspected,
+        }
+    )
+    return replace(made, attributes=("Group",), steps=("seen",))
+
+
+def shift_of(data: History) -> Any:
+    found = revealed(data, standings_of(data), (), 1.0)
+    (step,) = found.steps
+    (shift,) = step.shifts
+    assert (shift.group, shift.reference, step.standing) == ("B", "A", "priors")
+    return shift
+
+
+def test_an_injected_bias_is_recovered_and_none_is_invented() -> None:
+    """`make validity` has the coverage over more firms; these are the first seeds."""
+    for bias in (0.0, -3.0):
+        shifts = [shift_of(firm(seed, bias=bias, gap=2.0)) for seed in range(8)]
+        assert np.mean([s.shift for s in shifts]) == pytest.approx(bias, abs=0.4)
+        assert sum(s.interval[0] <= bias <= s.interval[1] for s in shifts) >= 7
+        # at equal expected scores those of B, who score 2 lower, are read as if 2 points better
+        assert np.mean([s.equal_expectation for s in shifts]) == pytest.approx(bias + 2.0, abs=1.0)
+        assert all(s.equal_expectation_interval[1] - s.equal_expectation_interval[0] > 1 for s in shifts)
+
+
+def test_hidden_information_is_found_where_it_is() -> None:
+    def verdicts(hidden: float) -> list[str]:
+        found = []
+        for seed in range(6):
+            data = firm(seed, searches=100, hidden=hidden)
+            known = standings_of(data)
+            assert known is not None
+            groups = {"Group": data.table["group"].to_numpy()}
+            (test,) = hidden_information(known, groups, data.table["score"].to_numpy())
+            found.append(test.verdict)
+        return found
+
+    assert verdicts(0.0).count("found") <= 1
+    assert verdicts(8.0).count("found") >= 4
+
+
+def test_the_distance_is_to_the_rival_whose_place_is_at_stake() -> None:
+    standing = np.array([3.0, 1.0, 2.0, 0.0, 5.0])
+    seen = np.array([True, True, False, False, True])
+    search = np.array([0, 0, 0, 0, 1])
+    found = rival_distance(standing, seen, search)
+    for i in range(4):
+        rivals = sorted(np.delete(standing[:4], i), reverse=True)
+        assert found[i] == standing[i] - rivals[1]
+    assert np.isnan(found[4])
+
+
+def test_meaning_of_scores_is_the_regression_of_statsmodels() -> None:
+    data = firm(2, searches=120, gap=3.0)
+    table = data.table
+    scores = table["score"].to_numpy()
+    known = standings_of(data)
+    assert known is not None
+    search = known.search
+    family = np.array(["x", "y", "z"])[search % 3]
+    outcomes = (
+        scores * 0.5 + np.where(table["group"] == "B", 4.0, 0.0) + np.random.default_rng(1).normal(size=len(table))
+    )
+    hired = table["selected"].to_numpy()
+    groups = {"Group": table["group"].to_numpy()}
+    found = score_meanings(groups, family, search, scores, known.values, outcomes, hired)
+    assert [t.predicts for t in found.tables] == ["outcome", "score"] and found.left_out == ()
+    (row,) = found.tables[0].groups
+    s = scores[hired] - scores[hired].mean()
+    b = (table["group"][hired] == "B").to_numpy().astype(float)
+    x = np.column_stack([s, b, b * s, pd.get_dummies(family[hired]).to_numpy(dtype=float)])
+    expected = sm.OLS(outcomes[hired], x).fit(cov_type="cluster", cov_kwds={"groups": search[hired]}, use_t=True)
+    assert (row.level, row.slope) == pytest.approx(tuple(expected.params[1:3]))
+    assert row.level_interval == pytest.approx(tuple(expected.conf_int()[1]))
+    assert row.slope_p == pytest.approx(expected.pvalues[2])
+    assert row.level_interval[0] < 4 < row.level_interval[1]
+    few = score_meanings(groups, family, search, scores, None, outcomes, hired & (search < 12))
+    assert few.tables == () and len(few.left_out) == 2
+
+
+def test_the_interval_of_the_gain_holds_that_of_the_true_laws() -> None:
+    inside = 0
+    for seed in range(6):
+        data = firm(seed, searches=30, gap=2.0)
+        found = fit(data, fitters=FITTERS, fitter="normal", cost=1.0, capacity=2)
+        table = data.table.iloc[found.rows]
+        mean = 50 + 5 * table["prior:cv"] + 2 * table["prior:years"] - 2 * (table["group"] == "B")
+        z = np.asarray(found.instance.searches[0].candidates[0].values)  # type: ignore[union-attr]
+        z = (z - z.mean()) / z.std()
+        layout = found.instance.layout
+        boxes = [Box(f"c{i}", "A", 1.0, m + 8 * z, np.full(len(z), 1 / len(z))) for i, m in enumerate(mean.to_numpy())]
+        true = Instance(
+            tuple(
+                Search(name, 2, tuple(boxes[a:b]))
+                for name, a, b in zip(layout.search_ids, layout.search_ptr, layout.search_ptr[1:])
+            )
+        )
+        gain = firm_search(found, (), standings_of(data)).unconstrained
+        truth = firm_search(replace(found, instance=true), ()).unconstrained
+        assert gain.interval is not None and truth.interval is None
+        inside += gain.interval[0] <= truth.gain <= gain.interval[1]
+    assert inside >= 5
+
+
+def test_too_little_data_is_said() -> None:
+    data = firm(1, searches=3, each=8)
+    found = fit(data, fitters=FITTERS, cost=1.0)
+    decisions = firm_decisions(data, found, ())
+    assert decisions.revealed.steps == () and decisions.revealed.left_out
+    assert decisions.search.unconstrained.interval is None
+    assert [test.verdict for test in decisions.hidden] in ([], ["cannot-tell"])
+    assert decisions.scores.tables == () and decisions.scores.left_out
+    assert Against(found, None).gain("x", OwnSearch.of(found).visits).interval is None
