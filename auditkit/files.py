@@ -37,22 +37,33 @@ def read_regular(path: Path) -> bytes:
 
 def read_json(path: Path) -> tuple[Any, bytes]:
     """A JSON file and its bytes; whatever keeps it from being read is the user's to fix."""
+    content = read_file(path)
+    return parse_json(content, str(path)), content
+
+
+def read_file(path: Path) -> bytes:
+    """The bytes of a file that must be there."""
     try:
-        content = read_regular(path)
-        return json.loads(content.decode("utf-8-sig")), content
+        return read_regular(path)
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file")) from None
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be read: {error.strerror or error}")) from None
+    except (OSError, ValueError) as error:
+        raise InputError(Problem(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}")) from None
+
+
+def parse_json(content: bytes, place: str) -> Any:
+    """What the bytes of a JSON document hold."""
+    try:
+        return json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        raise InputError(Problem(str(path), "is not text in UTF-8")) from None
+        raise InputError(Problem(place, "is not text in UTF-8")) from None
     except json.JSONDecodeError as error:
-        place = f"{path}, line {error.lineno}, column {error.colno}"
-        raise InputError(Problem(place, f"is not JSON: {error.msg}")) from None
-    except ValueError:  # Python reads no integer of more than 4,300 digits, and opens no path with a NUL
-        raise InputError(Problem(str(path), "holds a number with too many digits", "round it")) from None
+        where = f"{place}, line {error.lineno}, column {error.colno}"
+        raise InputError(Problem(where, f"is not JSON: {error.msg}")) from None
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise InputError(Problem(place, "holds a number with too many digits", "round it")) from None
     except RecursionError:
-        raise InputError(Problem(str(path), "is nested too deeply")) from None
+        raise InputError(Problem(place, "is nested too deeply")) from None
 
 
 def sha256_of(path: Path, fix: str = "") -> str:

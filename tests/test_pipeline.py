@@ -22,9 +22,10 @@ from auditkit.config import Config, check
 from auditkit.data import KINDS
 from auditkit.errors import InputError
 from auditkit.report import findings, html
+from auditkit.report.audit import text_of
 from auditkit.report.document import dump
 from auditkit.report.people import in_general
-from auditkit.verification import same_numbers
+from auditkit.verification import NOISE, same_numbers
 from support.audit_helpers import HEADER, plugins, rows, save
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
@@ -337,10 +338,10 @@ def test_a_pdf_needs_pango_and_nothing_else_does(people: Path, tmp_path: Path, m
 
 def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     people = save(tmp_path / "people.csv", rows(searches=6, each=6))
-    document = audited(people, fit__points=10, report__replicates=0).document
+    document = audited(people, fit__points=10, report__replicates=0, report__what_if=False).document
     found = pipeline.verify_report(document, people, PLUGINS)
     assert found.failed == ()
-    assert found.not_checked == ()
+    assert found.not_checked == (pipeline.GIVEN,)
     assert len(found.checks) > 40
 
     def fails(change: Any) -> bool:
@@ -374,35 +375,70 @@ def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str |
         yield path
 
 
-def test_verify_notices_every_kind_of_changed_number(tmp_path: Path) -> None:
-    """Of the measured parts: one number of each kind (the path without positions) is changed at a time."""
-    sample = Path(__file__).parents[1] / "sample_data" / "hiring.csv"
-    data = tmp_path / "people.csv"
-    data.write_bytes(sample.read_bytes())
-    document = audited(data, mapping={"score": "none"}).document
-    assert document["firm"] is None and document["segments"]
-    assert pipeline.verify_report(document, data, PLUGINS).failed == ()
-    kinds: dict[tuple[str, ...], tuple[str | int, ...]] = {}
-    for part in pipeline.MEASURED:
-        for path in places(document[part], (part,)):
-            kinds.setdefault(tuple(key for key in path if isinstance(key, str)), path)
-    assert len(kinds) > 100
-    derived = json.loads(dump(document))
-    for path in kinds.values():
-        other = copy.deepcopy(document)
-        place: Any = other
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] += 1e-3
-        assert not same_numbers(str(path[0]), other[path[0]], derived[path[0]]).holds, path
-    for part in ("scope", "groups", "disparity", "segments", "funnel"):  # and once through the whole of it
-        other = copy.deepcopy(document)
-        path = next(path for kind, path in kinds.items() if kind[0] == part)
-        place = other
-        for key in path[:-1]:
-            place = place[key]
-        place[path[-1]] += 1
-        assert [c.claim for c in pipeline.verify_report(other, data, PLUGINS).failed] == [f"every number of {part}"]
+def changed(document: Doc, path: tuple[str | int, ...]) -> Doc:
+    """The document with one number that is a little another."""
+    other = copy.deepcopy(document)
+    place: Any = other
+    for key in path[:-1]:
+        place = place[key]
+    number = place[path[-1]]
+    place[path[-1]] = number + 1 if isinstance(number, int) else number * (1 + 1e-6) + 1e-6
+    return other
+
+
+def test_verify_notices_every_number_that_is_changed(people: Path) -> None:
+    """One number of each kind (the path without positions), and many more, are changed one at a time."""
+    audit = audited(people, fit__points=10, report__replicates=20)
+    document = json.loads(text_of(audit))
+    assert document["firm"] and document["constrained"] and document["frontier"] and document["sections"]
+    assert all(found.holds for found in pipeline.compare_reports(document, audit))
+    kinds: dict[tuple[str, ...], list[tuple[str | int, ...]]] = {}
+    for path in places(document):
+        kinds.setdefault(tuple(key for key in path if isinstance(key, str)), []).append(path)
+    assert len(kinds) > 200
+    given = 0
+    for kind, found in kinds.items():
+        if kind[0] in pipeline.UNDERIVED:
+            assert kind[0] in pipeline.GIVEN
+            given += 1
+            continue
+        for path in {found[0], found[len(found) // 2], found[-1]}:
+            part = {str(path[0]): document[path[0]]}
+            other = changed(part, path)
+            noise = 0.0 if path[0] in pipeline.MEASURED else NOISE
+            assert not same_numbers(str(path[0]), other[path[0]], part[path[0]], noise=noise).holds, path
+    assert given < 60
+    for part in ("scope", "disparity", "frontier", "sections", "constrained"):  # and through the whole of it
+        path = next(found[-1] for kind, found in kinds.items() if kind[0] == part)
+        failed = [c.claim for c in pipeline.compare_reports(changed(document, path), audit) if not c.holds]
+        assert failed == [f"every number of {part}"]
+    wrong = {**document, "groups": None, "more": 1}
+    failed = [c.claim for c in pipeline.compare_reports(wrong, audit) if not c.holds]
+    assert failed == ["every number of groups", "every number of more"]
+
+
+def test_a_forged_headline_is_noticed_in_json_and_pdf(auditkit: Any, tmp_path: Path) -> None:
+    people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
+    (tmp_path / "quick.toml").write_text("[report]\nreplicates = 0\n")
+    done = auditkit("report", people, "--config", "quick.toml", "--format", "pdf,json")
+    assert done.code == 0
+    if done.err:
+        pytest.skip("there is no Pango here")
+    stands = auditkit("verify", "people.audit.pdf", people)
+    assert (stands.code, stands.err) == (0, "")
+    assert f"not checked: {pipeline.GIVEN}" in stands.out
+    document = json.loads((tmp_path / "people.audit.json").read_text())
+    document["disparity"]["tables"][0]["groups"][0]["selected"] += 1
+    from auditkit.report import pdf
+
+    (tmp_path / "forged.pdf").write_bytes(pdf.render("<p>report</p>", dump(document).encode(), document["created"]))
+    falls = auditkit("verify", "forged.pdf", people)
+    assert falls.code == 1
+    assert "does not stand: every number of disparity: differ: disparity.tables[0].groups[0].selected" in falls.out
+    (tmp_path / "empty.pdf").write_bytes(pdf.render("<p>report</p>", b"{}", document["created"]))
+    none = auditkit("verify", "empty.pdf", people)
+    assert none.code == 2
+    assert "there is no report inside" in none.err
 
 
 def test_settings_are_checked_by_name(tmp_path: Path) -> None:

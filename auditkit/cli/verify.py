@@ -21,7 +21,7 @@ from auditkit.cli.options import (
 
 
 @click.command()
-@click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json")
+@click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json|REPORT.pdf")
 @click.argument("subject", type=DataType(path_type=Path), metavar="INSTANCE.json|DATA")
 @query_option
 @plugin_options
@@ -30,7 +30,8 @@ from auditkit.cli.options import (
 def verify(claimed: Path, subject: str | Path, query: str | None, as_json: bool, quiet: bool) -> int:
     """Check a solution or a report without the code that found it.
 
-    Policies are evaluated again by other algorithms and bounds re-derived from the duals. Exits with 1 if any claim
+    Policies are evaluated again by other algorithms and bounds re-derived from the duals. A report is also made once
+    more from its data and compared number by number; of a PDF the document inside is read. Exits with 1 if any claim
     does not stand.
     """
     with working("verifying", quiet) as say:

@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from auditkit.errors import InputError, Problem
 from auditkit.report.svg import lit
 
 VARIANT = "pdf/a-3a"
 ATTACHMENT = "report.json"
 PACKAGES = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0")
 EPOCH = "SOURCE_DATE_EPOCH"
+MOST_ATTACHED = 1 << 28
+"""Bytes of a document that is unpacked from a PDF."""
+
+_OPENING = b'{\n "format": "auditkit-report/'
 
 _environment = threading.Lock()
 
@@ -51,6 +58,26 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
     with _dated(when), _quiet():
         written: bytes = page.write_pdf(pdf_variant=VARIANT, attachments=[source])
     return written
+
+
+def attached(content: bytes, place: str) -> bytes:
+    """The document inside a PDF that `render` wrote. Every stream is looked at: no PDF library is needed for that."""
+    found = set()
+    for start in re.finditer(rb"stream\r?\n", content):
+        unpacking = zlib.decompressobj()
+        try:
+            if not unpacking.decompress(content[start.end() : start.end() + 4096], 64).startswith(_OPENING):
+                continue
+            unpacking = zlib.decompressobj()
+            found.add(unpacking.decompress(content[start.end() :], MOST_ATTACHED))
+        except zlib.error:
+            continue
+        if not unpacking.eof:
+            raise InputError(Problem(place, "the document inside is too large or cut off", "verify the JSON beside it"))
+    if len(found) != 1:
+        what = "there are several reports inside" if found else "there is no report inside"
+        raise InputError(Problem(place, what, "name a PDF that auditkit report has written, or its JSON"))
+    return found.pop()
 
 
 def _weasyprint() -> Any:

@@ -8,6 +8,6 @@ problem: the layout of states, and the rows and measures that the constraint plu
 
 from auditkit.verification.check_report import check_report
 from auditkit.verification.check_solution import check_solution
-from auditkit.verification.claims import TOLERANCE, Check, Verified, same_numbers
+from auditkit.verification.claims import NOISE, TOLERANCE, Check, Verified, same_numbers
 
-__all__ = ["TOLERANCE", "Check", "Verified", "check_report", "check_solution", "same_numbers"]
+__all__ = ["NOISE", "TOLERANCE", "Check", "Verified", "check_report", "check_solution", "same_numbers"]

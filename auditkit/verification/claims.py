@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from auditkit.display import Shown
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 TOLERANCE = 1e-8
 """How far a claim may be from what is found here, relative to the size of its terms."""
+
+SAME_DIGITS = 1e-9
+NOISE = 1e-9
+MOST_DIFFERENCES = 5
 
 
 @dataclass(frozen=True)
@@ -74,26 +79,34 @@ def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
     return claimed is not None and abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
 
 
-def same_numbers(name: str, claimed: Any, found: Any, tolerance: float = 1e-9) -> Check:
-    """Whether a part of a document is what was derived again, number by number."""
-    wrong = list(_differences(claimed, found, "", tolerance))
-    return Check(f"every number of {name}", not wrong, f"differ: {', '.join(wrong[:5])}")
+def same_numbers(name: str, claimed: Any, found: Any, *, noise: float = 0.0, tolerance: float = SAME_DIGITS) -> Check:
+    """Whether a part of a document is what was derived again, number by number and word by word.
 
+    `tolerance` is relative; `noise` is allowed beside it where a number is what rounding leaves of zero.
+    """
 
-def _differences(claimed: Any, found: Any, place: str, tolerance: float) -> Iterator[str]:
-    if isinstance(claimed, dict) and isinstance(found, dict):
-        for key in dict.fromkeys([*claimed, *found]):
-            if key in claimed and key in found:
-                yield from _differences(claimed[key], found[key], f"{place}.{key}", tolerance)
-            else:
-                yield f"{place}.{key}"
-    elif isinstance(claimed, list) and isinstance(found, list | tuple):
-        if len(claimed) != len(found):
-            yield f"{place} (length)"
-        for i, (one, other) in enumerate(zip(claimed, found, strict=False)):
-            yield from _differences(one, other, f"{place}[{i}]", tolerance)
-    elif isinstance(claimed, int | float) and isinstance(found, int | float) and not isinstance(claimed, bool):
-        if not abs(claimed - found) <= tolerance * (1 + abs(found)):
+    def differences(claimed: Any, found: Any, place: str) -> Iterator[str]:
+        if isinstance(claimed, dict) and isinstance(found, dict):
+            for key in dict.fromkeys([*claimed, *found]):
+                if key in claimed and key in found:
+                    yield from differences(claimed[key], found[key], f"{place}.{key}")
+                else:
+                    yield f"{place}.{key}"
+        elif isinstance(claimed, list) and isinstance(found, list | tuple):
+            if len(claimed) != len(found):
+                yield f"{place} (length)"
+            for i, (one, other) in enumerate(zip(claimed, found, strict=False)):
+                yield from differences(one, other, f"{place}[{i}]")
+        elif _is_number(claimed) and _is_number(found):
+            if not abs(claimed - found) <= tolerance * max(abs(claimed), abs(found)) + noise:
+                yield place
+        elif isinstance(claimed, bool) != isinstance(found, bool) or claimed != found:
             yield place
-    elif claimed != found:
-        yield place
+
+    wrong = list(islice(differences(claimed, found, name), MOST_DIFFERENCES + 1))
+    more = ", ..." if len(wrong) > MOST_DIFFERENCES else ""
+    return Check(f"every number of {name}", not wrong, f"differ: {', '.join(wrong[:MOST_DIFFERENCES])}{more}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
