@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -118,3 +120,91 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
         if isinstance(error, OSError):
             raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}", "see -o")) from None
         raise
+
+
+WRITING = ".writing"
+_READY = ".ready"
+
+
+def write_together(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
+    """Write several files so that they appear together or not at all.
+
+    They are written into a hidden folder, brought to the disk and marked as ready, and then renamed one by one. An
+    error takes back what was renamed. What a killed program left is settled by the next one that writes into the same
+    folder: a set that was ready is completed, one that was not is removed.
+    """
+    try:
+        with ExitStack() as stack:
+            with _locked(folder):  # nobody takes the new folder for a leftover before it is held
+                _settle(folder)
+                hidden = Path(tempfile.mkdtemp(dir=folder, prefix=f".{next(iter(files), '')}.", suffix=WRITING))
+                stack.callback(shutil.rmtree, hidden, ignore_errors=True)
+                stack.enter_context(_locked(hidden))
+            mask = os.umask(0)
+            os.umask(mask)
+            for name, content in files.items():
+                _to_disk(hidden / name, content)
+                (hidden / name).chmod(0o666 & ~mask)
+            _to_disk(hidden / _READY, b"")
+            _rename_all(hidden, folder, files)
+    except OSError as error:
+        place = error.filename or folder
+        raise InputError(Problem(str(place), f"cannot be written: {error.strerror or error}", "see -o")) from None
+    return [folder / name for name in files]
+
+
+def _settle(folder: Path) -> None:
+    """Complete or remove what killed programs left in a folder; what a living one is writing stays."""
+    for hidden in sorted(folder.glob(f".*{WRITING}")):
+        with suppress(OSError), _locked(hidden, wait=False):
+            if (hidden / _READY).exists():
+                for file in sorted(hidden.iterdir()):
+                    if not file.name.startswith("."):
+                        file.replace(folder / file.name)
+            shutil.rmtree(hidden)
+
+
+def _rename_all(hidden: Path, folder: Path, names: Iterable[str]) -> None:
+    """Rename every file into place; where one cannot be, the others are put back as they were."""
+    old: dict[str, Path | None] = {}
+    try:
+        for name in names:
+            target, kept = folder / name, hidden / f".old-{name}"
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+            if target.exists():
+                shutil.copy2(target, kept)
+            old[name] = kept if target.exists() else None
+            (hidden / name).replace(target)
+    except BaseException:
+        (hidden / _READY).unlink(missing_ok=True)  # nobody shall complete what is taken back
+        for name, before in old.items():
+            if not (hidden / name).exists():
+                if before is None:
+                    (folder / name).unlink(missing_ok=True)
+                else:
+                    before.replace(folder / name)
+        raise
+
+
+def _to_disk(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
+    """Hold a folder, or raise BlockingIOError; the system lets go when the program ends, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # leftovers are then taken for those of a dead program
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+    finally:
+        os.close(handle)

@@ -12,7 +12,7 @@ from auditkit.config import Config, Format
 from auditkit.data import History
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem
-from auditkit.files import write_bytes
+from auditkit.files import write_bytes, write_together
 from auditkit.fitting.fitted import Fitted
 from auditkit.report import document as documents
 from auditkit.report import view
@@ -189,13 +189,11 @@ class Written:
 def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Written:
     """Write the report as STEM.html, STEM.json and STEM.pdf, whichever the settings ask for.
 
-    Everything is rendered before the first file is touched, and each is written under a temporary name and renamed.
+    Everything is rendered before the first file is touched, and the files appear together or not at all.
     Where WeasyPrint cannot be used, the other files are written all the same.
     """
     made, no_pdf = rendered(audit, audit.config.report.formats, progress)
-    files = []
-    for name, content in made.items():
-        path = stem.with_name(f"{stem.name}.{name}")
-        write_bytes(path, content)
-        files.append(path)
+    if not made:
+        return Written((), no_pdf)
+    files = write_together(stem.parent, {f"{stem.name}.{name}": content for name, content in made.items()})
     return Written(tuple(files), no_pdf)
