@@ -139,7 +139,8 @@ def _entry(
     checks += _outcome(name, claimed, layout, visits)
     if gain is not None and claimed.get("against_firm") is not None:
         found = gain(name, visits)
-        checks.append(same_numbers(f"{name}: gain over the firm's own search", claimed["against_firm"], found, 1e-6))
+        what = f"{name}: gain over the firm's own search"
+        checks.append(same_numbers(what, claimed["against_firm"], found, noise=1e-6, tolerance=1e-6))
     same = [(dual["label"], dual["sense"]) for dual in claimed["duals"]] == [(r.label, r.sense) for r in rows.rows]
     checks.append(Check(f"{name}: the rows are those of its constraints", same))
     if not same:
