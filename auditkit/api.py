@@ -33,6 +33,7 @@ from auditkit.report.audit import Audit
 from auditkit.scenarios import Answers
 from auditkit.solver import Solution
 from auditkit.solver import solve as solve_instance
+from auditkit.solver.engine import LOCAL, running
 from auditkit.solver.g_rdip import Settings
 from auditkit.verification import Verified
 
@@ -111,6 +112,7 @@ def solve(
     method: str = "column-generation",
     *,
     settings: Settings | None = None,
+    engine: str = LOCAL,
     plugins_dir: Folders = (),
 ) -> Solution:
     """The best policy without and under constraints, exactly, with a certificate.
@@ -125,7 +127,8 @@ def solve(
     elif isinstance(instance, Fitted):
         instance = instance.instance
     made = pipeline.constraints_of([*named, *(_keys(constraints) or ())], plugins) or []
-    return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256)
+    with running(engine, plugins.tell):
+        return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256)
 
 
 def audit(
@@ -140,6 +143,7 @@ def audit(
     fitter: str | None = None,
     propensity: bool | None = None,
     blind: bool | None = None,
+    engine: str | None = None,
     template_dir: str | Path | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
@@ -166,6 +170,7 @@ def whatif(
     fitter: str | None = None,
     propensity: bool | None = None,
     blind: bool | None = None,
+    engine: str | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Answers:

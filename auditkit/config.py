@@ -32,6 +32,7 @@ OPTIONS = {
     "propensity": "fit__propensity",
     "blind": "fit__blind",
     "constraints": "constraints",
+    "engine": "engine",
     "formats": "report__formats",
     "template_dir": "report__template_dir",
 }
@@ -42,6 +43,8 @@ RUN_ONLY = ("thresholds", "history", "alerts")
 """What is done with a report once it is made."""
 _DATABASE = ("database", "database_env", "query")
 """A report has them in `input`, without a password."""
+_ENGINE = ("engine",)
+"""No number of a report depends on it, and it names a machine."""
 _TABLES = {
     "thresholds": "is not a table: write [thresholds] above its keys",
     "history": "is not a table: write [history] above its keys",
@@ -122,6 +125,7 @@ class Config(_Part):
         default_factory=dict, description="column of units = how many can be selected in each, or unit = how many"
     )
     value_scale: float = Field(default=1.0, gt=0, description="worth of one score point, in the unit of costs")
+    engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
     constraints: list[dict[str, Any]] | None = Field(
         default=None, description="none given: parity, impact-ratio and a quota"
@@ -157,7 +161,7 @@ class Config(_Part):
         document = self.model_dump(mode="json")
         document["source"] = None if self.source is None else self.source.name
         document["report"]["template_dir"] = None if self.report.template_dir is None else self.report.template_dir.name
-        for name in (*RUN_ONLY, *_DATABASE):
+        for name in (*RUN_ONLY, *_DATABASE, *_ENGINE):
             document.pop(name)
         return document
 

@@ -50,6 +50,7 @@ from auditkit.report.audit import Audit, Written, text_of, write
 from auditkit.report.report_schema import ReportModel
 from auditkit.report.section import Section, Subject
 from auditkit.scenarios import Answers, ask
+from auditkit.solver import engine
 from auditkit.verification import NOISE, Check, Verified, check_report, check_solution, same_numbers
 
 if TYPE_CHECKING:
@@ -79,6 +80,11 @@ def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = sil
 
     `when` is the moment that the report is dated with; now, if it is not given.
     """
+    with engine.running(config.engine, plugins.tell):
+        return _audit(data, config, plugins, progress, when)
+
+
+def _audit(data: Data, config: Config, plugins: Plugins, progress: Progress, when: str | None) -> Audit:
     faults = Faults(plugins)
     when = when or documents.created()
     constraints = constraints_of(config.constraints, plugins)
@@ -218,13 +224,14 @@ def ask_about(
 ) -> Answers:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
     constraints = constraints_of(config.constraints, plugins)
-    progress("reading the data")
-    shown = protect(read(data, config, plugins), config.report.suppress_below)
-    progress("fitting priors")
-    fitted, missing = try_to_fit(shown, config, plugins)
-    if fitted is None:
-        raise InputError([Problem("", reason) for reason in missing])
-    return questions(fitted, constraints, plugins, group=group, progress=progress)
+    with engine.running(config.engine, plugins.tell):
+        progress("reading the data")
+        shown = protect(read(data, config, plugins), config.report.suppress_below)
+        progress("fitting priors")
+        fitted, missing = try_to_fit(shown, config, plugins)
+        if fitted is None:
+            raise InputError([Problem("", reason) for reason in missing])
+        return questions(fitted, constraints, plugins, group=group, progress=progress)
 
 
 def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plugins) -> list[Constraint] | None:

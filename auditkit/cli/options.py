@@ -53,6 +53,11 @@ def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield lambda text: bar.update(task, description=printable(text))
 
 
+def warn(line: str) -> None:
+    """Something that a user should know, whether progress is shown or not."""
+    click.echo(f"warning: {line}", err=True)
+
+
 def load_plugins() -> Plugins:
     """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
     from auditkit import plugin_manager
@@ -63,9 +68,6 @@ def load_plugins() -> Plugins:
     strict = bool(asked.get(STRICT_PLUGINS))
     if plugins.warnings and strict:
         raise InputError([Problem("", line) for line in plugins.warnings])
-
-    def warn(line: str) -> None:
-        click.echo(f"warning: {line}", err=True)
 
     for line in plugins.warnings:
         warn(line)
@@ -118,6 +120,11 @@ constraint_option = click.option(
     metavar="SPEC",
     help="name or name:key=value,... (repeatable), e.g. quota:group=F,share=0.4,on=inspection",
 )
+engine_option = click.option(
+    "--engine",
+    metavar="NAME",
+    help="where to compute: local (the default), dask (worker processes here), or tcp://HOST:PORT (a dask scheduler)",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
@@ -166,7 +173,12 @@ _REPORT_OPTIONS = (
         "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones"
     ),
 )
-_GROUPS = {"data": _DATA_OPTIONS, "fit": _FIT_OPTIONS, "constraints": (constraint_option,), "report": _REPORT_OPTIONS}
+_GROUPS = {
+    "data": _DATA_OPTIONS,
+    "fit": _FIT_OPTIONS,
+    "constraints": (constraint_option, engine_option),
+    "report": _REPORT_OPTIONS,
+}
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, FINDING, audit_argument, json_option, load_plugins, plugin_options
+from auditkit.cli.options import (
+    DONE,
+    FINDING,
+    audit_argument,
+    engine_option,
+    json_option,
+    load_plugins,
+    plugin_options,
+    warn,
+)
 from auditkit.cli.output import print_json
 from auditkit.text import printable
 
@@ -23,10 +33,11 @@ if TYPE_CHECKING:
 @click.option(
     "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="for another run that is under way"
 )
+@engine_option
 @plugin_options
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="print findings and removals only")
-def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> int:
+def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool, quiet: bool) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
     Exits with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
@@ -36,14 +47,12 @@ def run(audit: Path, force: bool, wait: float, as_json: bool, quiet: bool) -> in
     from auditkit.scheduled.job import job
 
     chosen = settings.read(audit)
+    chosen = replace(chosen, config=chosen.config.over(engine=engine))
     plugins = load_plugins()
 
     def say(text: str) -> None:
         if not quiet:
             click.echo(text, err=True)
-
-    def warn(text: str) -> None:
-        click.echo(f"warning: {text}", err=True)
 
     channels = chosen.channels(plugins.alerts)
     done = run_once(chosen, job(chosen, plugins, say, warn), channels, os.environ, force=force, wait=wait, say=say)

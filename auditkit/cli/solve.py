@@ -13,10 +13,12 @@ from auditkit.cli.options import (
     DONE,
     FINDING,
     constraint_option,
+    engine_option,
     json_option,
     load_plugins,
     plugin_options,
     quiet_option,
+    warn,
     working,
 )
 from auditkit.cli.output import print_table
@@ -45,6 +47,7 @@ MOST_ROWS = 25
 @click.option("--outer", type=int, help="g-rdip: outer rounds (default: from epsilon and delta)")
 @click.option("--inner", type=int, help="g-rdip: inner rounds (default: from epsilon and delta)")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="write the JSON document to this file")
+@engine_option
 @plugin_options
 @json_option
 @quiet_option
@@ -57,6 +60,7 @@ def solve(
     outer: int | None,
     inner: int | None,
     output: Path | None,
+    engine: str | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -75,9 +79,11 @@ def solve(
     constraints = make_constraints(load_plugins().constraints, named)
     with working("solving (the first run compiles for some seconds)", quiet):
         from auditkit.solver import solve as solve_instance
+        from auditkit.solver.engine import LOCAL, running
         from auditkit.solver.g_rdip import Settings
 
-        solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))
+        with running(engine or LOCAL, warn):
+            solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))
         text = json.dumps(replace(solution, sha256=sha256).to_json(), indent=1, allow_nan=False)
     if output is not None:
         write_text(output, text + "\n")

@@ -17,11 +17,12 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.solver import box_kernels
+from auditkit.solver import box_kernels, engine
 from auditkit.solver.box_kernels import Boxes, Weights
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.evaluate import Prepared, in_threads, nested, pieces, tolerance
 from auditkit.solver.policy import Policy
+from auditkit.solver.room_kernels import Nested
 
 MOST_BLOCKS = 200
 
@@ -119,16 +120,21 @@ class BlockSums:
         return Types.of_boxes(self.layout, self.cells.label, self.further)
 
     @cached_property
-    def _typed_rows(self) -> Rows:
+    def typed_rows(self) -> Rows:
         assert self.types is not None
         return self.types.restrict(self.rows)
 
     def of_policy(self, policy: Policy) -> Sums:
         """The sums of a policy; if it is one of other rows, they must weigh candidates of a type alike too."""
+        elsewhere = engine.current()
+        found = None if elsewhere is None else elsewhere.sums(self, policy)
+        return self._of_policy(policy) if found is None else found
+
+    def _of_policy(self, policy: Policy) -> Sums:
         types = self.types
         if types is None:
             return self.of_visits(Prepared.of_policy(self.layout, self.rows, policy).visits())
-        typed = self._typed_rows
+        typed = self.typed_rows
         if policy.rows is not None:
             policy = Policy(policy.levels, types.restrict(policy.rows))
         rewards = policy.rewards(types, typed)
@@ -137,21 +143,12 @@ class BlockSums:
     def _of_types(self, rewards: Floats, tol: Floats) -> Sums:
         layout, types = self.layout, self.types
         assert types is not None
-        index = np.empty_like(rewards)
         boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
-        box_kernels.box_indices(0, len(types.ptr) - 1, types.ptr, types.chance, rewards, tol, index)
-        found = Sums(np.zeros(self.blocks), np.zeros((self.blocks, self.cells.count)), np.zeros(len(self.entry_block)))
-        weights, ranges = self._weights, pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]])
-        limits, into = nested(layout), (weights, found.utility, found.counts, found.further)
-        if rewards.shape[1] == 1:
-            events = box_kernels.type_events(types.ptr, types.chance, index, types.reward)
-            in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, self.ptr, boxes, limits, events, *into))
-        else:
-            in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, self.ptr, boxes, limits, index, tol, *into))
-        return found
+        ranges = pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]])
+        return sums_of_boxes(self.ptr, boxes, nested(layout), self.weights, self.cells.count, rewards, tol, ranges)
 
     @cached_property
-    def _weights(self) -> Weights:
+    def weights(self) -> Weights:
         types = self.types
         assert types is not None
         cell = self.cells.of_state[types.states].astype(np.int64)
@@ -159,7 +156,7 @@ class BlockSums:
         pairs: list[tuple[int, int]] = []
         coefficients: list[Floats] = []
         for number, j in enumerate(self.alone):
-            row = self._typed_rows.rows[j]
+            row = self.typed_rows.rows[j]
             for t in np.unique(owner[row.states]):
                 inside = (
                     (low := np.searchsorted(row.states, types.ptr[t])),
@@ -203,3 +200,26 @@ class BlockSums:
     def totals(self, values: Floats) -> Floats:
         """The value of each row, blocks added up in their order."""
         return np.bincount(self.row, values, minlength=len(self.rows)).astype(np.float64)
+
+
+def sums_of_boxes(
+    block_ptr: Ints,
+    boxes: Boxes,
+    limits: Nested | None,
+    weights: Weights,
+    cells: int,
+    rewards: Floats,
+    tol: Floats,
+    ranges: list[tuple[int, int]],
+) -> Sums:
+    """What the policy of some rewards (of the states of types) yields in each block; threads share the `ranges`."""
+    blocks, index = len(block_ptr) - 1, np.empty_like(rewards)
+    box_kernels.box_indices(0, len(boxes.type_ptr) - 1, boxes.type_ptr, boxes.prob, rewards, tol, index)
+    found = Sums(np.zeros(blocks), np.zeros((blocks, cells)), np.zeros(len(weights.entry_block)))
+    into = (weights, found.utility, found.counts, found.further)
+    if rewards.shape[1] == 1:
+        events = box_kernels.type_events(boxes.type_ptr, boxes.prob, index, weights.reward)
+        in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
+    else:
+        in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, block_ptr, boxes, limits, index, tol, *into))
+    return found
