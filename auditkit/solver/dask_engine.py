@@ -12,6 +12,7 @@ that Ctrl-C in a terminal reaches this process alone.
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import logging
 import os
@@ -22,7 +23,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any
@@ -202,12 +203,16 @@ def connected(address: str, tell: Tell) -> Iterator[DaskEngine]:
     """The engine of a scheduler that is running already."""
     with _quietly():
         try:
-            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-        except (OSError, TimeoutError):
-            fix = "start one with: dask scheduler"
-            raise InputError(Problem("engine", f"no scheduler answers at {address}", fix)) from None
+            with ThreadPoolExecutor(1) as aside:  # a notebook has an event loop in this thread
+                found = aside.submit(asyncio.run, _identity(address)).result()
+            client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False) if found == "Scheduler" else None
+        except OSError:
+            client = None
         except (TypeError, ValueError, RuntimeError) as error:  # no certificates
             raise InputError(Problem("engine", f"{address} cannot be used: {error}")) from None
+        if client is None:
+            fix = "start one with: dask scheduler"
+            raise InputError(Problem("engine", f"no scheduler answers at {address}", fix))
         try:
             check = partial(_check, client, address)
             check()
@@ -249,6 +254,17 @@ def on_this_machine(tell: Tell) -> Iterator[DaskEngine]:
                 worker.wait()
             with suppress(*LOST):
                 cluster.close(timeout=CONNECT_SECONDS)
+
+
+async def _identity(address: str) -> Any:
+    """Who answers at an address; a Client would wait forever for somebody who listens and says nothing."""
+
+    async def ask() -> Any:
+        options = distributed.Security().get_connection_args("client")
+        async with distributed.rpc(address, timeout=CONNECT_SECONDS, connection_args=options) as peer:
+            return (await peer.identity())["type"]
+
+    return await asyncio.wait_for(ask(), CONNECT_SECONDS)
 
 
 def _worker(scheduler: str, folder: str) -> subprocess.Popen[bytes]:

@@ -36,7 +36,7 @@ asyncio.run(serve())
         yield process.stdout.readline().strip(), process
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 @contextmanager
