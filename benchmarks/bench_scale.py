@@ -11,19 +11,22 @@ import os
 import resource
 import sys
 import time
+from unittest import mock
 
 import numpy as np
+from timing import best_of
 
 from auditkit.constraints.binding import bind
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.plugins.impact_ratio import ImpactRatio
 from auditkit.plugins.parity import Parity
-from auditkit.solver import solve
+from auditkit.solver import block_sums, engine, solve
 from auditkit.solver.block_sums import Cells
 from auditkit.solver.oracle import Oracle
 
 SIZES = (10_000, 100_000, 1_000_000)
+DASK_SIZE = 200_000
 PER_SEARCH, STRATA, VALUES = 25, 400, 10
 GROUPS = ("A", "B", "C", "D", "E", "F")
 PHASES = ("make", "layout", "types", "evaluation", "parity", "impact ratio", "evaluations", "lotteries", "megabytes")
@@ -81,6 +84,26 @@ def measure(candidates: int) -> list[float]:
     return [*found, float(parity.evaluations), float(parity.mixture.randomised), memory]
 
 
+def on_dask(candidates: int) -> list[float]:
+    """Seconds by the clock of an evaluation: in one thread of one process, in its threads, and on dask workers."""
+    layout = firm(candidates).layout
+    oracle = Oracle(layout, bind([Parity()], layout))
+    points = [np.full(len(oracle.rows), 0.01 * i) for i in range(6)]
+
+    def seconds() -> float:
+        return best_of(3, lambda: [oracle.at(duals) for duals in points]) / len(points)
+
+    oracle.at(points[0])
+    with mock.patch.object(block_sums, "pieces", lambda first: [(0, len(first) - 1)]):
+        found = [seconds()]
+    found.append(seconds())
+    begin = time.perf_counter()
+    with engine.running("dask"):
+        oracle.at(points[0])
+        found += [time.perf_counter() - begin, seconds()]
+    return found
+
+
 def in_own_process(candidates: int) -> list[float]:
     read, write = os.pipe()
     child = os.fork()
@@ -107,6 +130,12 @@ def main() -> None:
         for i, name in ((4, "parity"), (5, "impact ratio")):
             print(f"  {name} in the time of {numbers[i] / max(numbers[3], 1e-9):.0f} evaluations")
         before = numbers
+    size = min(sizes[-1], DASK_SIZE)
+    one, threads, start, dask = on_dask(size)
+    print(f"\nan evaluation of {size:,} candidates by the clock, on {os.cpu_count()} cores")
+    print(f"  one thread     {one:10.3f}")
+    print(f"  threads        {threads:10.3f}  ({threads / one:.2f} of one thread)")
+    print(f"  dask workers   {dask:10.3f}  ({dask / one:.2f} of one thread, {start:.1f} s to start and send)")
 
 
 if __name__ == "__main__":

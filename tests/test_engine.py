@@ -35,7 +35,7 @@ from auditkit.solver.policy import Level, Policy
 from support.clusters import NOBODY, scheduler, workers
 from support.constraints import build
 from support.instances import boxes
-from support.tiny import chain_instance
+from support.tiny import add_limits, box_instance, chain_instance
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "four-boxes.json"
 PYTHON = (sys.executable, "-P")
@@ -61,6 +61,12 @@ def chains(seed: int) -> Instance:
     return instance_from_document(chain_instance(np.random.default_rng(seed), searches=9, candidates=3))
 
 
+def limited(seed: int) -> Instance:
+    """Boxes with limits inside their searches."""
+    rng = np.random.default_rng(seed)
+    return instance_from_document(add_limits(rng, box_instance(rng, searches=9, candidates=5)))
+
+
 class Marked(Constraint):
     """A constraint of a plugin that nobody else can load."""
 
@@ -77,7 +83,7 @@ SPECS = ["parity", "quota:group=Y,share=0.4", "parity:min_value=3", "floor:minim
 
 
 @pytest.mark.parametrize("wanted", [1, 2, 5, 100])
-@pytest.mark.parametrize("make", [few_kinds, chains])
+@pytest.mark.parametrize("make", [few_kinds, chains, limited])
 @pytest.mark.parametrize("specs", [SPECS[:1], SPECS])
 @pytest.mark.parametrize("seed", range(3))
 def test_pieces_yield_what_the_whole_yields(
@@ -261,6 +267,7 @@ PROBLEMS: dict[str, tuple[Callable[[int], Instance], list[str], str]] = {
         ["parity:basis=count,on=inspection", "floor:minimum=0.05"],
         "column-generation",
     ),
+    "limits": (limited, ["parity:basis=count"], "column-generation"),
     "convex": (few_kinds, ["nash-welfare:level=group,minimum=4", "parity:tolerance=0.1"], "column-generation"),
     "rdip": (few_kinds, ["quota:group=Z,share=0.3"], "rdip"),
     "caratheodory": (few_kinds, ["quota:group=Z,share=0.3", "budget:limit=30"], "caratheodory"),
