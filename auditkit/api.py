@@ -33,8 +33,8 @@ from auditkit.report.audit import Audit
 from auditkit.scenarios import Answers
 from auditkit.solver import Solution
 from auditkit.solver import solve as solve_instance
-from auditkit.solver.engine import LOCAL, running
 from auditkit.solver.g_rdip import Settings
+from auditkit.solver.start_engine import LOCAL, running
 from auditkit.verification import Verified
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Layout
 from auditkit.model.search import Box, Search
-from auditkit.solver import Solution, block_pieces, dask_engine, engine, solve
+from auditkit.solver import Solution, block_pieces, dask_engine, engine, solve, start_engine
 from auditkit.solver.block_sums import BlockSums
 from auditkit.solver.dask_engine import DaskEngine
 from auditkit.solver.policy import Level, Policy
@@ -171,7 +171,7 @@ def modules_in(sent: bytes) -> set[str]:
     ],
 )
 def test_a_name_that_no_engine_has(name: str, words: str) -> None:
-    with pytest.raises(InputError, match=r"^engine: ") as caught, engine.running(name):
+    with pytest.raises(InputError, match=r"^engine: ") as caught, start_engine.running(name):
         pass
     assert words in str(caught.value) and len(caught.value.problems) == 1
 
@@ -215,7 +215,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def on_dask() -> Iterator[DaskEngine]:
-    with engine.running("dask"):
+    with start_engine.running("dask"):
         found = engine.current()
         assert isinstance(found, DaskEngine)
         engine._running.remove(found)  # tests start it
@@ -297,7 +297,7 @@ def test_every_engine_finds_the_same(
     expected = 0 if problem == "convex" else 1
     assert (len(answers) > 0) == expected
     count = len(answers)
-    with engine.running(address):
+    with start_engine.running(address):
         same(here, solved(problem, seed))
     assert len(answers) == 2 * count
     assert engine.current() is None
@@ -362,7 +362,7 @@ def test_when_nobody_is_left_the_command_goes_on_alone(monkeypatch: pytest.Monke
     with scheduler() as (where, _), workers(where, 2):
         said: list[str] = []
         killed = killing(monkeypatch, pids)
-        with engine.running(where, said.append):
+        with start_engine.running(where, said.append):
             same(here, solved("many types", 5))
         assert len(killed) == 2 and said == ["the workers of the engine are gone: this process goes on alone"]
 
@@ -373,7 +373,7 @@ def test_a_scheduler_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
     with scheduler() as (where, process), workers(where, 1):
         said: list[str] = []
         killing(monkeypatch, lambda _: [process.pid])
-        with engine.running(where, said.append):
+        with start_engine.running(where, said.append):
             same(here, solved("many types", 6))
         assert len(said) == 1
 
@@ -484,11 +484,11 @@ def test_however_a_command_ends_its_workers_do_too(how: signal.Signals) -> None:
     program = """
         import click, sys, time
         from auditkit import cli
-        from auditkit.solver import engine
+        from auditkit.solver import engine, start_engine
 
         @click.command()
         def wait():
-            with engine.running("dask"):
+            with start_engine.running("dask"):
                 engine.current()._gather_workers()
                 print("ready", flush=True)
                 time.sleep(600)

@@ -79,8 +79,8 @@ def solve(
     constraints = make_constraints(load_plugins().constraints, named)
     with working("solving (the first run compiles for some seconds)", quiet):
         from auditkit.solver import solve as solve_instance
-        from auditkit.solver.engine import LOCAL, running
         from auditkit.solver.g_rdip import Settings
+        from auditkit.solver.start_engine import LOCAL, running
 
         with running(engine or LOCAL, warn):
             solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))

@@ -5,6 +5,7 @@
 | index, capped values, exact evaluation | kernels.py (chains), box_kernels.py, evaluate.py |
 | candidates that are alike | candidate_types.py |
 | what a policy yields, by block of searches | block_sums.py, oracle.py; pool.py keeps it for other problems |
+| where policies are evaluated | engine.py, start_engine.py; dask_engine.py with block_pieces.py on clusters |
 | affine constraints | block_master.py, or the paper's rdip.py (one, by dual_search.py) and caratheodory.py (several) |
 | convex ones | convex.py with master.py, or the paper's g_rdip.py |
 | which constraints conflict | conflict.py |
