@@ -50,7 +50,7 @@ from auditkit.report.audit import Audit, Written, text_of, write
 from auditkit.report.report_schema import ReportModel
 from auditkit.report.section import Section, Subject
 from auditkit.scenarios import Answers, ask
-from auditkit.solver import engine
+from auditkit.solver import start_engine
 from auditkit.verification import NOISE, Check, Verified, check_report, check_solution, same_numbers
 
 if TYPE_CHECKING:
@@ -75,3 +75,302 @@ def silent(_: str) -> None:
     """Progress that nobody watches."""
 
 
+def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = silent, when: str | None = None) -> Audit:
+    """Run every stage that the data supports; raises InputError if the input or the settings are wrong.
+
+    `when` is the moment that the report is dated with; now, if it is not given.
+    """
+    with start_engine.running(config.engine, plugins.tell):
+        return _audit(data, config, plugins, progress, when)
+
+
+def _audit(data: Data, config: Config, plugins: Plugins, progress: Progress, when: str | None) -> Audit:
+    faults = Faults(plugins)
+    when = when or documents.created()
+    constraints = constraints_of(config.constraints, plugins)
+    progress("reading the data")
+    history = read(data, config, plugins, faults.leave_out)
+    shown = protect(history, config.report.suppress_below)
+    sections = prepare(plugins.sections, Subject(history, shown, config, when), faults)
+    progress("measuring disparities")
+    page = measure(shown, config)
+    if page is not None:
+        page = disparity.with_measures(page, plugins.measures.values(), faults.leave_out)
+    progress("fitting priors")
+    fitted, missing = try_to_fit(shown, config, plugins)
+    comparison = compared(fitted, constraints, config, plugins, progress)
+    answers = None
+    if fitted is not None and config.report.what_if:
+        answers = questions(fitted, constraints, plugins, most_rows=MOST_ROWS_ASKED, progress=progress)
+    decisions = decided(shown, fitted, comparison, config, progress)
+    progress("writing down the findings")
+    parts = documents.ReportParts(history, shown, page, fitted, comparison, missing, answers, decisions)
+    document = documents.build(parts, config, when)
+    document["sections"] = added.data(document, sections, config.report.template_dir, faults.leave_out)
+    document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults.found)])
+    return Audit(document, config, history, fitted, comparison, plugins.sections)
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Plugins that failed on the way, each named once; `strict` makes that an error."""
+
+    plugins: Plugins
+    found: list[PluginError] = field(default_factory=list)
+
+    def leave_out(self, error: PluginError) -> None:
+        """Go on without what nobody asked for by name."""
+        if all(error.offer is not known.offer for known in self.found):
+            self.plugins.leave_out(error)
+            self.found.append(error)
+
+
+def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults) -> dict[str, Section]:
+    """The sections of plugins, each with what it takes from the applications."""
+    sections = {}
+    for name, kind in kinds.items():
+        try:
+            with blaming(kind, f"the section {name!r}"):
+                section = kind()
+                section.prepare(subject)
+        except PluginError as error:
+            faults.leave_out(error)
+        else:
+            sections[name] = section
+    return sections
+
+
+def measure(shown: Protected, config: Config) -> Disparities | None:
+    """Disparities of every attribute at every step; None if the data know no groups or no decision."""
+    history, settings = shown.history, config.report
+    if not history.attributes or not history.steps or not history.decided.any():
+        return None
+    table = history.table
+    applicants = Applicants(
+        attributes={name: table[f"group:{name}"] for name in history.attributes},
+        crossings=shown.crossings,
+        steps={step: table[f"step:{step}"].fillna(False) for step in history.steps},
+        strata=table["search"] if table["search"].nunique() > 1 else None,
+        segments={name: table[f"segment:{name}"] for name in history.segments},
+        dates=table["date"] if history.has("date") else None,
+        persons=table["person"] if history.has("person") else None,
+        undecided=~history.decided,
+    )
+    return disparity.disparities(
+        applicants,
+        DisparitySettings(
+            line=Fraction(str(settings.line)),
+            alpha=settings.alpha,
+            minimum_share=Fraction(str(settings.minimum_share)),
+            threshold=shown.threshold,
+        ),
+    )
+
+
+def compared(
+    fitted: Fitted | None,
+    constraints: Sequence[Constraint] | None,
+    config: Config,
+    plugins: Plugins,
+    progress: Progress = silent,
+) -> Comparison | None:
+    """The policies side by side, if there is a model."""
+    if fitted is None:
+        return None
+    options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
+    return compare(fitted, constraints, plugins.constraints, options=options, progress=progress)
+
+
+def decided(
+    shown: Protected, fitted: Fitted | None, comparison: Comparison | None, config: Config, progress: Progress = silent
+) -> FirmDecisions | None:
+    """What the firm's own decisions say, if there is a model."""
+    if fitted is None or comparison is None:
+        return None
+    return firm_decisions(
+        shown.history,
+        fitted,
+        comparison.constrained,
+        threshold=shown.threshold,
+        level=config.report.confidence,
+        progress=progress,
+    )
+
+
+def questions(
+    fitted: Fitted,
+    constraints: Sequence[Constraint] | None,
+    plugins: Plugins,
+    group: str | None = None,
+    most_rows: int | None = None,
+    progress: Progress = silent,
+) -> Answers:
+    """The what-if questions, about `group` or the one that the firm selected least."""
+    inspected = float(fitted.realised.inspected.sum())
+    return ask(
+        fitted.instance,
+        constraints,
+        plugins.constraints,
+        group=group,
+        selected=fitted.realised.selected.astype(np.float64),
+        inspected=inspected,
+        most_rows=most_rows,
+        progress=progress,
+    )
+
+
+def ask_about(
+    data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
+) -> Answers:
+    """The what-if questions about data; raises InputError if the data cannot support a model."""
+    constraints = constraints_of(config.constraints, plugins)
+    with start_engine.running(config.engine, plugins.tell):
+        progress("reading the data")
+        shown = protect(read(data, config, plugins), config.report.suppress_below)
+        progress("fitting priors")
+        fitted, missing = try_to_fit(shown, config, plugins)
+        if fitted is None:
+            raise InputError([Problem("", reason) for reason in missing])
+        return questions(fitted, constraints, plugins, group=group, progress=progress)
+
+
+def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plugins) -> list[Constraint] | None:
+    """The constraints of the settings; None if none is named."""
+    named = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys or ())]
+    return make_constraints(plugins.constraints, named) or None
+
+
+def try_to_fit(shown: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[str, ...]]:
+    """The fitted instance, or why the data cannot support one."""
+    if config.fit.fitter not in plugins.fitters or shown.history.has("cost") or config.cost is not None:
+        try:
+            return fit_shown(shown, config, plugins), ()
+        except CannotFit as error:
+            return None, tuple(_reason(problem) for problem in error.problems)
+    asked = "there is no cost of an inspection (give one with --cost, in the unit of value, or --map cost=COLUMN)"
+    lacks = [] if shown.history.has("score") else ["there is no score, so no prior can be learnt (--map score=COLUMN)"]
+    return None, (*lacks, asked)
+
+
+def _reason(problem: Problem) -> str:
+    return problem.what + (f" ({problem.fix})" if problem.fix else "")
+
+
+def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
+    """The fitted instance of the people who may be shown; raises InputError or CannotFit."""
+    return fit_shown(protect(history, config.report.suppress_below), config, plugins)
+
+
+def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
+    """The same of a history that is protected already."""
+    return fit(
+        shown.history,
+        fitters=plugins.fitters,
+        fitter=config.fit.fitter,
+        cost=config.cost,
+        capacity=config.capacity,
+        value_scale=config.value_scale,
+        folds=config.fit.folds,
+        points=config.fit.points,
+        propensity=config.fit.propensity,
+        outcome_scale=config.fit.outcome_scale,
+        staged=config.fit.staged,
+        blind=config.fit.blind,
+    )
+
+
+def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
+    """A solution against its instance, or a report (JSON, or the PDF that holds it) against its data."""
+    content = read_file(claimed)
+    if content.startswith(b"%PDF"):
+        from auditkit.report.pdf import attached
+
+        content = attached(content, str(claimed))
+    document = parse_json(content, str(claimed))
+    if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
+        return verify_report(document, subject, plugins, progress)
+    if isinstance(subject, Query):
+        what = "is a database: a solution is checked against its instance file"
+        raise InputError(Problem(subject.shown, what, "auditkit verify SOLUTION.json INSTANCE.json"))
+    solution = read_solution(claimed)
+    instance, _, sha256 = read_instance(subject)
+    rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
+    progress("evaluating the policies again")
+    return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
+
+
+def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
+    """Every claim of a report about its data, derived again; and what could not be checked.
+
+    The report is made once more from the data and compared number by number. That would repeat an error of the code
+    that made it: so the policies and their bounds are checked by other code too (`auditkit.verification`).
+    """
+    check_format(ReportModel, report, "the report", "write it again with auditkit report --format json")
+    config = check({**report["config"], "source": None})
+    config = config.over(report={**config.report.model_dump(), "template_dir": None})
+    progress("reading the data")
+    if isinstance(data, Query):
+        sha256, what = sha256_of_rows(data), "the SHA-256 of the rows is another one; ORDER BY keeps their order"
+    else:
+        sha256, what = sha256_of(data), "the SHA-256 of the file is another one"
+    same = sha256 == report["input"]["sha256"]
+    checks = [Check("the report is of this data", same, what)]
+    if not same:
+        return Verified(tuple(checks))
+    again = audit(data, config, plugins, progress, when=report["created"])
+    checks += compare_reports(report, again)
+    skipped = [GIVEN]
+    if again.fitted is not None and report["firm"] is not None:
+        rows = []
+        for entry in report["constrained"]:
+            constraints = constraints_of(entry["specs"], plugins) or []
+            rows.append(bind(constraints, again.fitted.instance.layout))
+        shown, level = protect(again.history, config.report.suppress_below), config.report.confidence
+        against = Against(again.fitted, standings_of(shown.history), level)
+        more, unchecked = check_report(
+            report, again.fitted, rows, progress, lambda label, visits: against.gain(label, visits).to_json()
+        )
+        progress("the firm's own decisions again")
+        checks += [*more, *check_decisions(report, shown, again.fitted, rows, level)]
+        skipped += unchecked
+    return Verified(tuple(checks), tuple(skipped))
+
+
+def check_decisions(
+    report: dict[str, Any], shown: Protected, fitted: Fitted, rows: Sequence[Rows], level: float
+) -> list[Check]:
+    """What the report says of the firm's decisions and scores, derived again; shifts of constraints from its duals."""
+    priced, layout = [], fitted.instance.layout
+    for entry, own in zip(report["constrained"], rows, strict=True):
+        duals = None if own.measures else [dual["value"] for dual in entry["duals"] or ()]
+        if entry["status"] == "optimal":
+            known = duals is not None and None not in duals
+            shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
+            priced.append((str(entry["label"]), own, shifts))
+    decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
+    found = {
+        "revealed": (report["revealed"], decisions.revealed.to_json()),
+        "scores": (report.get("scores"), decisions.scores.to_json()),
+        "hidden information": (
+            (report["fit"].get("hidden_information") or {}).get("tests"),
+            [test.to_json() for test in decisions.hidden],
+        ),
+        "firm.gain": (report["firm"].get("gain"), decisions.search.to_json()),
+    }
+    return [
+        same_numbers(name, said, again, noise=1e-6, tolerance=1e-6)
+        for name, (said, again) in found.items()
+        if said is not None
+    ]
+
+
+def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:
+    """Each part of a report against the same part of a report that was made again of the same data."""
+    found = json.loads(text_of(again))
+    claimed = {**report, "input": {**report["input"], "path": found["input"]["path"]}}
+    parts = [part for part in dict.fromkeys([*claimed, *found]) if part not in UNDERIVED]
+    checks = []
+    for part in parts:
+        noise = 0.0 if part in MEASURED else NOISE
+        checks.append(same_numbers(part, claimed.get(part), found.get(part), noise=noise))
+    return checks
