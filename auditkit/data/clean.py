@@ -71,7 +71,7 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     # at the foot: totals of other words, and notes such as who exported the file
     filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
     foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
-    starts = first[foot].map(plain).str.startswith(_TOTAL_STARTS).reindex(table.index, fill_value=False)
+    starts = first[foot].map(plain).str.startswith(_TOTAL_STARTS).reindex(table.index, fill_value=False).astype(bool)
     total |= foot & starts & (filled < 0.7 * filled.median())
     total |= foot & (filled == 1) & (filled.median() >= 4)
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):

@@ -22,6 +22,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SAMPLE = 200_000
+CHUNK = 50_000
+"""Rows that are parsed at once."""
 _START = 1_000
 """Characters that tell a text from other files."""
 
@@ -109,9 +111,21 @@ def delimited(place: str, text: str) -> tuple[pd.DataFrame, str]:
     return cells, separator
 
 
+class _Pieces(io.TextIOBase):
+    """A text as a file that is read piece by piece; io.StringIO would keep a copy of four bytes a character."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.at = text, 0
+
+    def read(self, size: int | None = -1, /) -> str:
+        start, self.at = self.at, len(self.text) if size is None or size < 0 else self.at + size
+        return self.text[start : self.at]
+
+
 def _parse(text: str, separator: str, width: int) -> pd.DataFrame:
-    cells = pd.read_csv(
-        io.StringIO(text, newline=""),
+    """All cells, parsed in chunks: the parser's own text of a chunk takes several times the room of the result."""
+    chunks = pd.read_csv(
+        _Pieces(text),
         sep=separator,
         header=None,
         names=list(range(width)),
@@ -121,7 +135,11 @@ def _parse(text: str, separator: str, width: int) -> pd.DataFrame:
         skip_blank_lines=False,
         skipinitialspace=True,
         low_memory=False,
-    ).fillna("")
+        chunksize=CHUNK,
+    )
+    with chunks:
+        parts = [chunk.fillna("") for chunk in chunks]
+    cells = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
     cells.index = pd.RangeIndex(1, len(cells) + 1)
     return cells
 

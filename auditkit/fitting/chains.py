@@ -20,7 +20,7 @@ counts as chance even where the firm judged something that is not in the data.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -104,7 +104,7 @@ def chains(
     chances: Floats,
     costs: Floats,
     groups: Sequence[People],
-    attributes: Sequence[dict[str, float | str]],
+    attributes: Sequence[Mapping[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
 ) -> list[Chain]:

@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from auditkit.fitting.regression import Design, logistic
 from auditkit.fitting.strata import effective_size
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_WEIGHT = 10.0
 """Nobody stands for more than this many times the average."""
@@ -87,9 +85,10 @@ def terciles(expected: Floats) -> Ints:
 def known_groups(groups: Mapping[str, Any]) -> Iterator[tuple[str, Bools]]:
     """Every known group of every attribute, and who is in it; with its attribute's name where there are several."""
     for attribute, labels in groups.items():
-        for label in map(str, np.unique(labels)):
+        codes, names = pd.factorize(labels, sort=True)
+        for code, label in enumerate(map(str, names)):
             if label != UNKNOWN:
-                yield (f"{attribute}: {label}" if len(groups) > 1 else label), np.asarray(labels == label)
+                yield (f"{attribute}: {label}" if len(groups) > 1 else label), codes == code
 
 
 def selection(

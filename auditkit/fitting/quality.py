@@ -27,6 +27,8 @@ from auditkit.text import brief, p_value
 
 BINS = 10
 LEVELS = (0.5, 0.8, 0.9)
+BLOCK = 65_536
+"""Scores that are compared with their laws at once."""
 FEW = 30
 """Fewer scores than this in a group or stratum are called few."""
 DOUBTFUL = 0.01
@@ -81,7 +83,14 @@ class FitQuality:
 
 def pit_intervals(laws: Laws, scores: Floats) -> tuple[Floats, Floats]:
     """The interval of F(y) for each score; the middle of it is the mid-PIT."""
-    values, probs = laws.values[laws.which], laws.probs[laws.which]
+    low, high = np.empty(len(laws)), np.empty(len(laws))
+    for start in range(0, len(laws), BLOCK):  # a million scores times the points of their laws are not held at once
+        part = slice(start, start + BLOCK)
+        low[part], high[part] = _intervals(laws.values[laws.which[part]], laws.probs[laws.which[part]], scores[part])
+    return low, high
+
+
+def _intervals(values: Floats, probs: Floats, scores: Floats) -> tuple[Floats, Floats]:
     y = scores[:, None]
     below, at = (probs * (values < y)).sum(axis=1), (probs * (values == y)).sum(axis=1)
     # half the weight of the nearest points on either side, equal points counted as one
@@ -104,7 +113,10 @@ def crps(laws: Laws, scores: Floats) -> Floats:
     upto = np.cumsum(laws.probs, axis=1)
     # E|V - V'|/2 = sum_j p_j v_j (F(v_j-) + F(v_j) - 1) for increasing v
     spread = (laws.probs * laws.values * (2 * upto - laws.probs - 1)).sum(axis=1)
-    distance = (laws.probs[laws.which] * np.abs(laws.values[laws.which] - scores[:, None])).sum(axis=1)
+    distance = np.empty(len(laws))
+    for start in range(0, len(laws), BLOCK):
+        which, y = laws.which[start : start + BLOCK], scores[start : start + BLOCK]
+        distance[start : start + BLOCK] = (laws.probs[which] * np.abs(laws.values[which] - y[:, None])).sum(axis=1)
     return distance - spread[laws.which]
 
 

@@ -177,27 +177,40 @@ def people(history: History, rows: Ints) -> list[People]:
     names = history.columns("group")
     if not names:
         return [People({GROUP: ALL}, ALL)] * len(rows)
-    table = history.table[[f"group:{name}" for name in names]].astype("str").iloc[rows]
-    shared: dict[tuple[str, ...], People] = {}
-    found = []
-    for labels in table.itertuples(index=False, name=None):
-        if labels not in shared:
-            known = {name: None if label == UNKNOWN else label for name, label in zip(names, labels, strict=True)}
-            shared[labels] = People(known, "+".join(labels))
-        found.append(shared[labels])
-    return found
+    which, kinds = _kinds([history.table[f"group:{name}"].astype("str") for name in names], rows)
+    each = []
+    for labels in kinds:
+        known = {name: None if label == UNKNOWN else label for name, label in zip(names, labels, strict=True)}
+        each.append(People(known, "+".join(labels)))
+    return [each[i] for i in which]
 
 
-def attributes(history: History, rows: Ints) -> list[dict[str, float | str]]:
-    """Expenses and segments of each row under the names of their columns; what is not known is left out."""
+def attributes(history: History, rows: Ints) -> list[Mapping[str, float | str]]:
+    """Expenses and segments of each row under the names of their columns; what is not known is left out.
+
+    Equal ones are one object, not to be changed: a million candidates have some thousand different ones.
+    """
     numbers, texts = history.columns("expense"), history.columns("segment")
     columns = {f"expense:{name}": name for name in numbers} | {f"segment:{name}": name for name in texts}
     if not columns:
-        return [{} for _ in rows]
-    records: list[dict[Any, Any]] = history.table[[*columns]].iloc[rows].rename(columns=columns).to_dict("records")
-    return [
-        {str(k): v if isinstance(v, str) else float(v) for k, v in record.items() if _is_known(v)} for record in records
+        return [{}] * len(rows)
+    which, kinds = _kinds([history.table[column] for column in columns], rows)
+    each = [
+        {name: v if isinstance(v, str) else float(v) for name, v in zip(columns.values(), kind) if _is_known(v)}
+        for kind in kinds
     ]
+    return [each[i] for i in which]
+
+
+def _kinds(columns: Sequence[pd.Series[Any]], rows: Ints) -> tuple[list[int], list[tuple[Any, ...]]]:
+    """The different combinations of some columns in some rows, as they first occur, and the number of each row's."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in columns:
+        own, values = pd.factorize(column.iloc[rows], use_na_sentinel=False)
+        code = pd.factorize(code * len(values) + own)[0].astype(np.int64)
+    first = np.unique(code, return_index=True)[1]
+    found = pd.DataFrame({i: column.iloc[rows[first]].to_numpy() for i, column in enumerate(columns)}, dtype=object)
+    return code.tolist(), list(found.itertuples(index=False, name=None))
 
 
 def _is_known(value: Any) -> bool:

@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from auditkit.fitting.fitter import Laws, ScoreModel, group_columns, quantise
-from auditkit.fitting.partition import TREND, partition
+from auditkit.fitting.partition import TREND, numbered, partition
 from auditkit.fitting.regression import Design, kinds_of, least_squares, positions_in
 from auditkit.model.layout import Floats, Ints
 
@@ -57,7 +57,7 @@ def pseudo_count(measured: Floats, strata: Ints, parents: Ints, weights: Floats)
 
     `strata` and `parents` are codes of the rows; rows of one stratum have one parent.
     """
-    stratum, above = (np.unique(codes, return_inverse=True)[1] for codes in (strata, parents))
+    stratum, above = numbered(strata)[0], numbered(parents)[0]
     n, sizes, parent_sizes = float(weights.sum()), np.bincount(stratum, weights), np.bincount(above, weights)
     parent_of = np.zeros(len(sizes), dtype=np.int64)
     parent_of[stratum] = above
@@ -132,12 +132,17 @@ class Strata(ScoreModel):
             deepest[np.isin(codes[level], known) & (deepest == level - 1)] = level
         cell = codes[deepest, np.arange(len(features))]
         groups = [positions_in(attribute.groups, features[attribute.name]) for attribute in self._attributes]
-        kinds, which = np.unique(np.stack([deepest, cell, *groups]), axis=1, return_inverse=True)
+        keys = [deepest, cell, *groups]
+        which = np.zeros(len(features), dtype=np.int64)
+        for key in keys:  # combinations in the order of their keys, the first key first
+            own, values = numbered(key)
+            which = numbered(which * len(values) + own)[0]
+        kinds = np.stack(keys)[:, np.unique(which, return_index=True)[1]]
         found = []
         for level, code, *own in kinds.T.tolist():
             support, probs = quantise(*self._blended(level, self.partition.path(level, code), own), self.points)
             found.append((support + self._trend[level][code], probs))
-        return Laws.of(found, which.ravel())
+        return Laws.of(found, which)
 
     def _blended(self, level: int, path: list[int], groups: list[int]) -> Law:
         """The law of a cell for people of these groups, without its trend."""
@@ -214,7 +219,7 @@ def _mean(law: Law) -> float:
 
 
 def _means(code: Ints, values: Floats, weights: Floats) -> dict[int, float]:
-    found, inverse = np.unique(code, return_inverse=True)
+    inverse, found = numbered(code)
     means = np.bincount(inverse, weights * values) / np.bincount(inverse, weights)
     return dict(zip(found.tolist(), means.tolist()))
 
