@@ -20,6 +20,9 @@ from auditkit.files import read_regular
 
 Format = Literal["html", "json", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+Parts = Literal["summary", "body", "all"]
+PARTS: tuple[Parts, ...] = get_args(Parts)
+"""How much of a report is written: the first page, with the details behind it, or with the annex too."""
 OPTIONS = {
     "map": "mapping",
     "words": "words",
@@ -34,6 +37,7 @@ OPTIONS = {
     "constraints": "constraints",
     "engine": "engine",
     "formats": "report__formats",
+    "parts": "report__parts",
     "template_dir": "report__template_dir",
 }
 """Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
@@ -77,6 +81,9 @@ class Report(_Part):
     """What is written and how."""
 
     formats: tuple[Format, ...] = Field(default=("html", "json"), min_length=1, description="any of html, json, pdf")
+    parts: Parts = Field(
+        default="all", description="summary: the first page; body: and the details; all: and the annex"
+    )
     suppress_below: int = Field(default=5, ge=0, description="outcomes of groups of fewer applicants are shown nowhere")
     line: float = Field(default=0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
     alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
@@ -93,8 +100,12 @@ class Report(_Part):
 
 
 class Statement(_Part):
-    """What the Local Law 144 summary says in words."""
+    """What the auditor says in words: kept here from run to run, shown in every report."""
 
+    prepared_for: str = Field(default="", description="for whom the report is, on its first page")
+    comments: str = Field(
+        default="", description="your own comments, under the findings; an empty line ends a paragraph"
+    )
     data_source: str = ""
     explanation: str = ""
     audit_date: date | None = None

@@ -104,11 +104,13 @@ def _audit(data: Data, config: Config, plugins: Plugins, progress: Progress, whe
         answers = questions(fitted, constraints, plugins, most_rows=MOST_ROWS_ASKED, progress=progress)
     decisions = decided(shown, fitted, comparison, config, progress)
     progress("writing down the findings")
-    parts = documents.ReportParts(history, shown, page, fitted, comparison, missing, answers, decisions)
+    reasons = tuple(problem.what for problem in missing)
+    parts = documents.ReportParts(history, shown, page, fitted, comparison, reasons, answers, decisions)
     document = documents.build(parts, config, when)
     document["sections"] = added.data(document, sections, config.report.template_dir, faults.leave_out)
     document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults.found)])
-    return Audit(document, config, history, fitted, comparison, plugins.sections)
+    hints = tuple(problem.fix for problem in missing if problem.fix)
+    return Audit(document, config, history, fitted, comparison, plugins.sections, hints)
 
 
 @dataclass(frozen=True)
@@ -230,7 +232,7 @@ def ask_about(
         progress("fitting priors")
         fitted, missing = try_to_fit(shown, config, plugins)
         if fitted is None:
-            raise InputError([Problem("", reason) for reason in missing])
+            raise InputError([Problem("", problem.what, problem.fix) for problem in missing])
         return questions(fitted, constraints, plugins, group=group, progress=progress)
 
 
@@ -240,20 +242,18 @@ def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plug
     return make_constraints(plugins.constraints, named) or None
 
 
-def try_to_fit(shown: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[str, ...]]:
+def try_to_fit(shown: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[Problem, ...]]:
     """The fitted instance, or why the data cannot support one."""
     if config.fit.fitter not in plugins.fitters or shown.history.has("cost") or config.cost is not None:
         try:
             return fit_shown(shown, config, plugins), ()
         except CannotFit as error:
-            return None, tuple(_reason(problem) for problem in error.problems)
-    asked = "there is no cost of an inspection (give one with --cost, in the unit of value, or --map cost=COLUMN)"
-    lacks = [] if shown.history.has("score") else ["there is no score, so no prior can be learnt (--map score=COLUMN)"]
-    return None, (*lacks, asked)
-
-
-def _reason(problem: Problem) -> str:
-    return problem.what + (f" ({problem.fix})" if problem.fix else "")
+            return None, tuple(error.problems)
+    fix = "give one with --cost, in the unit of value, or --map cost=COLUMN"
+    asked = Problem("cost", "there is no cost of an inspection", fix)
+    if shown.history.has("score"):
+        return None, (asked,)
+    return None, (Problem("score", "there is no score, so no prior can be learnt", "--map score=COLUMN"), asked)
 
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:

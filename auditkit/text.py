@@ -2,6 +2,7 @@
 
     percent      12.3 %; only exactly 0 is "0 %" (else < 0.1 %), only exactly 1 is "100 %" (else > 99.9 %)
     ratio        0.668; as many decimals as keep it on its side of a line (0.79996 against 4/5 is not 0.800)
+    measured     a ratio with as many decimals as the width of its interval leaves it
     p_value      the same against the significance level
     expected     an expected number of persons, one decimal
     amount       utilities in the user's unit, about three significant digits
@@ -69,6 +70,27 @@ def ratio(x: float | None, line: float | None = None, decimals: int = 3) -> str:
     return NOT_AVAILABLE if x is None else _apart(x, decimals, [1.0] if line is None else [1.0, line])
 
 
+def measured(
+    x: float | None, bounds: Sequence[float | None] | Mapping[str, Any] | None, line: float | None = None
+) -> str:
+    """A ratio with as many decimals as it has: what its interval leaves open is not written.
+
+    >>> measured(0.7611, (0.631, 0.916)), measured(0.7611, (0.7501, 0.7703)), measured(0.79996, (0.5, 1.2), 0.8)
+    ('0.76', '0.761', '0.79996')
+    """
+    return NOT_AVAILABLE if x is None else ratio(x, line, decimals_of(bounds))
+
+
+def decimals_of(bounds: Sequence[float | None] | Mapping[str, Any] | None) -> int:
+    """Decimals that a number with this interval has: as its width leaves it, at least two and at most four."""
+    if bounds is None:
+        return 2
+    low, high = (bounds["lower"], bounds["upper"]) if isinstance(bounds, Mapping) else bounds
+    if low is None or high is None or not high > low:
+        return 2
+    return min(4, max(2, 1 - math.floor(math.log10(high - low))))
+
+
 def p_value(p: float | None, level: float | None = 0.05) -> str:
     """Three decimals, more where the level is near; tiny ones as a bound."""
     if p is None:
@@ -101,6 +123,18 @@ def amount(x: float | None) -> str:
         return scientific(x)
     power = math.floor(math.log10(size))
     return _decimal(x, 0 if power >= 3 else 1 if power >= 1 else 2 - power)
+
+
+def amount_like(x: float | None, bounds: Sequence[float | None] | None) -> str:
+    """A number with an interval, or an end of one, with the decimals that its width leaves.
+
+    >>> amount_like(2.3e-07, (2.3e-07, 6.21)), amount_like(6.21, (2.3e-07, 6.21)), amount_like(299.4, (120.5, 480.1))
+    ('<\xa00.1', '6.2', '299')
+    """
+    low, high = bounds or (None, None)
+    if x is None or low is None or high is None or not high > low:
+        return amount(x)
+    return "0" if x == 0 else _careful(x, max(0, 1 - math.floor(math.log10(high - low))))
 
 
 def scientific(x: float | None) -> str:

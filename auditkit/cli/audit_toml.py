@@ -84,7 +84,10 @@ def write(config: Config, history: History, folder: Path) -> str:
     for part, title in (
         ("fit", "How priors are learnt from past scores."),
         ("report", "What is written, and the lines that measurements are compared with."),
-        ("statement", "What the Local Law 144 summary says in words: source and explanation of the data, dates."),
+        (
+            "statement",
+            "Your own words: for whom, comments; source and explanation of the data and dates for Local Law 144.",
+        ),
     ):
         lines += ["", f"# {title}", f"[{part}]", *_fields(getattr(config, part))]
     group = _value(history.groups[0] if history.groups else "F")

@@ -74,4 +74,4 @@ def _print_checked(checked: Checked, data: Place, everything: bool) -> None:
     refused = len(checked.problems.of("refuse"))
     click.echo(f"{len(problems):,} problems{more}; {refused:,} must be fixed before an audit")
     for notice in checked.history.notices:
-        click.echo(f"note: {printable(notice.text)}")
+        click.echo(printable(f"note: {notice.text}" + (f" ({notice.fix})" if notice.fix else "")))

@@ -101,7 +101,7 @@ def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:
     from auditkit.scheduled.history_page import render
 
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    text = render(settings.name, runs, settings.folder, path, created, settings.thresholds)
+    text = render(settings.name, runs, settings.folder, path, created, settings.thresholds, settings.config)
     try:
         write_text(path, text)
     except OSError as error:

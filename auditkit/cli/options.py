@@ -170,6 +170,11 @@ _FIT_OPTIONS = (
 _REPORT_OPTIONS = (
     click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)"),
     click.option(
+        "--parts",
+        metavar="summary|body|all",
+        help="the first page only, with the details, or with the annex (all)",
+    ),
+    click.option(
         "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones"
     ),
 )

@@ -115,5 +115,7 @@ def _print_audit(audit: Audit, written: Written, data: Place) -> None:
     for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
         if reason not in findings[:MOST_FINDINGS]:
             click.echo(printable(reason))
+    for hint in audit.hints:
+        click.echo(printable(f"for a model of the scores: {hint}"))
     for file in written.files:
         click.echo(f"written: {file}")

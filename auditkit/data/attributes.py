@@ -81,7 +81,7 @@ def _age_bands(
         age = (applied.fillna(applied.max()) - born) / np.timedelta64(1, "D") / _YEAR
         text = f"{column!r}: ages on the date of the application are in two bands, {YOUNG!r} and {OLD!r}"
         if applied.isna().all():
-            text = f"{column!r}: without a date of application there are no ages, so all are unknown; --map date=COLUMN"
+            text = f"{column!r}: without a date of application there are no ages, so all are unknown"
     notices.append(Notice("age-bands", text))
     band = pd.Series(np.where(age + 1e-9 >= AGE_LIMIT, OLD, YOUNG), index=cells.index, dtype="str")
     return band.where(age.notna() & (age > 0) & (age < 120), UNKNOWN)

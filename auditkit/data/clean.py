@@ -454,28 +454,30 @@ class _Cleaning:
         table["candidate"] = (table["candidate"] + " #" + each.astype("str")).astype("str")
         return table
 
-    def _say(self, code: str, text: str) -> None:
-        self.notices.append(Notice(code, text))
+    def _say(self, code: str, text: str, fix: str = "") -> None:
+        self.notices.append(Notice(code, text, fix))
 
     def _say_what_is_missing(self, table: pd.DataFrame) -> None:
         lacks = {
             "score": (
                 "no-score",
-                "no score: nothing can be fitted, only the disparities are audited; --map score=COLUMN",
+                "no score: nothing can be fitted, only the disparities are audited",
+                "--map score=COLUMN",
             ),
-            "cost": ("no-cost", "no cost of an inspection: give one with --cost, or --map cost=COLUMN"),
+            "cost": ("no-cost", "no cost of an inspection", "give one with --cost, or --map cost=COLUMN"),
             "capacity": (
                 "no-capacity",
-                "no capacity: the number selected in each search serves; --capacity or --map capacity=COLUMN",
+                "no capacity: the number selected in each search serves",
+                "--capacity or --map capacity=COLUMN",
             ),
         }
-        for column, (code, text) in lacks.items():
+        for column, (code, text, fix) in lacks.items():
             if column not in table:
-                self._say(code, text)
+                self._say(code, text, fix)
         if self.roles.column("search") is None:
-            self._say("no-search", "no column of requisitions: all applications are one search; --map search=COLUMN")
+            self._say("no-search", "no column of requisitions: all applications are one search", "--map search=COLUMN")
         if self.roles.column("candidate") is None:
-            self._say("no-candidate", "no candidate ids: repeated candidates cannot be seen; --map candidate=COLUMN")
+            self._say("no-candidate", "no candidate ids: repeated candidates cannot be seen", "--map candidate=COLUMN")
         known = set(table["group"].unique()) - {UNKNOWN}
         if len(known) < 2:
             self._say("one-group", "fewer than two known groups: there is nothing to compare")

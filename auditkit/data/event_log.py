@@ -167,7 +167,7 @@ def _in_order(
 
 
 def _order_notice(stages: abc.Sequence[str], why: str) -> Notice:
-    return Notice("stage-order", f'stages are in order {why}; to set it: --map "stages={"+".join(stages)}"')
+    return Notice("stage-order", f"stages are in order {why}", f'to set it: --map "stages={"+".join(stages)}"')
 
 
 def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector: Collector) -> pd.DataFrame:

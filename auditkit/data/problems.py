@@ -123,6 +123,8 @@ class Notice(NamedTuple):
 
     code: str
     text: str
+    fix: str = ""
+    """What changes it, on the command line; a report leaves it out."""
 
 
 @dataclass(frozen=True)

@@ -248,8 +248,8 @@ class _Inference:
 
     def _ambiguous(self, role: str, best: list[Match]) -> None:
         names = tuple(match.column for match in best)
-        text = f"{role}: {_list(names)} could each be it, so none is used; choose with {_flag(role, names[0])}"
-        self.notices.append(Notice("ambiguous-role", text))
+        text = f"{role}: {_list(names)} could each be it, so none is used"
+        self.notices.append(Notice("ambiguous-role", text, f"choose with {_flag(role, names[0])}"))
 
     def _mention(self, role: str) -> None:
         """A column that has the name of a role but not its values is not passed over in silence."""
@@ -259,10 +259,8 @@ class _Inference:
             if name in used or closest is None or closest.role != role or closest.loose or suits(column, role):
                 continue
             kind = _KINDS.get(column.kind, "empty")
-            text = (
-                f"{role}: {name!r} is named like it, but its values are {kind}; to use it anyway: {_flag(role, name)}"
-            )
-            self.notices.append(Notice("unsuited-column", text))
+            text = f"{role}: {name!r} is named like it, but its values are {kind}"
+            self.notices.append(Notice("unsuited-column", text, f"to use it anyway: {_flag(role, name)}"))
 
     def _ask(self, role: str, what: str, likely: abc.Sequence[str], more: str = "") -> None:
         fix = f"say which with --map {role}=COLUMN"
@@ -314,8 +312,8 @@ class _Inference:
             ]
             if len(wide) == 1:
                 self.chosen["search"] = Choice("search", (wide[0].name,), "nothing finer says which job it was")
-                text = f"no column of requisitions: each value of {wide[0].name!r} is one search; --map search=COLUMN"
-                self.notices.append(Notice("wide-search", text))
+                text = f"no column of requisitions: each value of {wide[0].name!r} is one search"
+                self.notices.append(Notice("wide-search", text, "--map search=COLUMN"))
                 return
 
     def _candidate(self, matches: dict[str, list[Match]]) -> None:

@@ -65,7 +65,7 @@ def fit(
     features = features_of(history, blind=blind)
     if not len(features.columns.difference(group_columns(features))):
         what = "nothing" if blind else "nothing but their groups"
-        notices.append(f"{what} is known of candidates before inspection: --map prior=COLUMN adds more")
+        notices.append(f"{what} is known of candidates before inspection")
     scores = table["score"].to_numpy(dtype=np.float64)
     scored = ~np.isnan(scores)
     dealt = deal(table["search"], table["candidate"], scored, folds)

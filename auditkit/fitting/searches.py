@@ -135,7 +135,7 @@ def stage_costs(
     costs[:, : shows + 1] = each[:, None]
     if shows:
         named = ", ".join(stages[: shows + 1])
-        notices.append(f"the one cost given is charged at each of {named}: --cost can name a cost for each stage")
+        notices.append(f"the one cost given is charged at each of {named}")
     return costs, source
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from auditkit.compare import Comparison
-from auditkit.config import Config, Format
+from auditkit.config import Config, Format, Parts
 from auditkit.data import History
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 MOST_FINDINGS = 5
+SUMMARY = "summary.pdf"
+"""How the file of the first page ends."""
 
 Part = Literal["policies", "disparity"]
 PARTS: tuple[str, ...] = get_args(Part)
@@ -52,6 +54,8 @@ class Audit(Shown):
     comparison: Comparison | None
     sections: Mapping[str, type[Section]] = field(default_factory=dict)
     """Of plugins: what shows the data that stand under `sections` in the document."""
+    hints: tuple[str, ...] = ()
+    """What would give the report a model, on the command line."""
 
     def to_json(self) -> dict[str, Any]:
         """The document `auditkit-report/2`."""
@@ -61,13 +65,13 @@ class Audit(Shown):
         """Write the document."""
         write_bytes(Path(path), text_of(self).encode())
 
-    def save_html(self, path: str | Path) -> None:
-        """Write the report as one self-contained page."""
-        write_bytes(Path(path), page_of(self).encode())
+    def save_html(self, path: str | Path, parts: Parts | None = None) -> None:
+        """Write the report as one self-contained page; `parts` is summary, body or all."""
+        write_bytes(Path(path), page_of(self, parts).encode())
 
-    def save_pdf(self, path: str | Path) -> None:
+    def save_pdf(self, path: str | Path, parts: Parts | None = None) -> None:
         """Write the report as PDF/A; raises `auditkit.report.pdf.PdfUnavailable` where Pango is missing."""
-        write_bytes(Path(path), pdf_of(self, page_of(self)))
+        write_bytes(Path(path), pdf_of(self, page_of(self, parts)))
 
     def to_frame(self, part: Part = "policies") -> pd.DataFrame:
         """The policies or the measured disparities as a table.
@@ -140,11 +144,14 @@ def text_of(audit: Audit) -> str:
     return documents.dump(audit.document)
 
 
-def page_of(audit: Audit) -> str:
-    """The report as HTML."""
+def page_of(audit: Audit, parts: Parts | None = None) -> str:
+    """The report as HTML: the parts that the settings ask for, or others."""
     from auditkit.report import html
 
-    return html.render(audit.document, template_dir=audit.config.report.template_dir, sections=audit.sections)
+    settings = audit.config.report
+    return html.render(
+        audit.document, template_dir=settings.template_dir, sections=audit.sections, parts=parts or settings.parts
+    )
 
 
 def pdf_of(audit: Audit, page: str) -> bytes:
@@ -156,9 +163,12 @@ def pdf_of(audit: Audit, page: str) -> bytes:
 
 def rendered(
     audit: Audit, formats: Collection[Format], progress: Progress = lambda _: None
-) -> tuple[dict[Format, bytes], str | None]:
-    """The report in these formats, and why there is no PDF if WeasyPrint cannot be used."""
-    made: dict[Format, bytes] = {}
+) -> tuple[dict[str, bytes], str | None]:
+    """The report in these formats by the end of its name, and why there is no PDF if WeasyPrint cannot be used.
+
+    With a PDF of more than the first page comes one of the first page alone, `summary.pdf`.
+    """
+    made: dict[str, bytes] = {}
     no_pdf = None
     if "html" in formats or "pdf" in formats:
         progress("drawing the report")
@@ -171,6 +181,8 @@ def rendered(
 
             try:
                 made["pdf"] = pdf_of(audit, page)
+                if audit.config.report.parts != "summary":
+                    made[SUMMARY] = pdf_of(audit, page_of(audit, "summary"))
             except PdfUnavailable as error:
                 no_pdf = str(error)
     if "json" in formats:
@@ -187,7 +199,7 @@ class Written:
 
 
 def write(audit: Audit, stem: Path, progress: Progress = lambda _: None) -> Written:
-    """Write the report as STEM.html, STEM.json and STEM.pdf, whichever the settings ask for.
+    """Write the report as STEM.html, STEM.json and STEM.pdf (with STEM.summary.pdf), as the settings ask.
 
     Everything is rendered before the first file is touched, and the files appear together or not at all.
     Where WeasyPrint cannot be used, the other files are written all the same.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.report.svg import GRID, GROUPS, MARKERS, SIZE, WIDTH, label
@@ -22,6 +24,17 @@ def write(ax: Axes, y: float, text: str, side: str = "left", **style: Any) -> No
     """Text at the left or right edge of the plot area, its base line at y."""
     x = 0.0 if side == "left" else 1.0
     ax.text(x, y, text, ha=side, va="baseline", transform=ax.get_yaxis_transform(), **style)
+
+
+def wrapped(text: str, most: int = 52, lines: int = 2) -> list[str]:
+    """A name on as many lines as it needs, at most `lines`; words stay whole."""
+    found = textwrap.wrap(label(text, most * lines), most, break_long_words=True, break_on_hyphens=False)
+    return [*found[: lines - 1], " ".join(found[lines - 1 :])] if len(found) > lines else found or [""]
+
+
+def stacked(first: float, heights: Sequence[float]) -> list[float]:
+    """Where each of some rows begins, and where the last one ends."""
+    return list(accumulate(heights, initial=first))
 
 
 def ticks(ax: Axes, form: Callable[[float], str], most: int = 5) -> None:

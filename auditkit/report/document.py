@@ -24,6 +24,7 @@ from auditkit.disparity import Disparities
 from auditkit.model.limits import UnitNumbers
 from auditkit.report import decision_findings, findings, people
 from auditkit.report.conventions import conventions
+from auditkit.report.phrases import Phrases
 from auditkit.report.report_schema import FORMAT
 
 if TYPE_CHECKING:
@@ -108,16 +109,19 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def _findings(parts: ReportParts) -> list[dict[str, Any]]:
-    found = [] if parts.disparities is None else findings.of_disparities(parts.disparities)
+    words = Phrases.of(people.attributes(parts.shown), parts.history.steps)
+    found = [] if parts.disparities is None else findings.of_disparities(parts.disparities, words)
     if parts.comparison is not None:
-        found += findings.of_comparison(parts.comparison)
-    if parts.decisions is not None:
-        found += decision_findings.of_decisions(parts.decisions, parts.history)
+        found += findings.of_comparison(parts.comparison, words)
+    if parts.decisions is not None and parts.comparison is not None:
+        names = {entry.label: findings.phrase_of(entry, words) for entry in parts.comparison.constrained}
+        differing = {item.get("attribute") for item in found if item["kind"] == "disparity"}
+        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, differing)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.shown)
     if parts.fitted is not None:
-        found += findings.of_fit(parts.fitted, parts.shown.threshold)
+        found += findings.of_fit(parts.fitted, parts.shown.threshold, words)
     return findings.in_order(found)
 
 

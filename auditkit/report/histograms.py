@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from auditkit.report import labels
 from auditkit.report.chart_parts import shares_upwards, ticks
 from auditkit.report.svg import FILL, GROUPS, INK, MUTED, Chart, axes, chart, figure, label
-from auditkit.report.view import Document, at, constrained, coverage_rows, pit_bins
-from auditkit.text import count, listing, percent, plural, ratio, tick_number, tick_percent
+from auditkit.report.view import Document, at, constrained, coverage_rows, phrases, pit_bins
+from auditkit.text import count, percent, plural, ratio, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +38,8 @@ def slack(i: int, title: str, law: Mapping[str, Any]) -> Chart:
     ax.axvline(0, color=INK, linewidth=1)
     if law["mean"] is not None:
         ax.axvline(law["mean"], color=GROUPS[1], linewidth=1.5, dashes=(4, 2))
-    ax.set_xlabel("realised slack; solid: zero, dashed: mean", labelpad=3)
-    mean, sd = ratio(law["mean"]), ratio(law["sd"])
-    description = f"Exact distribution of the realised slack: mean {mean}, standard deviation {sd}."
-    return chart(fig, f"chart-slack-{i}", title, description)
+    ax.set_xlabel(labels.SLACK_AXIS, labelpad=3)
+    return chart(fig, f"chart-slack-{i}", title, labels.slack_text(ratio(law["mean"]), ratio(law["sd"])))
 
 
 def _trim(edges: Sequence[float], probabilities: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -60,8 +59,11 @@ def _histogram(ax: Axes, edges: Sequence[float], shares: Sequence[float], colour
 def unfilled(document: Document) -> Chart | None:
     entries = [e for e in constrained(document) if at(e, "unfilled", "counts") and at(e, "unfilled", "probabilities")]
     entries = entries[:MOST_PANELS]
-    if not entries:
+    if not any(
+        chance for e in entries for n, chance in zip(e["unfilled"]["counts"], e["unfilled"]["probabilities"]) if n
+    ):
         return None
+    words = phrases(document)
     panels = []
     for entry in entries:
         counts, probabilities = entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]
@@ -79,16 +81,15 @@ def unfilled(document: Document) -> Chart | None:
         if i < len(panels) - 1:
             ax.set_xticklabels([])
         else:
-            ax.set_xlabel("positions left open", labelpad=3)
+            ax.set_xlabel(labels.UNFILLED_AXIS, labelpad=3)
         mean = entry["unfilled_capacity"]
-        text = "" if mean is None else f"mean {count(mean)}"
-        ax.text(0, 1.08, label(entry["label"], 34), transform=ax.transAxes)
+        text = "" if mean is None else labels.mean(count(mean))
+        name = words.constraint(entry)
+        ax.text(0, 1.08, label(name, 42), transform=ax.transAxes)
         ax.text(1, 1.08, text, ha="right", color=MUTED, transform=ax.transAxes)
         none = next((p for c, p in zip(entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]) if c == 0), 0)
-        said.append(
-            f"{entry['label']}: {text or 'mean not available'}, every position filled with chance {percent(none)}."
-        )
-    return chart(fig, "chart-unfilled", "Positions left open, by constraint", " ".join(said))
+        said.append(labels.unfilled_text(name, text, percent(none)))
+    return chart(fig, "chart-unfilled", labels.UNFILLED_TITLE, " ".join(said))
 
 
 def pit(document: Document) -> Chart | None:
@@ -103,12 +104,10 @@ def pit(document: Document) -> Chart | None:
     ax.plot([edges[0], edges[-1]], [even, even], color=INK, linewidth=1, dashes=(4, 2))
     ax.set_xlim(edges[0], edges[-1])
     ticks(ax, tick_number)
-    ax.set_xlabel("place of the score in its predicted distribution", labelpad=3)
-    description = (
-        f"{plural(len(shares), 'bin')} with between {percent(min(shares))} and {percent(max(shares))} of the scores; "
-        f"a perfect fit would put {percent(even)} in each."
-    )
-    return chart(fig, "chart-fit-pit", "Place of scores in their predictions (PIT)", description)
+    ax.set_xlabel(labels.PIT_AXIS, labelpad=3)
+    low, high = percent(min(shares)), percent(max(shares))
+    text = labels.pit_text(plural(len(shares), "bin"), low, high, percent(even))
+    return chart(fig, "chart-fit-pit", labels.PIT_TITLE, text)
 
 
 def coverage(document: Document) -> Chart | None:
@@ -125,6 +124,6 @@ def coverage(document: Document) -> Chart | None:
     ax.plot(levels, shares, "o-", color=GROUPS[0], markersize=7, linewidth=1.5, clip_on=False)
     shares_upwards(ax, 4, prune="lower")
     ticks(ax, tick_percent)
-    ax.set_xlabel("nominal level; height: share of scores inside", labelpad=3)
-    said = listing(f"{percent(level)} intervals held {percent(share)}" for level, share in rows)
-    return chart(fig, "chart-fit-coverage", "Coverage of the predicted intervals", f"{said} of the scores.")
+    ax.set_xlabel(labels.COVERAGE_AXIS, labelpad=3)
+    text = labels.coverage_text([(percent(level), percent(share)) for level, share in rows])
+    return chart(fig, "chart-fit-coverage", labels.COVERAGE_TITLE, text)

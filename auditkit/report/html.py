@@ -1,4 +1,4 @@
-"""A report document as one self-contained HTML page: no script, no request, every text escaped.
+"""A report document as one self-contained HTML page: no request, one small script of ours, every text escaped.
 
 The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `text.py`, the
 drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones
@@ -7,12 +7,14 @@ stay within reach as `shipped/NAME`, so that a theme can extend what it replaces
 
 from __future__ import annotations
 
+import hashlib
 import mimetypes
 import re
 import traceback
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -35,9 +37,10 @@ from jinja2 import (
 from markupsafe import Markup
 
 from auditkit import plugin_manager, text
+from auditkit.config import Parts
 from auditkit.disparity import Caution, GroupStatus, Reconciled
 from auditkit.errors import InputError, PluginError, Problem, shipped
-from auditkit.report import charts, histograms, view
+from auditkit.report import charts, histograms, labels, sentences, view
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 
@@ -46,21 +49,44 @@ Sections = Mapping[str, type[Section] | Section]
 MISSING = Markup('<span class="na">not available</span>')
 
 
-def render(document: view.Document, *, template_dir: Path | None = None, sections: Sections | None = None) -> str:
+def render(
+    document: view.Document,
+    *,
+    template_dir: Path | None = None,
+    sections: Sections | None = None,
+    parts: Parts = "all",
+) -> str:
     """The page. Raises InputError where a template of the user's or of a plugin is wrong.
 
-    `sections` are those of plugins whose data the document may hold; by default the ones that ship.
+    `sections` are those of plugins whose data the document may hold; by default the ones that ship. `parts` says how
+    much of the report is shown.
     """
     sections = shipped_sections() if sections is None else sections
-    shown = in_order(document, added(document, sections, template_dir))
-    names = _names(document) | {"charts": charts.draw(document), "sections": shown}
+    theirs = added(document, sections, template_dir) if parts == "all" else {}
+    shown = [section for section in in_order(document, theirs) if section.part in SHOWN[parts]]
+    names = _names(document, [section.name for section in shown])
+    names |= {"charts": charts.draw(document, parts), "sections": shown}
+    return themed("report.html", names, template_dir, sections)
+
+
+def themed(
+    template: str, names: Mapping[str, Any], template_dir: Path | None = None, sections: Sections | None = None
+) -> str:
+    """A page from a template and what it can use; InputError where the template is the user's and wrong."""
     try:
-        return environment(template_dir, sections).get_template("report.html").render(names)
+        return environment(template_dir, sections).get_template(template).render(names)
     except Exception as error:
         problem = None if template_dir is None else _whose(error, template_dir)
         if problem is None:
             raise
         raise InputError(problem) from error
+
+
+SHOWN: dict[Parts, tuple[str, ...]] = {
+    "summary": ("summary",),
+    "body": ("summary", "body"),
+    "all": ("summary", "body", "annex"),
+}
 
 
 @cache
@@ -75,6 +101,7 @@ class PageSection:
 
     name: str
     title: str
+    part: str = "annex"
     body: Markup | None = None
     """None for one of the report's own, which is a block of the page."""
 
@@ -84,8 +111,8 @@ def in_order(document: view.Document, theirs: Mapping[str, list[PageSection]]) -
     found: list[PageSection] = []
     for section in CORE:
         if section().data(document) is not None:
-            found.append(PageSection(section.name, section.title))
-        found += theirs.get(section.name, [])
+            found.append(PageSection(section.name, section.title, section.part))
+        found += [replace(one, part=section.part) for one in theirs.get(section.name, [])]
     return found
 
 
@@ -111,7 +138,7 @@ def added(
                 raise
             problem = _whose(error, section.template.parent) or Problem(str(section.template), str(error))
             raise PluginError(section, f"the template of the section {name!r} failed", str(problem)) from error
-        found.setdefault(section.after, []).append(PageSection(name, entry["title"], Markup(body)))
+        found.setdefault(section.after, []).append(PageSection(name, entry["title"], body=Markup(body)))
     return found
 
 
@@ -119,10 +146,19 @@ def _template_of(name: str) -> str:
     return f"section_{name}.html"
 
 
-def _names(document: view.Document) -> dict[str, Any]:
-    """What every template can use."""
+def _names(document: view.Document, present: Collection[str] = ()) -> dict[str, Any]:
+    """What every template can use; `present` are the names of the sections that are shown."""
+    phrases = view.phrases(document)
     return {
         "document": document,
+        "present": present,
+        "phrases": phrases,
+        "constraint_of": lambda label: view.phrase_of_label(document, label),
+        "gain_rows": lambda: view.gain_rows(document),
+        "leading": view.leading(document),
+        "further": view.further(document),
+        "comments": view.comments(document),
+        "slack_laws": lambda entry: view.laws(entry, phrases),
         "why": partial(view.reasons, document),
         "policies": lambda: list(view.policies(document)),
         "constrained": lambda: list(view.constrained(document)),
@@ -197,11 +233,12 @@ def written(value: float | None, form: str | None) -> str:
 
 def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
     """`form` names the way in which the two ends are written."""
+    decimals = text.decimals_of(bounds)
     forms: dict[str, Callable[[float | None], str]] = {
-        "ratio": lambda x: text.ratio(x, line),
+        "ratio": lambda x: text.ratio(x, line, decimals),
         "percent": text.percent,
         "price": lambda x: text.percent(x, 2),
-        "amount": text.amount,
+        "amount": lambda x: text.amount_like(x, bounds),
     }
     return text.interval(bounds, forms[form])
 
@@ -209,6 +246,45 @@ def written_interval(bounds: Any, form: str = "ratio", line: float | None = None
 def drawing(chart: Chart) -> Markup:
     """Made by us from parsed XML, in which every text is escaped."""
     return Markup(chart.svg)
+
+
+def given_up(entry: view.Part) -> str | None:
+    """The share of the best utility that a constraint costs."""
+    kept = view.at(entry, "price_of_fairness", "ratio")
+    if kept is None:
+        return None
+    lost = max(0.0, 1 - kept)
+    return text.percent(lost, sentences.share_decimals(lost, view.price_span(entry)))
+
+
+def given_up_interval(entry: view.Part) -> str | None:
+    span = view.price_span(entry)
+    if span is None:
+        return None
+    return text.interval(span, partial(text.percent, decimals=sentences.share_decimals(span[1], span)))
+
+
+@dataclass(frozen=True)
+class FrontierGroup:
+    """A group whose numbers stand beside the points of a frontier."""
+
+    attribute: str
+    name: str
+    title: str
+
+
+def frontier_groups(curve: view.Part) -> list[FrontierGroup]:
+    """The groups that the points of a frontier count; a name that two attributes share stands with its attribute."""
+    known: Mapping[str, Any] = next((point["selected"] for point in curve["points"] if point["selected"]), {})
+    names = [(attribute, name) for attribute, groups in known.items() for name in groups]
+    often = Counter(name for _, name in names)
+    shown = names[: charts.MOST_GROUPS]
+    return [FrontierGroup(a, n, n if often[n] == 1 else f"{a}: {n}") for a, n in shown]
+
+
+def script_hash(script: str) -> str:
+    """What a content security policy calls a script that it allows."""
+    return f"sha256-{b64encode(hashlib.sha256(str(script).encode()).digest()).decode()}"
 
 
 def price_level(entry: dict[str, Any]) -> float | None:
@@ -227,15 +303,28 @@ def all_filled(policy: view.PolicyView) -> float | None:
 
 def group_name(name: object) -> Markup:
     """The name of a group, which may break behind the plus of a crossing."""
-    return Markup("+<wbr>").join(part.translate(UNSEEN) for part in view.named(name).split("+"))
+    parts = [part.translate(UNSEEN) for part in view.named(name).split("+")]
+    return Markup("+<wbr>").join(Markup("<wbr>").join(_pieces(part)) for part in parts)
+
+
+def _pieces(name: str) -> list[str]:
+    """A name in pieces that fit a column: whole, unless one of its words is longer than any column."""
+    if max(map(len, name.split()), default=0) <= LONGEST_WORD:
+        return [name]
+    return [name[i : i + LONGEST_WORD] for i in range(0, len(name), LONGEST_WORD)]
 
 
 def slug(text: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-")
 
 
+LONGEST_WORD = 24
+"""Longer words may break; all others stay whole."""
+
 NUMBERS: dict[str, Callable[..., str]] = {
     "amount": text.amount,
+    "amount_like": text.amount_like,
+    "brief": text.brief,
     "count": text.count,
     "day": text.day,
     "exact": text.exact,
@@ -244,6 +333,7 @@ NUMBERS: dict[str, Callable[..., str]] = {
     "fraction": text.fraction,
     "interval": written_interval,
     "moment": text.moment,
+    "measured": text.measured,
     "p_value": text.p_value,
     "percent": text.percent,
     "plain": text.plain,
@@ -257,17 +347,25 @@ NUMBERS: dict[str, Callable[..., str]] = {
 
 TEXTS: dict[str, Callable[..., Any]] = {
     "all_filled": all_filled,
-    "constraint_name": view.constraint_name,
     "drawing": drawing,
+    "decimals_of": text.decimals_of,
     "flat": text.flat,
+    "frontier_axis": lambda curve, words: labels.frontier(words, str(curve["label"]), str(curve["parameter"]))[1],
+    "frontier_groups": frontier_groups,
+    "frontier_sentence": lambda curve, words: sentences.frontier(words, curve),
+    "frontier_title": lambda curve, words: labels.frontier(words, str(curve["label"]), str(curve["parameter"]))[0],
+    "given_up": given_up,
+    "given_up_interval": given_up_interval,
     "group_name": group_name,
     "joined": view.joined,
     "listing": text.listing,
     "named": view.named,
     "plural": text.plural,
     "price_level": price_level,
+    "script_hash": script_hash,
     "slug": slug,
     "spaced": text.spaced,
+    "spec_phrase": lambda spec, words: words.spec(str(spec)) or str(spec),
     "visible": text.visible,
     "written": written,
 }

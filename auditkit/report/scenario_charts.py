@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from auditkit.report import labels
 from auditkit.report.chart_parts import bare, stretch, ticks, upright, write
+from auditkit.report.phrases import Phrases
 from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, WIDTH, Chart, axes, chart, figure, label, lit
-from auditkit.text import amount, brief, listing, percent, plural, tick_number, tick_percent
+from auditkit.text import amount, brief, listing, percent, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,68 +25,84 @@ if TYPE_CHECKING:
 Part = Mapping[str, Any]
 Dots = list[tuple[float, float]]
 
+PLAIN = Phrases()
+NOTHING = 1e-9
+"""A curve that gives up less than this everywhere shows nothing."""
 NOTICED = 0.005
 """Share of the positions: fewer left empty than this are not drawn."""
 
 
 def draw(document: Part) -> list[Chart]:
     """All charts that the document has the numbers for."""
+    return [*(one for _, one in frontiers(document)), *others(document)]
+
+
+def frontiers(document: Part) -> list[tuple[int, Chart]]:
+    """The frontiers, each with its number among those of the document."""
+    curves = [] if document["frontier"] is None else document["frontier"]["curves"]
+    words = _phrases(document)
+    found = [(i, frontier(curve, i, words)) for i, curve in enumerate(curves, 1)]
+    return [(i, one) for i, one in found if one is not None]
+
+
+def others(document: Part) -> list[Chart]:
+    """Biased scores, more openings, more budget."""
     answers, biased = document["frontier"], document["sensitivity"]
     found: list[Chart | None] = []
-    if answers is not None:
-        found += [frontier(curve, i) for i, curve in enumerate(answers["curves"], 1)]
     if biased is not None:
-        found.append(sensitivity(biased))
+        found.append(sensitivity(biased, 1, _phrases(document)))
     if answers is not None:
         found += [] if answers["positions"] is None else [positions(answers["positions"])]
         found += [budget(part, i) for i, part in enumerate(answers["budgets"], 1)]
     return [one for one in found if one is not None]
 
 
-def frontier(part: Part, number: int = 1) -> Chart | None:
+def _phrases(document: Part) -> Phrases:
+    return Phrases.of(document.get("attributes"), document.get("steps"))
+
+
+def frontier(part: Part, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
     """One frontier; `number` tells several apart."""
     points = [p for p in part["points"] if p["ratio"] is not None]
-    if len(points) < 2:
+    if len(points) < 2 or min(p["ratio"] for p in points) > 1 - NOTHING:
         return None
     kept = [(p["value"], p["ratio"]) for p in points]
     empty = [(p["value"], p["unfilled_capacity"]) for p in points]
-    lines = {"utility kept": kept, **_filled(empty, part["positions"])}
+    lines = {labels.KEPT: kept, **_filled(empty, part["positions"])}
+    title, axis = labels.frontier(words, str(part["label"]), str(part["parameter"]))
     fig = figure(222)
-    ax = _area(fig, lines, f"{part['parameter']} of {label(part['label'], 40)}")
-    free = "free up to here" if part["tightens"] > 0 else "free from here"
-    for height, x, text in ((0.03, part["starts"], free), (0.13, part["present"], "as it is")):
+    ax = _area(fig, lines, label(axis, 60))
+    free = labels.FREE_UP_TO if part["tightens"] > 0 else labels.FREE_FROM
+    for height, x, text in ((0.03, part["starts"], free), (0.13, part["present"], labels.AS_IT_IS)):
         if x is not None and kept[0][0] <= x <= kept[-1][0]:
             _mark(ax, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
-    said = listing(f"{percent(y)} at {brief(x)}" for x, y in kept)
-    return chart(
-        fig, f"chart-frontier-{number}", f"Utility kept by {label(part['label'], 80)}", f"Utility kept: {said}."
-    )
+    text = labels.frontier_text([(brief(x), percent(y)) for x, y in kept])
+    return chart(fig, f"chart-frontier-{number}", title, text)
 
 
-def sensitivity(part: Part, number: int = 1) -> Chart | None:
+def sensitivity(part: Part, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
     points = [p for p in part["points"] if p["ratio"] is not None and p["long_term_ratio"] is not None]
     if len(points) < 2:
         return None
     points = sorted(points, key=lambda p: p["factor"])
     lines = {
-        "short term": [(p["factor"], p["ratio"]) for p in points],
-        "long term": [(p["factor"], p["long_term_ratio"]) for p in points],
+        labels.SHORT_TERM: [(p["factor"], p["ratio"]) for p in points],
+        labels.LONG_TERM: [(p["factor"], p["long_term_ratio"]) for p in points],
     }
     lines |= _filled([(p["factor"], p["constrained"]["unfilled_capacity"]) for p in points], part["positions"])
+    people = words.group(str(part["group"]))
     fig = figure(222)
-    ax = _area(fig, lines, f"scores of {label(part['group'], 26)}, as a share of their worth")
+    ax = _area(fig, lines, labels.sensitivity_axis(label(people, 26)))
     if part["wins_at"] is not None:
-        _mark(ax, part["wins_at"], "wins to the left", part["wins_at"] > 0.55, 0.03)
-    said = listing(
-        f"{percent(short)} and {percent(long)} at {brief(x)}"
-        for (x, short), (_, long) in zip(lines["short term"], lines["long term"])
-    )
-    title = f"Biased scores of {label(part['group'], 60)}"
-    return chart(fig, f"chart-sensitivity-{number}", title, f"Utility kept in the short and in the long term: {said}.")
+        _mark(ax, part["wins_at"], labels.WINS, part["wins_at"] > 0.55, 0.03)
+    both = zip(lines[labels.SHORT_TERM], lines[labels.LONG_TERM])
+    text = labels.sensitivity_text([(brief(x), percent(short), percent(long)) for (x, short), (_, long) in both])
+    return chart(fig, f"chart-sensitivity-{number}", labels.sensitivity_title(people), text)
 
 
 def positions(part: Part) -> Chart | None:
-    rows = [(name, part[key]) for name, key in (("short term", "short_term"), ("long term", "long_term")) if part[key]]
+    terms = ((labels.SHORT_TERM, "short_term"), (labels.LONG_TERM, "long_term"))
+    rows = [(name, part[key]) for name, key in terms if part[key]]
     ends = [x for _, e in rows for x in (e["now"], e["target"], e["reached"]) if x is not None]
     low, high = min(ends), max(ends)
     room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
@@ -94,11 +112,11 @@ def positions(part: Part) -> Chart | None:
     bare(ax, height)
     ax.set_xlim(low - room, high + room)
     ticks(ax, tick_number, 4)
-    ax.set_xlabel("utility; line: the unconstrained optimum now", labelpad=3)
+    ax.set_xlabel(labels.POSITIONS_AXIS, labelpad=3)
     said = []
     for i, (name, extra) in enumerate(rows):
         y = 40 * i
-        text = _positions_in_words(extra["positions"])
+        text = labels.more_positions(extra["positions"])
         write(ax, y + 12, name)
         write(ax, y + 12, text, "right", color=MUTED)
         ax.plot([0, 1], [y + 25, y + 25], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
@@ -107,38 +125,33 @@ def positions(part: Part) -> Chart | None:
             stretch(ax, y + 25, extra["now"], extra["reached"], FILL)
             ax.plot([extra["reached"]], [y + 25], MARKERS[1], color=GROUPS[1], markersize=8, zorder=3)
         ax.plot([extra["now"]], [y + 25], MARKERS[0], color=GROUPS[0], markersize=8, zorder=4)
-        reached = "" if extra["reached"] is None else f", {amount(extra['reached'])} with them"
-        said.append(
-            f"{name}: {text}; constrained {amount(extra['now'])} now{reached}, unconstrained {amount(extra['target'])}."
-        )
-    return chart(fig, "chart-positions", "A few positions more", " ".join(said))
-
-
-def _positions_in_words(number: int | None) -> str:
-    if number is None:
-        return "no number is enough"
-    return "none needed" if number == 0 else plural(number, "more position")
+        reached = None if extra["reached"] is None else amount(extra["reached"])
+        said.append(labels.positions_text(name, text, amount(extra["now"]), reached, amount(extra["target"])))
+    return chart(fig, "chart-positions", labels.POSITIONS_TITLE, " ".join(said))
 
 
 def budget(part: Part, number: int = 1) -> Chart | None:
     rows = [
-        (f"{tick_number(part['unit'])} more of the budget", part["budget"]),
-        ("one more position", part["position"]),
+        (labels.more_budget(tick_number(part["unit"])), part["budget"]),
+        (labels.ONE_MORE_POSITION, part["position"]),
     ]
     worth = [(name, x) for name, x in rows if x is not None]
+    if not worth or max(abs(x) for _, x in worth) < NOTHING:
+        return None
     height = 30 * len(worth) + 4
     fig = figure(height + 36)
     ax = axes(fig, 0, height, left=6, right=6)
     bare(ax, height)
     ax.set_xlim(min(0.0, *(x for _, x in worth)), 1.02 * max(x for _, x in worth) or 1.0)
     ticks(ax, tick_number, 4)
-    ax.set_xlabel("units of utility gained", labelpad=3)
+    ax.set_xlabel(labels.BUDGET_AXIS, labelpad=3)
     for i, (name, x) in enumerate(worth):
         write(ax, 30 * i + 12, name)
         write(ax, 30 * i + 12, amount(x), "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[i], zorder=2)
     said = listing(f"{name} {amount(x)}" for name, x in worth)
-    return chart(fig, f"chart-budget-{number}", f"Worth of {label(part['label'], 80)}", f"Gained by {said}.")
+    title = labels.budget_title(label(part["label"], 80))
+    return chart(fig, f"chart-budget-{number}", title, labels.budget_text(said))
 
 
 def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
@@ -174,7 +187,7 @@ def _filled(empty: Dots, positions: float) -> dict[str, Dots]:
     """Positions filled, where it is worth a curve: some stay empty."""
     if not positions or max(n for _, n in empty) < NOTICED * positions:
         return {}
-    return {"positions filled": [(x, 1 - n / positions) for x, n in empty]}
+    return {labels.FILLED: [(x, 1 - n / positions) for x, n in empty]}
 
 
 def _mark(ax: Axes, x: float, text: str, right: bool, height: float) -> None:

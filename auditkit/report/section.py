@@ -25,12 +25,14 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from auditkit.config import Config
     from auditkit.data import History
     from auditkit.data.privacy import Protected
+
+Part = Literal["summary", "body", "annex"]
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 
@@ -62,7 +64,7 @@ class Section(ABC):
     """The Jinja file. A file `section_NAME.html` in --template-dir takes its place."""
 
     after: ClassVar[str] = "whatif"
-    """The section of `CORE` behind which it stands."""
+    """The section of `CORE` behind which it stands, in the same part of the report."""
 
     def prepare(self, subject: Subject) -> None:
         """Take what `data` will need from the applications themselves; called once, before anything is measured.
@@ -80,6 +82,8 @@ class Section(ABC):
 class CoreSection(Section):
     """A section of the report's own: a block of the page, whose template needs nothing beyond the document."""
 
+    part: ClassVar[Part] = "annex"
+
     def __init_subclass__(cls) -> None:
         cls.template = Path(str(files("auditkit.templates"))) / f"section_{cls.name}.html"
 
@@ -88,19 +92,42 @@ class CoreSection(Section):
 
 
 class FindingsSection(CoreSection):
-    name, title = "findings", "Findings"
-
-
-class PeopleSection(CoreSection):
-    name, title = "people", "Who applied and how far they got"
+    name, title, part = "findings", "Findings", "summary"
 
 
 class DisparitySection(CoreSection):
-    name, title = "disparity", "Disparity"
+    name, title, part = "disparity", "Disparity by attribute", "body"
 
 
 class PoliciesSection(CoreSection):
-    name, title = "policies", "Three policies"
+    name, title, part = "policies", "The firm and the best policies", "body"
+
+
+class CostsSection(CoreSection):
+    name, title, part = "costs", "What each constraint costs", "body"
+
+
+class NoticesSection(CoreSection):
+    name, title = "notices", "Notices"
+
+
+class PeopleSection(CoreSection):
+    name, title = "people", "Numbers by group"
+
+
+class CrossingsSection(CoreSection):
+    name, title = "crossings", "Crossed groups"
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        tables = (document["disparity"] or {}).get("tables") or ()
+        return {} if any(table["crossing"] for table in tables) else None
+
+
+class DualsSection(CoreSection):
+    name, title = "duals", "What each constraint acts like"
+
+    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        return {} if any(entry and entry["duals"] for entry in document["constrained"] or ()) else None
 
 
 class DecisionsSection(CoreSection):
@@ -108,10 +135,6 @@ class DecisionsSection(CoreSection):
 
     def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
         return {} if document.get("revealed") or document.get("scores") else None
-
-
-class CostsSection(CoreSection):
-    name, title = "costs", "What each constraint costs"
 
 
 class ExPostSection(CoreSection):
@@ -127,10 +150,6 @@ class WhatIfSection(CoreSection):
 
 class FitSection(CoreSection):
     name, title = "fit", "Fit quality"
-
-
-class NoticesSection(CoreSection):
-    name, title = "notices", "Notices"
 
 
 class MethodSection(CoreSection):
@@ -151,21 +170,23 @@ class GlossarySection(CoreSection):
 
 CORE: tuple[type[CoreSection], ...] = (
     FindingsSection,
-    PeopleSection,
     DisparitySection,
     PoliciesSection,
-    DecisionsSection,
     CostsSection,
+    NoticesSection,
+    PeopleSection,
+    CrossingsSection,
+    DualsSection,
+    DecisionsSection,
     ExPostSection,
     WhatIfSection,
     FitSection,
-    NoticesSection,
     MethodSection,
     CertificateSection,
     ProvenanceSection,
     GlossarySection,
 )
-"""In the order of the page. Each is a block of report.html, which a theme can replace."""
+"""In the order of the page: the summary, the body, the annex. Each is a block of report.html."""
 
 
 def flaw(section: type[Section]) -> str | None:

@@ -12,7 +12,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from auditkit.disparity import GroupStatus
+from auditkit.report.phrases import TOGETHER, Phrases
 from auditkit.text import NOT_AVAILABLE
+
+FIRM, BEST = "The firm, as recorded", "Best without constraints"
+"""The policies that every report has."""
 
 Document = Mapping[str, Any]
 Part = Mapping[str, Any]
@@ -63,9 +67,10 @@ def step_numbers(document: Document, attribute: str) -> list[tuple[str, Mapping[
 
 @dataclass(frozen=True)
 class PolicyView:
-    """One of the policies that are laid side by side, and what to call it."""
+    """One of the policies that are laid side by side: its name in tables, and in words its title."""
 
     name: str
+    title: str
     part: Mapping[str, Any]
     constrained: bool = False
     recorded: bool = False
@@ -89,21 +94,53 @@ class PolicyView:
 def policies(document: Document) -> Iterator[PolicyView]:
     """The firm's, the best without constraints, and the best under each constraint."""
     if document["firm"] is not None:
-        yield PolicyView("The firm, as recorded", document["firm"], recorded=True)
+        yield PolicyView(FIRM, FIRM, document["firm"], recorded=True)
     if document["unconstrained"] is not None:
-        yield PolicyView("Best without constraints", document["unconstrained"])
+        yield PolicyView(BEST, BEST, document["unconstrained"])
+    words = phrases(document)
     for entry in constrained(document):
-        yield PolicyView(f"Best under {constraint_name(entry)}", entry, constrained=True)
+        name = f"Best under {_label(entry)}"
+        yield PolicyView(name, f"Best with {words.constraint(entry)}", entry, constrained=True)
 
 
-def constraint_name(entry: Mapping[str, Any]) -> str:
-    """As it reads after "under"."""
+def _label(entry: Mapping[str, Any]) -> str:
     label = entry["label"]
-    return {None: "an unnamed constraint", "all together": "all constraints"}.get(label, str(label))
+    return {None: "an unnamed constraint", TOGETHER: "all constraints"}.get(label, str(label))
+
+
+def phrases(document: Document) -> Phrases:
+    """The words for steps, people and constraints of this report."""
+    return Phrases.of(document["attributes"], document["steps"])
 
 
 def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
     return [entry for entry in document["constrained"] or () if entry is not None]
+
+
+def price_span(entry: Part, share: bool = True) -> tuple[float, float] | None:
+    """The interval of what a constraint gives up: as a share of the utility, or as a loss."""
+    bounds = at(entry, "price_of_fairness", "interval", "ratio" if share else "loss")
+    if bounds is None or None in bounds:
+        return None
+    low, high = bounds
+    return (max(0.0, 1 - high), max(0.0, 1 - low)) if share else (low, high)
+
+
+def phrase_of_label(document: Document, label: str | None) -> str:
+    """What the constraint of this label asks for."""
+    words = phrases(document)
+    return next((words.constraint(e) for e in constrained(document) if e["label"] == label), named(label))
+
+
+def gain_rows(document: Document) -> list[tuple[str, Part]]:
+    """What each policy would gain over the firm's own search."""
+    gain = (document["firm"] or {}).get("gain")
+    words = phrases(document)
+    found = [] if gain is None else [(BEST, gain)]
+    for entry in constrained(document):
+        if against := entry.get("against_firm"):
+            found.append((f"Best with {words.constraint(entry)}", against))
+    return found
 
 
 def policy_attributes(document: Document) -> list[str]:
@@ -218,10 +255,11 @@ class MatrixColumn(NamedTuple):
 
 def columns(document: Document) -> list[MatrixColumn]:
     """All steps of all applicants, then the later ones of those who reached the step before."""
+    words = phrases(document)
     steps = list(dict.fromkeys(named(table["step"]) for table in disparities(document)))
     found = [MatrixColumn(step, "cumulative", "of all applicants") for step in steps]
     for before, step in pairwise(steps):
-        found.append(MatrixColumn(step, "conditional", f"of those who reached “{before}”"))
+        found.append(MatrixColumn(step, "conditional", f"of those {words.reached(before)}"))
     return found
 
 
@@ -235,6 +273,65 @@ def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) ->
         if group is None or named(row["group"]) == group
     ]
     return min(rows, key=severity, default=None)
+
+
+# Findings -------------------------------------------------------------------------------------------------------------
+
+MOST_FINDINGS = 7
+"""On the first page."""
+
+
+def leading(document: Document) -> list[Part]:
+    """The findings of the first page: in their order, at most seven, and none of the other kinds crowded out by one."""
+    told = [f for f in document["findings"] or () if f["kind"] != "notice"]
+    room = MOST_FINDINGS
+    kinds = list(dict.fromkeys(f["kind"] for f in told))
+    kept: list[int] = []
+    for i, kind in enumerate(kinds):
+        own = [k for k, f in enumerate(told) if f["kind"] == kind]
+        later = len(kinds) - i - 1
+        kept += own[: max(1, room - len(kept) - later)]
+    return [told[k] for k in sorted(kept)[:MOST_FINDINGS]]
+
+
+def further(document: Document) -> list[Part]:
+    """Findings that the first page has no room for."""
+    first = leading(document)
+    return [f for f in document["findings"] or () if f["kind"] != "notice" and not any(f is one for one in first)]
+
+
+def comments(document: Document) -> list[str]:
+    """The auditor's own words, in paragraphs."""
+    text = ((document["config"] or {}).get("statement") or {}).get("comments") or ""
+    return [" ".join(part.split()) for part in str(text).replace("\r", "").split("\n\n") if part.strip()]
+
+
+class LawView(NamedTuple):
+    """How one row of a constraint comes out in single rounds."""
+
+    name: str
+    mean: float | None
+    sd: float | None
+    outside: float | None
+    equality: bool
+    people: bool
+
+
+def laws(entry: Part, words: Phrases) -> list[LawView]:
+    """Ex-post slacks of an entry; an equality is never met exactly, so that only its spread is of interest."""
+    senses = {dual["label"]: dual["sense"] for dual in entry["duals"] or () if dual}
+    return [
+        LawView(
+            words.row(named(law["label"])),
+            law["mean"],
+            law["sd"],
+            law["outside"],
+            senses.get(law["label"]) == "==",
+            words.counts_people(str(law["label"])),
+        )
+        for law in entry["ex_post_slack"] or ()
+        if law
+    ]
 
 
 # Fit ------------------------------------------------------------------------------------------------------------------

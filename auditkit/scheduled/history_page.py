@@ -1,4 +1,4 @@
-"""The history as one static page: trends, runs, and links to their artefacts. No script, every text escaped."""
+"""The history as one static page in the dress of the report: trends, runs, and links to their artefacts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 from auditkit import __version__
-from auditkit.report.html import environment
+from auditkit.config import Config
+from auditkit.report.html import themed
 from auditkit.report.thresholds import Threshold
 from auditkit.scheduled import listing, trends
 from auditkit.scheduled.artefacts import SUMS
@@ -18,17 +19,37 @@ from auditkit.scheduled.run_history import Run
 SHORT = {
     "report.html": "HTML",
     "report.pdf": "PDF",
+    "report.summary.pdf": "first page",
     "report.json": "JSON",
     CONFIGURATION: "configuration",
     SUMS: "check sums",
 }
 
 
-def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: str, lines: Sequence[Threshold]) -> str:
-    """The page that will stand at `page`; the artefacts are in `folder`. `lines` as for `trends.draw`."""
+def render(
+    audit: str,
+    runs: Sequence[Run],
+    folder: Path,
+    page: Path,
+    created: str,
+    lines: Sequence[Threshold],
+    config: Config | None = None,
+) -> str:
+    """The page that will stand at `page`; the artefacts are in `folder`. `lines` as for `trends.draw`.
+
+    `config` has the name of the organisation and the theme.
+    """
+    config = config or Config()
     here = page.absolute().parent
     names = {
         "audit": audit,
+        "document": {
+            "version": __version__,
+            "created": created,
+            "input": {"path": audit, "rows": None},
+            "config": {"organisation": config.organisation},
+        },
+        "sections": [],
         "created": created,
         "version": __version__,
         "runs": list(reversed(runs)),
@@ -38,7 +59,7 @@ def render(audit: str, runs: Sequence[Run], folder: Path, page: Path, created: s
         "status": listing.status,
         "links": lambda run: links(run, folder, here),
     }
-    return environment().get_template("history.html").render(names)
+    return themed("history.html", names, config.report.template_dir)
 
 
 def links(run: Run, folder: Path, here: Path) -> list[tuple[str, str]]:

@@ -29,7 +29,7 @@ class LocalLaw(Section):
     name: ClassVar[str] = "local-law-144"
     title: ClassVar[str] = "New York City Local Law 144"
     template: ClassVar[Path] = Path(__file__).with_name("local_law_144.html")
-    after: ClassVar[str] = "disparity"
+    after: ClassVar[str] = "fit"
 
     def __init__(self) -> None:
         self.summary: dict[str, Any] | None = None

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from auditkit.report import charts
 from support import ROOT, report_example
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
 GOLDEN = ROOT / "tests" / "golden" / "report-example.html"
 
 
-NO_CHARTS: dict[str, Any] = {name: [] for name in ("policies", "price", "slack", "unfilled", "whatif", "fit")} | {
-    name: {} for name in ("funnel", "impact_ratio", "segments")
-}
+NO_CHARTS: dict[str, Any] = charts.draw({}, "summary")
 """What `charts.draw` gives where there is nothing to draw."""
 
 
@@ -56,7 +55,7 @@ class Page(HTMLParser):
         self.open.pop()
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if "style" not in self.open and "script" not in self.open:
             self.text.append(data)
             if self.open and re.fullmatch("h[1-6]", next((t for t in reversed(self.open) if t != "span"), "")):
                 tag, before = self.headings[-1]
