@@ -63,6 +63,9 @@ SETTINGS: Any = {
     "ytick.major.size": 0,
 }
 SVG = "http://www.w3.org/2000/svg"
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of whatever follows: names of people's groups may hold any."""
+
 HREF = "{http://www.w3.org/1999/xlink}href"
 
 
@@ -116,7 +119,7 @@ def chart(fig: Figure, id: str, title: str, description: str) -> Chart:
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     fig.savefig(buffer, format="svg", metadata=nothing)
     title, description = label(title, 300), label(description, 2000)
-    return Chart(id, title, description, _tidy(buffer.getvalue(), id, title, description))
+    return Chart(id, title, description, _tidy(_UNSEEN.sub(" ", buffer.getvalue()), id, title, description))
 
 
 def lit(html: str) -> str:
