@@ -179,7 +179,10 @@ class Config(_Part):
 
 def choose(config: Config | str | Path | None, options: Mapping[str, Any]) -> Config:
     """The settings of a file, or the defaults, with those of `options` that are in OPTIONS and not None over them."""
-    base = Config() if config is None else config if isinstance(config, Config) else read(Path(config))
+    if config is None or isinstance(config, Config):
+        base = config or Config()
+    else:
+        base = place(parse(Path(config))[1], Path(config), confirmed=options.get("template_dir") is not None)
     return base.over(**{key: options.get(name) for name, key in OPTIONS.items()})
 
 
@@ -205,9 +208,18 @@ def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
         raise InputError(Problem(str(path), "holds a number with too many digits, or is nested too deeply")) from None
 
 
-def place(document: Mapping[str, Any], path: Path) -> Config:
-    """The settings that a file holds; the places they name are relative to it."""
+def place(document: Mapping[str, Any], path: Path, confirmed: bool = False) -> Config:
+    """The settings that a file holds; the places they name are relative to it.
+
+    Templates are programs: those that the file names lie beside it, unless the user names them (`confirmed`).
+    """
     config = check(document, str(path))
+    folder = config.report.template_dir
+    if folder is not None and not confirmed:
+        home = path.parent.resolve()
+        if not (home / folder).resolve().is_relative_to(home):
+            what = f"report.template_dir: {str(folder)!r} lies outside the folder of this file"
+            raise InputError(Problem(str(path), what, "move it there, or confirm it with --template-dir"))
     places = {"source": config.source, "report__template_dir": config.report.template_dir}
     found = {key: None if given is None else path.parent / given for key, given in places.items()}
     return config.over(**found, database=_beside(config.database, path))

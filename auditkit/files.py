@@ -204,7 +204,11 @@ def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError:
+            if not wait:  # it is held, or nobody can tell: then it stays
+                raise
         yield
     finally:
         os.close(handle)

@@ -12,7 +12,7 @@ import threading
 import time
 import tomllib
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -210,26 +210,60 @@ def test_a_killed_holder_does_not_lock_forever(tmp_path: Path) -> None:
 # Retention ------------------------------------------------------------------------------------------------------------
 
 
+def yearly(audit: Scheduled, *years: int) -> None:
+    for year in years:
+        audit.now = datetime(year, 11, 16, 6, tzinfo=UTC)
+        audit.run()
+
+
 def test_artefacts_older_than_keep_are_removed_and_it_says_so(tmp_path: Path) -> None:
     audit = Scheduled(tmp_path, LINES + '[history]\nkeep = "4 years"\n')
-    audit.run()
+    yearly(audit, 2026)
     audit.fake.write(LEVEL)
-    audit.run()  # 2026-11-23
-    audit.run()  # 2026-11-30, unchanged: the artefacts of the second run are in use until then
+    yearly(audit, 2027, 2028)  # 2028 is unchanged: the artefacts of the second run are in use until then
     audit.fake.write({"Black": (300, 26), "White": (700, 64)})
+    yearly(audit, 2029)
     audit.now = datetime(2030, 11, 29, 6, tzinfo=UTC)
     done = audit.run()
     assert done.removed == (
         "artefacts of run 1 (2026-11-16T060000Z) removed: older than 4 years, see keep in [history]",
     )
-    assert audit.dated() == ["2026-11-23T060000Z", "2030-11-29T060000Z"]
+    assert audit.dated() == ["2027-11-16T060000Z", "2029-11-16T060000Z"]
     first = runs(audit)[0]
     assert (first.removed, first.removed_why) == ("2030-11-29T06:00:00Z", "older than 4 years")
     assert first.figures.groups and first.crossings  # what is known of it stays
     complete(audit)
-    audit.now = datetime(2030, 12, 1, 6, tzinfo=UTC)
+    audit.now = datetime(2032, 11, 17, 6, tzinfo=UTC)
     assert len(audit.run().removed) == 1
-    assert audit.dated() == ["2030-11-29T060000Z"]
+    assert audit.dated() == ["2029-11-16T060000Z"]
+    complete(audit)
+
+
+def said_by(audit: Scheduled, moment: datetime) -> tuple[tuple[str, ...], str]:
+    audit.now = moment
+    audit.said.clear()
+    return audit.run(force=True).removed, "\n".join(audit.said)
+
+
+def test_a_clock_that_jumped_removes_nothing(tmp_path: Path) -> None:
+    audit = Scheduled(tmp_path, '[history]\nkeep = "90 days"\n')
+    for day in range(0, 70, 7):
+        audit.now = datetime(2026, 11, 16, 6, tzinfo=UTC) + timedelta(days=day)
+        audit.run(force=True)
+    before = audit.dated()
+    assert len(before) == 10
+    removed, said = said_by(audit, datetime(2036, 1, 1, tzinfo=UTC))
+    assert removed == ()
+    assert "days after the last one, and the clock may be wrong" in said
+    removed, _ = said_by(audit, datetime(2036, 1, 8, tzinfo=UTC))  # it stays wrong: the years do not count as age
+    assert removed == ()
+    removed, said = said_by(audit, datetime(2027, 2, 1, tzinfo=UTC))  # it is put right
+    assert removed == ()
+    assert [name for name in audit.dated() if name < "2027"] == [name for name in before if name < "2027"]
+    for day in range(7, 120, 7):
+        removed, _ = said_by(audit, datetime(2027, 2, 1, tzinfo=UTC) + timedelta(days=day))
+    assert "2026-11-16T060000Z" not in audit.dated()  # time passes, and then they go
+    assert "2027-05-17T000000Z" in audit.dated()
     complete(audit)
 
 
@@ -237,7 +271,7 @@ def test_a_clock_that_is_set_back_does_not_meet_removed_runs(tmp_path: Path) -> 
     audit = Scheduled(tmp_path, '[history]\nkeep = "10 days"\n')
     audit.run()
     audit.fake.write(LEVEL)
-    audit.now = datetime(2027, 1, 1, tzinfo=UTC)
+    audit.now = datetime(2026, 12, 1, tzinfo=UTC)
     assert audit.run().removed
     audit.now = datetime(2026, 11, 16, 6, tzinfo=UTC)
     audit.run(force=True)
@@ -258,7 +292,7 @@ def test_a_folder_that_was_taken_away_by_hand(tmp_path: Path) -> None:
     first = audit.run()
     (audit.folder / first.run.folder).rename(tmp_path / "elsewhere")
     audit.fake.write(LEVEL)
-    audit.now = datetime(2027, 1, 1, tzinfo=UTC)
+    audit.now = datetime(2026, 12, 1, tzinfo=UTC)
     assert "were gone already" in audit.run().removed[0]
 
 

@@ -86,11 +86,11 @@ ODD = '/srv/it\'s 100% "odd" $HOME; rm -rf  \\x/audit.toml'
 
 def test_a_crontab_line_survives_odd_paths(tmp_path: Path) -> None:
     line = units.crontab(plan(Path(ODD)))
-    assert line.count("\n") == 1 and line.startswith("0 6 * * 1 '/opt/my env/bin/python' -m auditkit run ")
+    assert line.count("\n") == 1 and line.startswith("0 6 * * 1 '/opt/my env/bin/python' -P -m auditkit run ")
     command = line.split(maxsplit=5)[5].replace(r"\%", "%")  # what cron hands to the shell
     assert not re.search(r"(?<!\\)%", line)
     shown = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True, check=True).stdout
-    assert shown.splitlines()[:5] == ["/opt/my env/bin/python", "-m", "auditkit", "run", ODD]
+    assert shown.splitlines()[:6] == ["/opt/my env/bin/python", "-P", "-m", "auditkit", "run", ODD]
 
 
 def test_systemd_units_survive_odd_paths(tmp_path: Path) -> None:
@@ -261,5 +261,5 @@ def test_the_crontab_line_runs(tmp_path: Path) -> None:
         done = subprocess.run(
             ["sh", "-c", command], env={"HOME": str(home), "PATH": "/bin:/usr/bin"}, capture_output=True, text=True
         )
-        assert done.stdout == f"{shown}|-m auditkit run {tmp_path}/audit.toml --wait 600 --quiet\n", done
+        assert done.stdout == f"{shown}|-P -m auditkit run {tmp_path}/audit.toml --wait 600 --quiet\n", done
     assert isinstance(schedule, click.Command)

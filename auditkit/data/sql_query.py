@@ -135,26 +135,13 @@ class Query:
             reason = str(getattr(error, "orig", None) or error).strip()
             # the first line is the reason; PostgreSQL quotes the query, with a caret, below it
             reason = " ".join(next(iter(reason.splitlines()), type(error).__name__).split())
-            raise InputError(Problem(self.shown, f"{what}: {self._scrubbed(reason)}", fix)) from None
-
-    def _scrubbed(self, text: str) -> str:
-        for secret in sorted(_secrets(self.url), key=len, reverse=True):
-            text = text.replace(secret, "***")
-        return text
+            raise InputError(Problem(self.shown, f"{what}: {scrubbed(reason, self.url)}", fix)) from None
 
 
 def parse_url(text: str) -> sa.URL:
     """The URL of a SQLite file or a PostgreSQL database; no message quotes it as long as it may hold a password."""
-    import sqlalchemy as sa
 
-    scheme = text.partition("://")[0]
-    try:
-        url = sa.make_url(text)
-    except (sa.exc.ArgumentError, ValueError):
-        raise InputError(Problem("DATA", f"is not the URL of a database ({scheme}://...)", _EXAMPLE)) from None
-    if url.host is not None and text.count("@") > 1:
-        what = f"the URL ({scheme}://...) has more than one @, so its password cannot be told from its host"
-        raise InputError(Problem("DATA", what, "write @ in a password as %40 and / as %2F"))
+    url = parts_of(text, "DATA")
     backend = url.get_backend_name()
     if backend == "postgres":
         url, backend = url.set(drivername="postgresql"), "postgresql"
@@ -169,6 +156,21 @@ def parse_url(text: str) -> sa.URL:
     return url
 
 
+def parts_of(text: str, where: str) -> sa.URL:
+    """The parts of a URL; raises InputError, which quotes none of it, if they cannot be told apart."""
+    import sqlalchemy as sa
+
+    scheme = text.partition("://")[0]
+    try:
+        url = sa.make_url(text)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError(Problem(where, f"is not the URL of a database ({scheme}://...)", _EXAMPLE)) from None
+    if url.host is not None and text.count("@") > 1:
+        what = f"the URL ({scheme}://...) has more than one @, so its password cannot be told from its host"
+        raise InputError(Problem(where, what, "write @ in a password as %40 and / as %2F"))
+    return url
+
+
 def shown(url: sa.URL) -> str:
     """A URL without what is or may be a password."""
     harmless = {key: value for key, value in url.query.items() if key in HARMLESS}
@@ -178,6 +180,13 @@ def shown(url: sa.URL) -> str:
 def holds_secret(url: sa.URL) -> bool:
     """Whether a URL has a password, or a parameter that may be one."""
     return bool(url.password) or not HARMLESS.issuperset(url.query)
+
+
+def scrubbed(text: str, url: sa.URL) -> str:
+    """A text without the secrets of a URL, however they are written."""
+    for secret in sorted(_secrets(url), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
 
 
 def _secrets(url: sa.URL) -> set[str]:

@@ -34,6 +34,7 @@ from jinja2 import (
     TemplateSyntaxError,
     UndefinedError,
 )
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from auditkit import plugin_manager, text
@@ -182,7 +183,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         if not template_dir.is_dir():
             raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
         loaders.insert(0, FileSystemLoader(template_dir))
-    made = Environment(
+    made = ImmutableSandboxedEnvironment(  # a theme comes from somebody: it may write, not act
         loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,

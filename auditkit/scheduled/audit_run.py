@@ -9,10 +9,11 @@ rest. What is audited, and how, comes in as a `Job`; nothing here knows the pipe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from auditkit import __version__
@@ -24,8 +25,11 @@ from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.lock import only_one
 from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
+from auditkit.text import plural
 
 CONFIGURATION = "audit.toml"
+LEAST_STEP = timedelta(days=40)
+"""A gap between two runs that no clock needs to have jumped for."""
 
 Say = Callable[[str], None]
 
@@ -104,7 +108,7 @@ def _locked(
         told = set[int]()
     alerts = deliver.deliver(deliver.of_run(made, settings), channels, secrets, but=told)
     history.record_alerts(made.id, alerts)
-    removed = _retain(settings, history, now())
+    removed = _retain(settings, history, now(), say)
     return Done(dataclasses.replace(made, alerts=tuple(alerts)), notes, tuple(alerts), tuple(removed))
 
 
@@ -155,8 +159,12 @@ def _complete(
     return whole, evaluation.notes
 
 
-def _retain(settings: AuditSettings, history: RunHistory, moment: datetime) -> list[str]:
-    """Remove the artefacts that no run of the last `keep` relies on. The figures stay in the history."""
+def _retain(settings: AuditSettings, history: RunHistory, moment: datetime, say: Say) -> list[str]:
+    """Remove the artefacts that no run of the last `keep` relies on. The figures stay in the history.
+
+    A clock that jumped must not remove anything: a run dated before the others, or far ahead of them, removes nothing,
+    and the time that it jumped over makes nothing older (`_witnessed`).
+    """
     runs = history.runs(settings.name)
     for run in runs:
         if run.removed is not None and run.same_as is None:  # a run that was killed here before
@@ -166,16 +174,43 @@ def _retain(settings: AuditSettings, history: RunHistory, moment: datetime) -> l
         return []
     oldest = _iso(period.before(moment))
     used: dict[int, str] = {}
-    for run in runs:
+    last: dict[int, int] = {}
+    for place, run in enumerate(runs):
         used[run.same_as or run.id] = max(run.created, used.get(run.same_as or run.id, ""))
+        last[run.same_as or run.id] = place
+    old = [run for run in runs if run.same_as is None and run.removed is None and used[run.id] < oldest]
+    if not old or len(runs) < 2:
+        return []
+    dates = [datetime.fromisoformat(run.created) for run in runs]
+    ages, step = _witnessed(dates)
+    jump = dates[-1] - dates[-2]
+    if not timedelta(0) <= jump <= step or moment - dates[-1] > step or moment < dates[-1]:
+        when = f"{abs(jump).days} days {'after' if jump > timedelta(0) else 'before'} the last one"
+        looks = f"{plural(len(old), 'run')} older than {period} by the clock"
+        say(f"nothing was removed ({looks}): this run is dated {when}, and the clock may be wrong")
+        return []
     said = []
-    for run in runs:
-        if run.same_as is None and run.removed is None and used[run.id] < oldest:
-            history.mark_removed(run.id, _iso(moment), f"older than {period}")
-            there = artefacts.remove(settings.folder, run.folder)
-            what = "removed" if there else "were gone already"
-            said.append(f"artefacts of run {run.id} ({run.folder}) {what}: older than {period}, see keep in [history]")
+    for run in old:
+        if moment - ages[last[run.id]] >= period.before(moment):
+            continue
+        history.mark_removed(run.id, _iso(moment), f"older than {period}")
+        there = artefacts.remove(settings.folder, run.folder)
+        what = "removed" if there else "were gone already"
+        said.append(f"artefacts of run {run.id} ({run.folder}) {what}: older than {period}, see keep in [history]")
     return said
+
+
+def _witnessed(dates: Sequence[datetime]) -> tuple[list[timedelta], timedelta]:
+    """How old each run is by the runs after it, and the longest gap that counts; a longer one counts as the usual."""
+    gaps = [later - earlier for earlier, later in pairwise(dates)]
+    known = sorted(gap for gap in gaps[:-1] if gap > timedelta(0))
+    usual = known[len(known) // 2] if known else timedelta(0)
+    step = max(LEAST_STEP, 3 * usual)
+    age, ages = timedelta(0), [timedelta(0)]
+    for gap in reversed(gaps):
+        age += gap if timedelta(0) <= gap <= step else usual
+        ages.append(age)
+    return ages[::-1], step
 
 
 def _iso(moment: datetime) -> str:

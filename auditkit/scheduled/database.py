@@ -14,6 +14,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import exc
 
+from auditkit.data import sql_query
+from auditkit.data.sql_query import parts_of, scrubbed
 from auditkit.errors import InputError, Problem
 from auditkit.scheduled import tables
 
@@ -61,23 +63,23 @@ def _create(connection: sa.Connection) -> None:
 
 def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
     """An engine for a SQLite file or a URL, and what to call it in messages."""
-    try:
-        parsed = sa.make_url(url) if "://" in url else sa.URL.create("sqlite", database=url)
-    except exc.ArgumentError:
-        raise InputError(
-            Problem("history.database", "is not the URL of a database", "sqlite:///FILE or postgresql://...")
-        ) from None
-    shown = parsed.render_as_string(hide_password=True)
+    parsed = parts_of(url, "history.database") if "://" in url else sa.URL.create("sqlite", database=url)
+    shown = sql_query.shown(parsed)
     if parsed.drivername in ("postgres", "postgresql"):
         parsed = parsed.set(drivername="postgresql+psycopg")
     backend = parsed.get_backend_name()
     if backend not in tables.BACKENDS:
         raise InputError(Problem(shown, f"{backend!r} is not supported", "use SQLite or PostgreSQL"))
     if backend == "postgresql":
+        patience = {} if "connect_timeout" in parsed.query else {"connect_timeout": PATIENCE}
         try:
-            return sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"connect_timeout": PATIENCE}), shown
+            return sa.create_engine(parsed, poolclass=sa.NullPool, connect_args=patience), shown
         except ImportError:
             raise InputError(Problem(shown, "the driver is missing", "pip install 'auditkit[postgres]'")) from None
+        except (exc.ArgumentError, exc.NoSuchModuleError, TypeError, ValueError):
+            raise InputError(
+                Problem(shown, "is not the URL of a database", "postgresql://user@host/database")
+            ) from None
     shown = parsed.database or ""
     if not create and not Path(shown).is_file():
         raise InputError(Problem(shown, "there is no history yet", "auditkit run AUDIT.toml begins one"))
@@ -103,13 +105,19 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
 
 
 @contextmanager
-def refusals_explained(shown: str) -> Iterator[None]:
+def refusals_explained(shown: str, url: sa.URL) -> Iterator[None]:
     """Turn what the database refuses into an InputError; defects of auditkit stay what they are."""
     try:
         yield
+    except (TypeError, ValueError, exc.ArgumentError) as error:  # what a driver makes of the parameters of a URL
+        if url.get_backend_name() == "sqlite":
+            raise
+        raise InputError(Problem(shown, f"the history cannot be used: {scrubbed(str(error), url)}")) from None
     except exc.DBAPIError as error:
-        denied = getattr(error.orig, "sqlstate", None) == "42501"
-        if not (isinstance(error, exc.OperationalError) or type(error) is exc.DatabaseError or denied):
+        state = getattr(error.orig, "sqlstate", None)
+        denied = state == "42501"
+        unusable = isinstance(error, exc.ProgrammingError) and url.get_backend_name() == "postgresql" and state is None
+        if not (isinstance(error, exc.OperationalError) or type(error) is exc.DatabaseError or denied or unusable):
             raise
         reason = next(iter(str(error.orig).strip().splitlines()), type(error.orig).__name__)
-        raise InputError(Problem(shown, f"the history cannot be used: {reason}")) from None
+        raise InputError(Problem(shown, f"the history cannot be used: {scrubbed(reason, url)}")) from None

@@ -170,7 +170,7 @@ class RunHistory:
 
     @contextmanager
     def _transaction(self, write: bool = False) -> Iterator[sa.Connection]:
-        with database.refusals_explained(self._shown), self._engine.connect() as connection:
+        with database.refusals_explained(self._shown, self._engine.url), self._engine.connect() as connection:
             connection = connection.execution_options(write=write)
             with connection.begin():
                 yield connection
@@ -181,7 +181,7 @@ def opened(url: str, *, create: bool = True) -> Iterator[RunHistory]:
     """The history in a SQLite file or at a URL; without `create` it must exist."""
     engine, shown = database.connect(url, create)
     try:
-        with database.refusals_explained(shown):
+        with database.refusals_explained(shown, engine.url):
             id = database.prepare(engine, shown, create)
         yield RunHistory(engine, shown, id)
     finally:

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from auditkit import config
 from auditkit.config import Config
+from auditkit.data.sql_query import holds_secret, parts_of
 from auditkit.errors import InputError, Problem, validated
 from auditkit.report import thresholds
 from auditkit.scheduled.alert import Channel, Variable, make
@@ -59,6 +60,13 @@ def parse_period(text: str) -> Period:
     return Period(int(found[1]), found[2])
 
 
+def _may_hold_secret(url: str) -> bool:
+    try:
+        return holds_secret(parts_of(url, "history.database"))
+    except InputError:  # what cannot be told apart may be a password
+        return True
+
+
 class HistorySettings(BaseModel):
     """The table `[history]`."""
 
@@ -84,7 +92,7 @@ class HistorySettings(BaseModel):
     @field_validator("database")
     @classmethod
     def _no_password(cls, value: str | None) -> str | None:
-        if value is not None and re.match(r"[\w+]+://[^/@]*:[^/@]*@", value):
+        if value is not None and "://" in value and not value.startswith("sqlite") and _may_hold_secret(value):
             raise ValueError("holds a password; put the URL into an environment variable and name it in database_env")
         return value
 

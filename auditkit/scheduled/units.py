@@ -14,6 +14,7 @@ from pathlib import Path
 from auditkit.errors import InputError, Problem
 from auditkit.report.pdf import PACKAGES
 from auditkit.scheduled.recurrence import Recurrence
+from auditkit.text import printable
 
 WAIT = "600"
 ENVIRONMENTS = ".config/auditkit"
@@ -32,7 +33,7 @@ class Plan:
     python: str = sys.executable
 
     def __post_init__(self) -> None:
-        if odd := [text for text in self.command if not text.isprintable()]:
+        if odd := [text for text in (*self.command, str(self.folder), self.recurrence.text) if not text.isprintable()]:
             raise InputError(Problem(repr(odd[0]), "has a character that no schedule can hold", "rename it"))
 
     @property
@@ -43,7 +44,13 @@ class Plan:
 
     @property
     def command(self) -> list[str]:
-        return [self.python, "-m", "auditkit", "run", str(self.audit), "--wait", WAIT, "--quiet", *self.arguments]
+        return [*self.program, "run", str(self.audit), "--wait", WAIT, "--quiet", *self.arguments]
+
+    @property
+    def program(self) -> list[str]:
+        """The installed command; `-m` alone would import modules from whatever folder it is started in."""
+        installed = Path(self.python).with_name("auditkit")
+        return [str(installed)] if installed.is_file() else [self.python, "-P", "-m", "auditkit"]
 
     @property
     def marker(self) -> str:
@@ -94,7 +101,7 @@ def systemd_quoted(text: str) -> str:
 
 def _line(text: str) -> str:
     """Free text for a unit: one line, no specifiers."""
-    return " ".join(text.split()).replace("%", "%%")
+    return printable(" ".join(text.split())).replace("\\", "\\\\").replace("%", "%%")
 
 
 def crontab(plan: Plan) -> str:
@@ -110,10 +117,10 @@ def github(plan: Plan) -> str:
     """A GitHub Actions workflow. JSON strings are YAML strings, whatever is in them."""
     audit, root = _in_repository(plan.audit)
     folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
-    run = f"auditkit run {shlex.quote(audit)}{''.join(f' {shlex.quote(a)}' for a in plan.arguments)}"
+    run = f"auditkit run {shlex.join([audit, *plan.arguments])}"
     lines = [
         f"# .github/workflows/{plan.unit}.yml; GitHub's clock is UTC",
-        f"name: {json.dumps(f'Disparity audit: {plan.name}')}",
+        f"name: {_yaml(f'Disparity audit: {plan.name}')}",
         "on:",
         "  schedule:",
         f"    - cron: {json.dumps(plan.recurrence.cron)}",
@@ -132,14 +139,14 @@ def github(plan: Plan) -> str:
         "        with:",
         '          python-version: "3.12"',
         f"      - run: sudo apt-get update && sudo apt-get install -y {' '.join(PACKAGES)}",
-        "      - run: python -m pip install auditkit",
+        "      - run: python -I -m pip install auditkit",
         "      # the history of earlier runs; with PostgreSQL (database_env) it needs no cache",
         "      - uses: actions/cache@v4",
         "        with:",
-        f"          path: {json.dumps(folder)}",
+        f"          path: {_yaml(folder)}",
         f"          key: {json.dumps(plan.unit + '-${{ github.run_id }}')}",
         f"          restore-keys: {json.dumps(plan.unit + '-')}",
-        f"      - run: {json.dumps(run)}",
+        f"      - run: {_yaml(run)}",
     ]
     if plan.variables:
         lines.append("        env:")
@@ -149,9 +156,14 @@ def github(plan: Plan) -> str:
         "        if: always()",
         "        with:",
         f"          name: {json.dumps(plan.unit)}",
-        f"          path: {json.dumps(folder)}",
+        f"          path: {_yaml(folder)}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _yaml(text: str) -> str:
+    """A string of YAML in which GitHub finds no expression."""
+    return json.dumps(text.replace("${{", "${{ '${{' }}"))
 
 
 def script(plan: Plan) -> str:
@@ -163,15 +175,17 @@ def script(plan: Plan) -> str:
         f"#!/bin/sh\n# Schedule (cron, the clock of the CI): {plan.recurrence.cron}\n"
         f"# Keep this folder from run to run, it holds the history: {folder}\n{needs}"
         "# Exit code: 0 nothing above a threshold, 1 a finding, 2 input or configuration, 3 a defect of auditkit\n"
-        "set -eu\npython3 -m venv .venv-auditkit\n.venv-auditkit/bin/python -m pip install -q auditkit\n"
-        f"exec .venv-auditkit/bin/python -m auditkit run {shlex.join([audit, *plan.arguments])}\n"
+        "# -I: no module of the repository takes the place of an installed one\n"
+        "set -eu\npython3 -I -m venv .venv-auditkit\n.venv-auditkit/bin/python -I -m pip install -q auditkit\n"
+        f"exec .venv-auditkit/bin/auditkit run {shlex.join([audit, *plan.arguments])}\n"
     )
 
 
 def _in_repository(audit: Path) -> tuple[str, Path]:
     """The path of the audit within its git repository, and the repository; else within its own folder."""
     root = next((folder for folder in audit.parents if (folder / ".git").exists()), audit.parent)
-    return audit.relative_to(root).as_posix(), root
+    within = audit.relative_to(root).as_posix()
+    return (f"./{within}" if within.startswith("-") else within), root
 
 
 def everything(plan: Plan) -> dict[str, Sequence[tuple[str, str]]]:
