@@ -51,14 +51,13 @@ def _box(
     `Laws` has checked them all at once, and the constructor would copy them: with 100,000 candidates that is most of
     the time and memory of a fit.
     """
-    box = object.__new__(Box)
-    box.__dict__.update(
-        id=name,
-        group=group,
-        cost=cost,
-        values=values,
-        probs=probs,
-        true_values=true_values,
-        attributes=attributes,
-    )
+    box, put = object.__new__(Box), object.__setattr__
+    # one by one: attributes that are set so need no dictionary of the box's own, a third of a kilobyte each
+    put(box, "id", name)
+    put(box, "group", group)
+    put(box, "cost", cost)
+    put(box, "values", values)
+    put(box, "probs", probs)
+    put(box, "true_values", true_values)
+    put(box, "attributes", attributes)
     return box
