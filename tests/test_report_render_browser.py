@@ -120,3 +120,99 @@ def test_it_prints_on_white(browser: Browser, files: dict[str, Path]) -> None:
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')").strip() == "#ffffff"
     page.context.close()
+
+
+# What the script adds -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example with a frontier of three points."""
+    document = report_example.document()
+    groups = {"Gender": {"Female": 50.0, "Male": 70.0}}
+    points = [
+        {"value": x, "utility": 100.0 - loss, "loss": loss, "ratio": 1 - loss / 100, "unfilled_capacity": 0.0}
+        | {"selected": {"Gender": {name: n + loss for name, n in groups["Gender"].items()}}}
+        for x, loss in ((0.0, 0.0), (0.5, 1.0), (1.0, 8.0))
+    ]
+    curve = {"label": "impact-ratio", "parameter": "minimum", "tightens": 1, "present": None, "points": points}
+    curve |= {"unconstrained": 100.0, "positions": 126, "starts": 0.25, "sentence": ""}
+    document["frontier"] = {"curves": [curve], "positions": None, "budgets": [], "notices": [], "constraints": []}
+    path = tmp_path_factory.mktemp("explored") / "page.html"
+    path.write_text(html.render(document), encoding="utf-8")
+    return path
+
+
+def ready(browser: Browser, path: Path, **options: Any) -> Watched:
+    """The page when its script has run."""
+    watched = Watched(browser, path, **options)
+    watched.page.wait_for_selector(".filter")
+    return watched
+
+
+def test_a_slider_shows_the_computed_points_and_nothing_between(browser: Browser, explored: Path) -> None:
+    watched = ready(browser, explored)
+    page = watched.page
+    slider = page.locator(".explore input")
+    assert slider.count() == 1 and slider.get_attribute("step") == "1" and slider.get_attribute("max") == "2"
+    shown = {}
+    for point in range(3):
+        slider.fill(str(point))
+        shown[page.locator(".explore output").inner_text()] = page.locator(".explore dl").inner_text().split("\n")
+    rows = page.evaluate("[...document.querySelectorAll('#frontier-1 tbody tr')].map(r => r.innerText.split('\\t'))")
+    assert [name.rsplit(" ", 1)[1] for name in shown] == ["0", "0.5", "1"]
+    for said, row in zip(shown.values(), rows, strict=True):
+        assert said[1::2] == [cell.strip() for cell in row[1:]]
+    assert "Female" in page.locator(".explore dl").inner_text()
+    watched.context.close()
+    assert watched.complaints == []
+
+
+def test_long_tables_can_be_filtered_and_sorted(browser: Browser, explored: Path) -> None:
+    page = ready(browser, explored).page
+    rows = """[...document.querySelectorAll('#people table')[0].querySelectorAll('tbody tr:not([hidden])')].map(
+        r => r.innerText)"""
+    box = page.locator("#people .filter").first
+    before = page.evaluate(rows)
+    box.fill("female black")
+    kept = [row.split("\t")[0].strip() for row in page.evaluate(rows)]
+    assert "Female+Black" in kept and "Female" not in kept and "Male+Black" not in kept
+    box.fill("")
+    assert page.evaluate(rows) == before
+    head = page.locator("#people thead .sort").nth(1)
+    cells = """[...document.querySelectorAll('#people table')[0].tBodies].map(
+        b => [...b.rows].slice(1).map(r => +r.cells[1].innerText.replace(',', '')))"""
+    for direction in (1, -1):
+        head.click()
+        for group in page.evaluate(cells):
+            assert group == sorted(group, reverse=direction < 0)
+    head.click()
+    assert page.evaluate(rows) == before, "a third time brings the first order back"
+    page.context.close()
+
+
+def test_terms_explain_themselves_to_mouse_and_keyboard(browser: Browser, explored: Path) -> None:
+    page = ready(browser, explored).page
+    term = page.locator(".term[data-term='impact ratio']").first
+    assert page.locator("#meaning").is_hidden()
+    term.focus()
+    assert "divided by that of the reference" in page.locator("#meaning").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator("#meaning").is_hidden()
+    term.hover()
+    box = page.locator("#meaning").bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 1280
+    page.context.close()
+
+
+def test_the_script_moves_nothing(browser: Browser, explored: Path) -> None:
+    heights = []
+    for scripts in (True, False):
+        watched = (ready if scripts else Watched)(browser, explored, java_script_enabled=scripts)
+        watched.page.set_viewport_size({"width": 1280, "height": 900})
+        heights.append([one.bounding_box() for one in watched.page.locator("section").all()])
+        watched.context.close()
+        assert watched.complaints == []
+    tops = [[round(box["y"]) for box in boxes if box is not None] for boxes in heights]
+    assert len(tops[0]) == len(tops[1]) > 10
+    assert all(abs(a - b) <= 40 for a, b in zip(*tops)), "only rows of buttons may be a little higher"

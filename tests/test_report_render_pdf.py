@@ -8,11 +8,15 @@ import json
 import os
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pypdf
 import pytest
 
+from auditkit.config import Config
+from auditkit.errors import InputError
 from auditkit.report import html, pdf
+from auditkit.report.audit import Audit, rendered
 from auditkit.report.svg import lit
 from support import report_example
 
@@ -42,6 +46,10 @@ def test_it_is_tagged_and_archival(reader: pypdf.PdfReader, written: bytes) -> N
     about = root["/Metadata"].get_object().get_data().decode()
     assert 'pdfaid:part="3" pdfaid:conformance="A"' in about
     assert "CreateDate>2026-11-16T06:00:00Z<" in about
+    parsed = ElementTree.fromstring(about[about.index("<x:xmpmeta") : about.index("<?xpacket end")])
+    ua = "{http://www.aiim.org/pdfua/ns/id/}part"
+    assert [element.get(ua) for element in parsed.iter() if element.get(ua)] == ["1"]
+    assert root["/ViewerPreferences"]["/DisplayDocTitle"] == True  # noqa: E712 (a BooleanObject)
     assert written.startswith(b"%PDF-1.7")
 
 
@@ -111,6 +119,24 @@ def test_the_summary_is_one_page_and_the_body_about_eight(reader: pypdf.PdfReade
     annex = next(i for i, part in enumerate(reader.pages) if "Annex" in part.extract_text().split("\n")[:2])
     assert 5 <= annex <= 10, "the pages of summary and body"
     assert "Contents" in reader.pages[1].extract_text() and "Contents" not in reader.pages[0].extract_text()
+
+
+@pytest.mark.parametrize(
+    ("parts", "names"), [("all", {"pdf", "summary.pdf"}), ("body", {"pdf", "summary.pdf"}), ("summary", {"pdf"})]
+)
+def test_the_first_page_is_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, parts: str, names: set[str]) -> None:
+    monkeypatch.setattr(pdf, "render", lambda page, document, created: page.encode())
+    nothing: Any = None
+    audit = Audit(report_example.document(), Config().over(report__parts=parts), nothing, nothing, nothing)
+    made, no_pdf = rendered(audit, ("pdf",))
+    assert set(made) == names and no_pdf is None
+    assert (b'id="annex"' in made["pdf"]) == (parts == "all")
+    assert all(b'id="annex"' not in made[name] and b'id="findings"' in made[name] for name in names - {"pdf"})
+
+
+def test_parts_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match="parts"):
+        Config().over(report__parts="appendix")
 
 
 def test_the_same_bytes_twice(page: str, source: bytes, written: bytes) -> None:

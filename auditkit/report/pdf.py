@@ -1,4 +1,4 @@
-"""The HTML page as an archival PDF (PDF/A-3a): tagged, with bookmarks, the JSON of the report attached.
+"""The HTML page as an archival PDF (PDF/A-3a, named PDF/UA-1 too): tagged, with bookmarks, the JSON attached.
 
 Nothing is fetched, and the same page gives the same bytes: every date in the file is the report's own `created`.
 WeasyPrint draws with Pango, a system library; where either is missing, `PdfUnavailable` says which packages to install.
@@ -28,6 +28,25 @@ MOST_ATTACHED = 1 << 28
 
 _OPENING = b'{\n "format": "auditkit-report/'
 
+UA = b"""\
+<rdf:Description xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/" rdf:about="" pdfuaid:part="1" />
+<rdf:Description xmlns:pdfaExtension="http://www.aiim.org/pdfa/ns/extension/"
+ xmlns:pdfaSchema="http://www.aiim.org/pdfa/ns/schema#"
+ xmlns:pdfaProperty="http://www.aiim.org/pdfa/ns/property#" rdf:about="">
+<pdfaExtension:schemas><rdf:Bag><rdf:li rdf:parseType="Resource">
+<pdfaSchema:schema>PDF/UA identification</pdfaSchema:schema>
+<pdfaSchema:namespaceURI>http://www.aiim.org/pdfua/ns/id/</pdfaSchema:namespaceURI>
+<pdfaSchema:prefix>pdfuaid</pdfaSchema:prefix>
+<pdfaSchema:property><rdf:Seq><rdf:li rdf:parseType="Resource">
+<pdfaProperty:name>part</pdfaProperty:name><pdfaProperty:valueType>Integer</pdfaProperty:valueType>
+<pdfaProperty:category>internal</pdfaProperty:category>
+<pdfaProperty:description>Part of PDF/UA</pdfaProperty:description>
+</rdf:li></rdf:Seq></pdfaSchema:property>
+</rdf:li></rdf:Bag></pdfaExtension:schemas>
+</rdf:Description>
+"""
+"""The tags are those that WeasyPrint writes for PDF/UA-1; this names it, described as PDF/A asks of such a name."""
+
 _environment = threading.Lock()
 
 
@@ -56,7 +75,7 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
     nothing = weasyprint.urls.URLFetcher(allowed_protocols={"data"})  # a theme may embed images; nothing is fetched
     page = weasyprint.HTML(string=lit(html), url_fetcher=nothing, media_type="print")
     with _dated(when), _quiet():
-        written: bytes = page.write_pdf(pdf_variant=VARIANT, attachments=[source])
+        written: bytes = page.write_pdf(finisher=_accessible, pdf_variant=VARIANT, attachments=[source])
     return written
 
 
@@ -78,6 +97,13 @@ def attached(content: bytes, place: str) -> bytes:
         what = "there are several reports inside" if found else "there is no report inside"
         raise InputError(Problem(place, what, "name a PDF that auditkit report has written, or its JSON"))
     return found.pop()
+
+
+def _accessible(_: Any, made: Any) -> None:
+    """Name PDF/UA in the metadata, beside PDF/A."""
+    place = int(made.catalog["Metadata"].split()[0])
+    metadata = made.objects[place]
+    metadata.stream = [part.replace(b"</rdf:RDF>", UA + b"</rdf:RDF>") for part in metadata.stream]
 
 
 def _weasyprint() -> Any:
