@@ -152,8 +152,8 @@ def positions_text(name: str, needed: str, now: str, reached: str | None, target
     return f"{name}: {needed}; constrained {now} now{with_them}, unconstrained {target}."
 
 
-def budget_title(label: str) -> str:
-    return f"Worth of {label}"
+def budget_title() -> str:
+    return "What more budget and one more opening are worth"
 
 
 def more_budget(unit: str) -> str:

@@ -150,8 +150,7 @@ def budget(part: Part, number: int = 1) -> Chart | None:
         write(ax, 30 * i + 12, amount(x), "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[i], zorder=2)
     said = listing(f"{name} {amount(x)}" for name, x in worth)
-    title = labels.budget_title(label(part["label"], 80))
-    return chart(fig, f"chart-budget-{number}", title, labels.budget_text(said))
+    return chart(fig, f"chart-budget-{number}", labels.budget_title(), labels.budget_text(said))
 
 
 def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
