@@ -7,6 +7,7 @@
 | what a policy yields, by block of searches | block_sums.py, oracle.py; pool.py keeps it for other problems |
 | where policies are evaluated | engine.py, start_engine.py; dask_engine.py with block_pieces.py on clusters |
 | affine constraints | block_master.py, or the paper's rdip.py (one, by dual_search.py) and caratheodory.py (several) |
+| many rows of single searches | own_rows.py |
 | convex ones | convex.py with master.py, or the paper's g_rdip.py |
 | which constraints conflict | conflict.py |
 | policies and what they yield | policy.py |

@@ -173,11 +173,15 @@ class BlockMaster:
     def improves(self, column: Column, least: float) -> bool:
         """Whether some block would gain by the policy of a column at the duals of the last solution."""
         assert column.sums is not None and column.by_block is not None
+        return self.gains(Yields(column.sums.utility, column.by_block), least)
+
+    def gains(self, yields: Yields, least: float) -> bool:
+        """Whether some unit would gain by a policy with these yields at the duals of the last solution."""
         units = self.entries.units
         duals = self._duals[units:] / self.scale
-        block = np.repeat(np.arange(units), np.diff(self.entries.start))
-        spent = np.bincount(block, column.by_block * duals[self.entries.row], minlength=units)
-        gain = column.sums.utility - self.yields[0].utility - spent - self._duals[:units]
+        unit = np.repeat(np.arange(units), np.diff(self.entries.start))
+        spent = np.bincount(unit, yields.values * duals[self.entries.row], minlength=units)
+        gain = yields.utility - self.yields[0].utility - spent - self._duals[:units]
         return bool(np.maximum(gain, 0.0).sum() > least)
 
     def _from_nothing(self, artificial: bool = True) -> highspy.Highs:

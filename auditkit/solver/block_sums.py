@@ -40,8 +40,8 @@ def block_ranges(layout: Layout) -> Ints:
 class Cells:
     """What all problems of one layout share: blocks, cells, and types of candidates as far as no row splits them."""
 
-    def __init__(self, layout: Layout) -> None:
-        self.ptr = block_ranges(layout)
+    def __init__(self, layout: Layout, ptr: Ints | None = None) -> None:
+        self.ptr = block_ranges(layout) if ptr is None else ptr
         means = layout.selecting + 4 * (layout.state_stage + 1)
         means[layout.start] += 2
         happen = np.flatnonzero(np.bincount(means))
@@ -90,9 +90,9 @@ class BlockSums:
     `row` and `block` say what each entry of `values` is, sorted by block; `start[b]` is where those of block b begin.
     """
 
-    def __init__(self, layout: Layout, rows: Rows) -> None:
+    def __init__(self, layout: Layout, rows: Rows, cells: Cells | None = None) -> None:
         self.layout, self.rows = layout, rows
-        self.cells = cells = Cells.of(layout)
+        self.cells = cells = cells or Cells.of(layout)
         self.ptr = cells.ptr
         self.blocks = len(self.ptr) - 1
         self.block_of = np.repeat(np.arange(self.blocks), np.diff(self.ptr))

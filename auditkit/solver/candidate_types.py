@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,9 +49,23 @@ class Types:
     def _restricted(self, row: Row) -> Row:
         if not len(row.states):
             return row
-        place = np.minimum(np.searchsorted(row.states, self.states), len(row.states) - 1)
-        own = np.flatnonzero(row.states[place] == self.states)
-        return replace(row, states=own, coefficients=row.coefficients[place[own]], tangent_at=None)
+        if len(row.states) < len(self.states):  # a short row is looked up among the states of types
+            order, states = self._sorted
+            found = np.minimum(np.searchsorted(states, row.states), len(states) - 1)
+            place = np.flatnonzero(states[found] == row.states)
+            own = order[found[place]]
+            back = np.argsort(own)
+            own, place = own[back], place[back]
+        else:
+            every = np.minimum(np.searchsorted(row.states, self.states), len(row.states) - 1)
+            own = np.flatnonzero(row.states[every] == self.states)
+            place = every[own]
+        return replace(row, states=own, coefficients=row.coefficients[place], tangent_at=None)
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Ints]:
+        order = np.argsort(self.states)
+        return order, self.states[order]
 
 
 def _mixed(numbers: NDArray[np.generic]) -> Words:
@@ -87,13 +102,18 @@ def _same(layout: Layout, alike: Ints, label: Ints, rows: Sequence[Row]) -> bool
     twin = np.arange(layout.states) + np.repeat(layout.start[alike] - layout.start, sizes)
     if not all(np.array_equal(x, x[twin]) for x in (layout.reward, layout.value_chance)):
         return False
+    sizes_alike = np.bincount(alike, minlength=len(alike))
     for row in rows:
         place = np.minimum(np.searchsorted(row.states, twin[row.states]), len(row.states) - 1)
         if not np.array_equal(row.states[place], twin[row.states]):
             return False
         if not np.array_equal(row.coefficients[place], row.coefficients):
             return False
-        entries = np.bincount(layout.state_candidate[row.states], minlength=len(alike))
-        if not np.array_equal(entries, entries[alike]):
+        owner, entries = np.unique(layout.state_candidate[row.states], return_counts=True)
+        place = np.minimum(np.searchsorted(owner, alike[owner]), len(owner) - 1)
+        if not (np.array_equal(owner[place], alike[owner]) and np.array_equal(entries[place], entries)):
+            return False
+        heads = alike[owner]  # whoever is like a candidate of the row is of the row itself
+        if len(owner) < int(sizes_alike[np.unique(heads)].sum()):
             return False
     return True

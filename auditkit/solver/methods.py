@@ -13,7 +13,7 @@ from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
-from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, rdip
+from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, own_rows, rdip
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.evaluate import Prepared
@@ -24,7 +24,9 @@ from auditkit.solver.solution import Approximation, Optimum, Solution
 
 
 def _generate(oracle: Oracle) -> DualOptimum:
-    return convex.generate(oracle) if oracle.rows.measures else block_master.generate(oracle)
+    if oracle.rows.measures:
+        return convex.generate(oracle)
+    return own_rows.generate(oracle) if own_rows.worthwhile(oracle) else block_master.generate(oracle)
 
 
 def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable[[Oracle], DualOptimum]:

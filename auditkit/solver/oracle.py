@@ -59,6 +59,7 @@ class Oracle:
         self.rows = rows
         self.known = tuple(known)  # columns of a neighbouring problem with the same rows
         self.columns: list[Column] = []
+        self.unkept = 0  # policies that were evaluated without a column
         self.cuts: list[tuple[int, Row]] = []  # tangents of measures, with the number of the measure
         self._uncut = rows
 
@@ -74,7 +75,7 @@ class Oracle:
     @property
     def calls(self) -> int:
         """How many policies were evaluated."""
-        return len(self.columns)
+        return len(self.columns) + self.unkept
 
     def column(self, policy: Policy) -> Column:
         if self.rows.measures:
