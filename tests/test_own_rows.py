@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from test_blocks import firm as random_firm
 
 from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
 from auditkit.solver import Optimum, Solution, own_rows, solve
 from auditkit.verification import check_solution
 from support.constraints import build
@@ -22,9 +20,17 @@ SPECS = (
 
 
 def firm(seed: int, searches: int) -> Instance:
-    """One where every search has a position."""
-    made = random_firm(seed, searches).searches
-    return Instance(replace(search, capacity=max(search.capacity, 1)) for search in made)
+    """Six candidates of three groups and five laws in every search, and at least one position."""
+    rng = np.random.default_rng(seed)
+    laws = [(np.round(rng.uniform(-2, 9, 4), 1), rng.dirichlet(np.ones(4))) for _ in range(5)]
+    costs = rng.uniform(-0.2, 1.5, 5)
+
+    def box(number: int) -> Box:
+        kind, group = rng.integers(5), "XXYYZ"[rng.integers(5)]
+        values, probs = laws[kind]
+        return Box(str(number), group, float(costs[kind]), values + (group == "X"), probs)
+
+    return Instance(Search(f"s{i}", int(rng.integers(1, 4)), tuple(box(j) for j in range(6))) for i in range(searches))
 
 
 def both(instance: Instance, specs: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[Solution, Solution]:

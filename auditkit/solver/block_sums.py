@@ -218,7 +218,8 @@ def sums_of_boxes(
     found = Sums(np.zeros(blocks), np.zeros((blocks, cells)), np.zeros(len(weights.entry_block)))
     into = (weights, found.utility, found.counts, found.further)
     if rewards.shape[1] == 1:
-        events = box_kernels.type_events(boxes.type_ptr, boxes.prob, index, weights.reward)
+        every = np.ones(len(boxes.type_ptr) - 1, dtype=np.bool_)
+        events = box_kernels.type_events(boxes.type_ptr, boxes.prob, index, weights.reward, every)
         in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
     else:
         in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, block_ptr, boxes, limits, index, tol, *into))

@@ -62,6 +62,8 @@ class Events(NamedTuple):
     kappa: np.ndarray
     gain: np.ndarray
     of_state: np.ndarray
+    state: np.ndarray
+    """Of each event, counted within its type."""
     always: np.ndarray
 
 
@@ -120,6 +122,37 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
 
 
 @njit(**OPTIONS)
+def falling(keys):
+    """The stable order of falling keys: runs that fall already are merged two by two."""
+    n = len(keys)
+    ends, runs = np.empty(n + 1, np.int64), 0
+    for i in range(1, n + 1):
+        if i == n or keys[i] > keys[i - 1]:
+            ends[runs] = i
+            runs += 1
+    order, other = np.arange(n), np.empty(n, np.int64)
+    while runs > 1:
+        made, low = 0, 0
+        for r in range(0, runs, 2):
+            middle = ends[r]
+            high = ends[r + 1] if r + 1 < runs else middle
+            i, j = low, middle
+            for place in range(low, high):
+                if j >= high or (i < middle and keys[order[i]] >= keys[order[j]]):
+                    other[place] = order[i]
+                    i += 1
+                else:
+                    other[place] = order[j]
+                    j += 1
+            ends[made] = high
+            made += 1
+            low = high
+        order, other = other, order
+        runs = made
+    return order
+
+
+@njit(**OPTIONS)
 def box_events(search, boxes, index, tol):
     """Events of a search as `kernels.list_events` lists them, in a numbering of the search's own states.
 
@@ -173,9 +206,9 @@ def box_events(search, boxes, index, tol):
                         count += 1
                 elif own >= 0:
                     kappa[own] += p
-    order = np.argsort(-at[states[:count], levels - 1], kind="mergesort")
+    order = falling(at[states[:count], levels - 1])
     for d in range(levels - 2, -1, -1):
-        order = order[np.argsort(-at[states[:count][order], d], kind="mergesort")]
+        order = order[falling(at[states[:count][order], d])]
     return first, at, states[:count][order], owner[:count][order], kappa[:count][order], share
 
 
@@ -213,8 +246,8 @@ def box_visits(searches, boxes, limits, index, tol, candidate_ptr, visits):
 
 
 @njit(**OPTIONS)
-def type_events(type_ptr, prob, index, reward):
-    """The events of all types, from indices of one level; `reward` is what is paid, whatever the policy looks at."""
+def type_events(type_ptr, prob, index, reward, wanted):
+    """The events of wanted types, from indices of one level; `reward` is what is paid, whatever the policy looks at."""
     types, size = len(type_ptr) - 1, type_ptr[-1]
     ptr = np.zeros(types + 1, np.int64)
     key, kappa, gain = np.empty(size), np.empty(size), np.empty(size)
@@ -222,6 +255,9 @@ def type_events(type_ptr, prob, index, reward):
     always = np.zeros(types, np.bool_)
     count = 0
     for t in range(types):
+        if not wanted[t]:
+            ptr[t + 1] = count
+            continue
         first, top = type_ptr[t], index[type_ptr[t], 0]
         if top == np.inf:
             always[t] = True
@@ -247,9 +283,11 @@ def type_events(type_ptr, prob, index, reward):
                     gain[own] += p * reward[s]
                     of_state[s] = own
         ptr[t + 1] = count
-    for e in range(count):
-        of_state[state[e]] = e
-    return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, always)
+    for t in range(types):
+        for e in range(ptr[t], ptr[t + 1]):
+            of_state[state[e]] = e
+            state[e] -= type_ptr[t]
+    return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, state[:count], always)
 
 
 @njit(**OPTIONS)
@@ -348,9 +386,44 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
 
 
 @njit(**OPTIONS)
+def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
+    """As `box_visits`, for policies of one level."""
+    n, most = 0, 0
+    for search in searches:
+        sizes = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
+        n, most = max(n, sizes[0]), max(most, sizes[1])
+    key, other_key = np.empty(most), np.empty(most)
+    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
+    owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
+    for search in searches:
+        c0, k = boxes.search_ptr[search], boxes.capacity[search]
+        types = boxes.type[c0 : boxes.search_ptr[search + 1]]
+        for i in range(len(types)):
+            for s in range(candidate_ptr[c0 + i], candidate_ptr[c0 + i + 1]):
+                visits[s] = 0.0
+        count, swapped = merge_events(types, events, key, order, other_key, other, ends)
+        merged = other if swapped else order
+        for e in range(count):
+            owner[e], kappa[e] = merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
+        if k > 0 and count > 0:
+            chance = room(search, c0, len(types), k, owner[:count], kappa[:count], limits)
+            for e in range(count):  # at the state of each event first: the room that it finds
+                visits[candidate_ptr[c0 + owner[e]] + events.state[merged[e] >> 32]] = chance[e]
+        for i in range(len(types)):
+            base, out = boxes.type_ptr[types[i]], candidate_ptr[c0 + i]
+            start = visits[out]
+            for j in range(1, boxes.type_ptr[types[i] + 1] - base):
+                e = events.of_state[base + j]
+                if e >= 0:
+                    visits[out + j] = boxes.prob[base + j] * (visits[out + j] if events.state[e] == j else start)
+            if events.always[types[i]]:
+                visits[out] = 1.0
+
+
+@njit(**OPTIONS)
 def add_further(block, types, boxes, events, merged, owner, chance, scratch, weights, entries):
     """What the candidates of a search add to the further rows; `scratch` has a number for each event of types."""
-    by_owner = np.argsort(owner[: len(merged)], kind="mergesort")
+    by_owner = falling(-owner[: len(merged)])
     place = 0
     for i in range(len(types)):
         t = types[i]

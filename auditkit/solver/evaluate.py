@@ -29,6 +29,9 @@ TIE_TOLERANCE = 1e-9
 WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
 """Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
+FEW_SEARCHES = 1000
+"""Up to so many are prepared one by one, without those between them."""
+
 MOST_OUTCOMES = 4_000_000
 """Largest table of joint counts that is laid out in memory."""
 
@@ -119,7 +122,10 @@ class Prepared:
         index = np.empty_like(rewards)
         if layout.only_boxes:
             boxes = _boxes(layout)
-            box_kernels.box_indices(0, len(boxes.type), boxes.type_ptr, boxes.prob, rewards, tol, index)
+            whole = searches is None or len(searches) > FEW_SEARCHES
+            ranges = [(0, len(boxes.type))] if whole else [tuple(layout.search_ptr[s : s + 2]) for s in searches]
+            for first, last in ranges:
+                box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, rewards, tol, index)
             return Prepared(layout, index, np.empty(0), tol)
         mass = np.empty(len(layout.mass.items))
         chains = _chains(layout)
@@ -131,18 +137,32 @@ class Prepared:
         layout = self.layout
         visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
         if layout.only_boxes:
-            boxes, limits, start = _boxes(layout), nested(layout), layout.candidate_ptr
-            _over_searches(
-                layout,
-                searches,
-                lambda some: box_kernels.box_visits(some, boxes, limits, self.index, self.tol, start, visits),
-            )
+            self._visits_of_boxes(searches, visits)
             return visits
         share, chains, limits = np.empty(layout.states), _chains(layout), nested(layout)
         _over_searches(
             layout, searches, lambda some: kernels.evaluate(some, chains, limits, self.index, self.mass, share, visits)
         )
         return visits
+
+    def _visits_of_boxes(self, searches: Ints | None, visits: Floats) -> None:
+        layout = self.layout
+        boxes, limits, start = _boxes(layout), nested(layout), layout.candidate_ptr
+        work: Callable[[Ints], None]
+        if self.index.shape[1] == 1:
+            wanted = np.full(len(layout.candidate_ids), searches is None)
+            for search in () if searches is None else searches:
+                wanted[layout.search_ptr[search] : layout.search_ptr[search + 1]] = True
+            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, self.index, layout.reward, wanted)
+
+            def work(some: Ints) -> None:
+                box_kernels.plain_visits(some, boxes, limits, events, start, visits)
+        else:
+
+            def work(some: Ints) -> None:
+                box_kernels.box_visits(some, boxes, limits, self.index, self.tol, start, visits)
+
+        _over_searches(layout, searches, work)
 
     def _events(self, search: int) -> tuple[Ints, Ints, Floats]:
         """States in whose event a candidate may be selected, in order of time; candidates; chances."""
