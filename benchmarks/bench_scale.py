@@ -14,8 +14,10 @@ import time
 from unittest import mock
 
 import numpy as np
+from opponents import Boxes, monte_carlo
 from timing import best_of
 
+from auditkit.compare.expost import ExPost
 from auditkit.constraints.binding import bind
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
@@ -28,8 +30,19 @@ from auditkit.solver.oracle import Oracle
 SIZES = (10_000, 100_000, 1_000_000)
 DASK_SIZE = 200_000
 PER_SEARCH, STRATA, VALUES = 25, 400, 10
-GROUPS = ("A", "B", "C", "D", "E", "F")
-PHASES = ("make", "layout", "types", "evaluation", "parity", "impact ratio", "evaluations", "lotteries", "megabytes")
+GENDERS, ORIGINS = ("F", "M"), ("A", "B", "C", "D")
+TIMED = (
+    "make",
+    "layout",
+    "types",
+    "evaluation",
+    "parity",
+    "two parities and impact ratios",
+    "law of unfilled positions",
+)
+COUNTED = ("evaluations, parity", "rows of all", "evaluations, all", "lotteries, all", "megabytes")
+DRAWS, SIMULATED = 100_000, 20
+"""Simulated are a few searches, and the time is scaled to all of them."""
 
 
 def firm(candidates: int, seed: int = 1) -> Instance:
@@ -41,12 +54,11 @@ def firm(candidates: int, seed: int = 1) -> Instance:
     costs = rng.uniform(1, 4, STRATA)
     searches = []
     for number in range(candidates // PER_SEARCH):
-        stratum, group = (
-            rng.integers(STRATA, size=PER_SEARCH),
-            rng.choice(6, PER_SEARCH, p=(0.4, 0.3, 0.12, 0.1, 0.06, 0.02)),
-        )
+        stratum, gender = rng.integers(STRATA, size=PER_SEARCH), rng.integers(2, size=PER_SEARCH)
+        origin = rng.choice(4, PER_SEARCH, p=(0.5, 0.25, 0.15, 0.1))
         boxes = tuple(
-            Box(str(i), GROUPS[g], costs[s], *laws[s]) for i, (s, g) in enumerate(zip(stratum, group, strict=True))
+            Box(str(i), {"Gender": GENDERS[g], "Origin": ORIGINS[o]}, costs[s], *laws[s])
+            for i, (s, g, o) in enumerate(zip(stratum, gender, origin, strict=True))
         )
         searches.append(Search(str(number), int(rng.integers(1, 4)), boxes))
     return Instance(tuple(searches))
@@ -61,8 +73,9 @@ def measure(candidates: int) -> list[float]:
         spent.last = now  # type: ignore[attr-defined]
         return took
 
+    every = [Parity(), ImpactRatio(minimum=0.95), ImpactRatio(minimum=0.95, on="inspection")]
     spent.last = time.process_time()  # type: ignore[attr-defined]
-    solve(firm(500), [Parity()])  # compiles the kernels
+    solve(firm(500), every)  # compiles the kernels
     spent()
     instance = firm(candidates)
     found.append(spent())
@@ -70,18 +83,26 @@ def measure(candidates: int) -> list[float]:
     found.append(spent())
     Cells.of(layout)
     found.append(spent())
-    oracle = Oracle(layout, bind([Parity()], layout))
+    oracle = Oracle(layout, bind([Parity(by="Gender")], layout))
     oracle.at(np.zeros(len(oracle.rows)))
     spent()
     oracle.at(np.full(len(oracle.rows), 0.01))
     found.append(spent())
-    parity = solve(instance, [Parity()]).constrained
+    del oracle
+    parity = solve(instance, [Parity(by="Gender")]).constrained
     found.append(spent())
-    ratio = solve(instance, [ImpactRatio(minimum=0.95)]).constrained
+    both = solve(instance, every).constrained
     found.append(spent())
-    assert parity is not None and ratio is not None
+    assert parity is not None and both is not None
+    ExPost(layout, parity.rows, parity.mixture, None).unfilled()
+    found.append(spent())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return [*found, float(parity.evaluations), float(parity.mixture.randomised), memory]
+    spent()
+    for number in range(SIMULATED):
+        monte_carlo(Boxes.of(Instance((instance.searches[number],))), DRAWS)
+    simulated = spent() * len(instance.searches) / SIMULATED
+    counts = (parity.evaluations, len(both.rows), both.evaluations, both.mixture.randomised, memory, simulated)
+    return [*found, *map(float, counts)]
 
 
 def on_dask(candidates: int) -> list[float]:
@@ -124,11 +145,16 @@ def main() -> None:
     for n, size in enumerate(sizes):
         numbers = in_own_process(size)
         print(f"\n{size:,} candidates in {size // PER_SEARCH:,} searches")
-        for i, name in enumerate(PHASES):
-            growth = f"  ({numbers[i] / before[i] * sizes[n - 1] / size:.2f})" if before and i < 6 and before[i] else ""
-            print(f"  {name:14} {numbers[i]:10,.2f}{growth}")
-        for i, name in ((4, "parity"), (5, "impact ratio")):
-            print(f"  {name} in the time of {numbers[i] / max(numbers[3], 1e-9):.0f} evaluations")
+        for i, name in enumerate(TIMED):
+            growth = f"  ({numbers[i] / before[i] * sizes[n - 1] / size:.2f})" if before and before[i] else ""
+            print(f"  {name:32} {numbers[i]:10,.2f}{growth}")
+        for i, name in enumerate(COUNTED, len(TIMED)):
+            print(f"  {name:32} {numbers[i]:10,.0f}")
+        for i in (4, 5):
+            print(f"  {TIMED[i]} in the time of {numbers[i] / max(numbers[3], 1e-9):.0f} evaluations")
+        print(
+            f"  an evaluation by {DRAWS:,} draws: {numbers[-1]:,.0f} s ({numbers[-1] / numbers[3]:,.0f} times as long)"
+        )
         before = numbers
     size = min(sizes[-1], DASK_SIZE)
     one, threads, start, dask = on_dask(size)

@@ -39,7 +39,7 @@ def complain(error: InputError) -> None:
 def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     """A bar on stderr while something may take long, and a function that says what is being done.
 
-    Nothing when nobody is looking.
+    Where the solver is compiled, the first time on a machine, that is said too, once. Nothing when nobody is looking.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
@@ -50,7 +50,54 @@ def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda text: bar.update(task, description=printable(text))
+
+        def say(text: str) -> None:
+            bar.update(task, description=printable(text))
+
+        with _saying_that_it_compiles(lambda: bar.console.print(COMPILES, style="dim")):
+            yield say
+
+
+COMPILES = "compiling the solver for this machine: some seconds, once"
+
+
+@contextmanager
+def _saying_that_it_compiles(tell: Callable[[], None]) -> Iterator[None]:
+    """Calls `tell` when numba compiles for the first time; it finds out without importing numba for nothing."""
+    from importlib.abc import MetaPathFinder
+
+    class Watch(MetaPathFinder):
+        """Waits for the kernels to be imported, and never finds a module itself."""
+
+        def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+            if name == "auditkit.solver.room_kernels":
+                sys.meta_path.remove(self)
+                _on_compilation(tell)
+
+    watch = Watch()
+    if "auditkit.solver.room_kernels" in sys.modules:
+        _on_compilation(tell)
+    else:
+        sys.meta_path.insert(0, watch)
+    try:
+        yield
+    finally:
+        if watch in sys.meta_path:
+            sys.meta_path.remove(watch)
+
+
+def _on_compilation(tell: Callable[[], None]) -> None:
+    from numba.core import event
+
+    class Once(event.Listener):
+        def on_start(self, event_: Any) -> None:
+            event.unregister("numba:compile", self)
+            tell()
+
+        def on_end(self, event_: Any) -> None:
+            """Nothing."""
+
+    event.register("numba:compile", Once())
 
 
 def warn(line: str) -> None:

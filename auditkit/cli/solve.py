@@ -77,7 +77,7 @@ def solve(
     named: list[tuple[str, Any]] = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys)]
     named += [(f"--constraint {text!r}", text) for text in specs]
     constraints = make_constraints(load_plugins().constraints, named)
-    with working("solving (the first run compiles for some seconds)", quiet):
+    with working("solving", quiet):
         from auditkit.solver import solve as solve_instance
         from auditkit.solver.g_rdip import Settings
         from auditkit.solver.start_engine import LOCAL, running

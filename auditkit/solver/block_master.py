@@ -24,6 +24,7 @@ from typing import Any
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.sparse.linalg import splu
 
@@ -130,33 +131,49 @@ class BlockMaster:
         return True
 
     def _put(self, lp: highspy.Highs, pairs: list[tuple[int, int]]) -> None:
-        cost = np.array([self._gain(unit, c) for unit, c in pairs]) if self.feasible else np.zeros(len(pairs))
-        parts = [self._variable(unit, c) for unit, c in pairs]
-        starts = np.cumsum([0, *(len(places) for places, _ in parts)])[:-1].astype(np.int32)
-        index = np.concatenate([places for places, _ in parts]).astype(np.int32)
-        values = np.concatenate([numbers for _, numbers in parts])
+        units, chosen = np.array(pairs, dtype=np.int64).T
+        cost = self._gains(units, chosen) if self.feasible else np.zeros(len(pairs))
+        starts, index, values = self._variables(units, chosen)
         inf = np.full(len(pairs), highspy.kHighsInf)
-        lp.addCols(len(pairs), cost, np.zeros(len(pairs)), inf, len(index), starts, index, values)
+        lp.addCols(len(pairs), cost, np.zeros(len(pairs)), inf, len(index), starts[:-1].astype(np.int32), index, values)
 
-    def _gain(self, unit: int, c: int) -> float:
-        return float(self.yields[c].utility[unit] - self.yields[0].utility[unit]) / self.unit
+    def _gains(self, units: Ints, chosen: Ints) -> Floats:
+        """What the units gain by the chosen policies over the first."""
+        used = np.unique(chosen)
+        utility = np.array([self.yields[c].utility for c in used])[np.searchsorted(used, chosen), units]
+        return np.asarray(utility - self.yields[0].utility[units]) / self.unit
 
-    def _variable(self, unit: int, c: int) -> tuple[Ints, Floats]:
-        own = slice(self.entries.start[unit], self.entries.start[unit + 1])
-        row, values = self.entries.row[own], self.yields[c].values[own]
+    def _variables(self, units: Ints, chosen: Ints) -> tuple[Ints, NDArray[np.int32], Floats]:
+        """Variables as sparse columns: where each begins (and the end of the last), rows of the LP, numbers."""
+        used = np.unique(chosen)
+        table = np.array([self.yields[c].values for c in used])
+        sizes = np.diff(self.entries.start)[units]
+        variable = np.repeat(np.arange(len(units)), sizes)
+        begin = np.cumsum(sizes) - sizes
+        entry = np.arange(len(variable)) + (self.entries.start[units] - begin)[variable]
+        values = table[np.searchsorted(used, chosen)[variable], entry]
         kept = np.flatnonzero(values)
-        places = np.concatenate([[unit], self.entries.units + row[kept]])
-        return places, np.concatenate([[1.0], values[kept] / self.scale[row[kept]]])
+        variable, row = variable[kept], self.entries.row[entry[kept]]
+        starts = np.concatenate([[0], np.cumsum(1 + np.bincount(variable, minlength=len(units)))]).astype(np.int64)
+        place = np.arange(len(kept)) + variable + 1  # the convexity row of every variable stands first
+        index, numbers = np.empty(starts[-1], dtype=np.int32), np.ones(starts[-1])
+        index[starts[:-1]] = units
+        index[place] = self.entries.units + row
+        numbers[place] = values[kept] / self.scale[row]
+        return starts, index, numbers
 
     def begin_phase_two(self) -> None:
         """The rows can be met: forbid the artificial variables and pay the utilities."""
         self.feasible = True
-        self.unit = max((abs(self._gain(*pair)) for pair in self.pairs), default=0.0) or 1.0
+        units, chosen = np.array(self.pairs, dtype=np.int64).reshape(-1, 2).T
+        self.unit = 1.0
+        gains = self._gains(units, chosen) if self.pairs else np.zeros(0)
+        self.unit = float(np.abs(gains).max(initial=0.0)) or 1.0
         for i in range(len(self.artificial)):
             self.lp.changeColBounds(i, 0.0, 0.0)
             self.lp.changeColCost(i, 0.0)
-        for i, pair in enumerate(self.pairs):
-            self.lp.changeColCost(len(self.artificial) + i, self._gain(*pair))
+        for i, gain in enumerate(gains / self.unit):
+            self.lp.changeColCost(len(self.artificial) + i, float(gain))
 
     def solve(self) -> tuple[float, Floats]:
         """Value of the master and the duals of the rows in the user's scale."""
@@ -219,23 +236,18 @@ class BlockMaster:
         tight = [j for j, status in enumerate(basis.row_status) if status != basic]
         if len(chosen) != len(tight) or not chosen:
             return None
-        place = {j: i for i, j in enumerate(tight)}
-        rows: list[int] = []
-        columns: list[int] = []
-        numbers: list[float] = []
-        gains = np.zeros(len(chosen))
-        for k, i in enumerate(chosen):
-            if i < artificial:
-                entries: Iterable[tuple[int, float]] = [self.artificial[i]]
-            else:
-                entries = zip(*self._variable(*self.pairs[i - artificial]), strict=True)
-                gains[k] = self._gain(*self.pairs[i - artificial])
-            for j, x in entries:
-                if int(j) in place:
-                    rows.append(place[int(j)])
-                    columns.append(k)
-                    numbers.append(float(x))
-        matrix = csc_array((numbers, (rows, columns)), shape=(len(tight), len(chosen)))
+        place = np.full(self.entries.units + len(self.rows), -1)
+        place[tight] = np.arange(len(tight))
+        helpers = [i for i in chosen if i < artificial]
+        units, policies = np.array([self.pairs[i - artificial] for i in chosen[len(helpers) :]]).reshape(-1, 2).T
+        starts, index, values = self._variables(units, policies)
+        column = len(helpers) + np.repeat(np.arange(len(units)), np.diff(starts))
+        rows = np.concatenate([[self.artificial[i][0] for i in helpers], index]).astype(np.int64)
+        columns = np.concatenate([np.arange(len(helpers)), column])
+        numbers = np.concatenate([[self.artificial[i][1] for i in helpers], values])
+        gains = np.concatenate([np.zeros(len(helpers)), self._gains(units, policies)])
+        inside = place[rows] >= 0
+        matrix = csc_array((numbers[inside], (place[rows[inside]], columns[inside])), shape=(len(tight), len(chosen)))
         target = np.concatenate([np.ones(self.entries.units), self.bounds])[tight]
         try:
             factors, transposed = splu(matrix), splu(csc_array(matrix.T))
@@ -247,11 +259,10 @@ class BlockMaster:
         prices += transposed.solve(gains - matrix.T @ prices)
         if not (np.isfinite(solved).all() and np.isfinite(prices).all() and (solved > -1e-9).all()):
             return None
-        helpers = np.array(chosen) < artificial
-        if (solved[helpers] > 1e-9).any():
+        if (solved[: len(helpers)] > 1e-9).any():
             return None
         weights = np.zeros(len(self.pairs))
-        weights[np.array(chosen)[~helpers] - artificial] = solved[~helpers]
+        weights[np.array(chosen[len(helpers) :], dtype=np.int64) - artificial] = solved[len(helpers) :]
         duals = np.zeros(self.entries.units + len(self.rows))
         duals[tight] = prices
         return weights, duals

@@ -421,6 +421,19 @@ def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
 
 
 @njit(**OPTIONS)
+def entry_of(weights, row, block):
+    """Where the sum of a further row over a block is kept (numpy's search would take seconds to compile)."""
+    low, high = weights.entry_ptr[row], weights.entry_ptr[row + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if weights.entry_block[middle] < block:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(**OPTIONS)
 def add_further(block, types, boxes, events, merged, owner, chance, scratch, weights, entries):
     """What the candidates of a search add to the further rows; `scratch` has a number for each event of types."""
     by_owner = falling(-owner[: len(merged)])
@@ -442,9 +455,7 @@ def add_further(block, types, boxes, events, merged, owner, chance, scratch, wei
                     visits = 1.0
                 total += weights.coefficient[weights.row_first[r] + s - base] * visits
             if total != 0.0:
-                low, high = weights.entry_ptr[weights.row[r]], weights.entry_ptr[weights.row[r] + 1]
-                low += np.searchsorted(weights.entry_block[low:high], block)
-                entries[low] += total
+                entries[entry_of(weights, weights.row[r], block)] += total
 
 
 @njit(**OPTIONS)
@@ -475,6 +486,4 @@ def tied_box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol,
                     for j in range(size):
                         total += weights.coefficient[weights.row_first[r] + j] * p[j]
                     if total != 0.0:
-                        low, high = weights.entry_ptr[weights.row[r]], weights.entry_ptr[weights.row[r] + 1]
-                        low += np.searchsorted(weights.entry_block[low:high], block)
-                        entries[low] += total
+                        entries[entry_of(weights, weights.row[r], block)] += total

@@ -185,17 +185,36 @@ class Restricted(Protocol):
 
 
 def phase_one(oracle: Oracle, master: Restricted) -> None:
-    """Generate columns until a mixture of them meets every row, or prove that none does."""
+    """Generate columns until a mixture of them meets every row, or prove that none does.
+
+    What helps need not be extreme: a policy that also looks at utility is the better column of phase two. Only where it
+    does not help enough, those that look at the rows alone are asked.
+    """
+    push = 0.125
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         if -value <= FEASIBILITY:
             return
         duals = oracle.proper(duals)
+        push *= 4.0
+        new = _pushed(oracle, duals, push)
+        if float(duals @ (oracle.rows.bounds - new.values)) > value + FEASIBILITY and master.add(new):
+            continue
         new = oracle.column(Policy.towards(duals))
         # max over policies of duals.(b - Theta p): below zero, no policy has all rows right
         reach = float(duals @ (oracle.rows.bounds - new.values))
         if reach < -FEASIBILITY or not master.add(new):
             raise Infeasible(duals)
+
+
+def _pushed(oracle: Oracle, direction: Floats, push: float) -> Column:
+    """The best policy when a step in this direction is worth `push` times the largest reward."""
+    steepest = max(
+        (abs(d) * float(np.abs(r.coefficients).max(initial=0.0)) for d, r in zip(direction, oracle.rows.rows)),
+        default=0.0,
+    )
+    largest = float(np.abs(oracle.layout.reward).max(initial=0.0)) or 1.0
+    return oracle.at(direction * (push * largest / steepest if steepest > 0 else 1.0))
 
 
 def known(new: Column, columns: Sequence[Column], scale: Floats) -> bool:
