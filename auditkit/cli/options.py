@@ -89,7 +89,7 @@ def _saying_that_it_compiles(tell: Callable[[], None]) -> Iterator[None]:
 def _on_compilation(tell: Callable[[], None]) -> None:
     from numba.core import event
 
-    class Once(event.Listener):
+    class Once(event.Listener):  # type: ignore[misc]
         def on_start(self, event_: Any) -> None:
             event.unregister("numba:compile", self)
             tell()

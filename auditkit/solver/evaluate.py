@@ -122,8 +122,9 @@ class Prepared:
         index = np.empty_like(rewards)
         if layout.only_boxes:
             boxes = _boxes(layout)
-            whole = searches is None or len(searches) > FEW_SEARCHES
-            ranges = [(0, len(boxes.type))] if whole else [tuple(layout.search_ptr[s : s + 2]) for s in searches]
+            ranges = [(0, len(boxes.type))]
+            if searches is not None and len(searches) <= FEW_SEARCHES:
+                ranges = [(int(layout.search_ptr[s]), int(layout.search_ptr[s + 1])) for s in searches]
             for first, last in ranges:
                 box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, rewards, tol, index)
             return Prepared(layout, index, np.empty(0), tol)
