@@ -67,7 +67,9 @@ class Fit(_Part):
     folds: int = Field(
         default=5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds"
     )
-    points: int = Field(default=40, ge=2, le=1000, description="support points of each prior")
+    points: int | None = Field(
+        default=None, ge=2, le=1000, description="support points of each prior; 40, fewer for over 250,000 applications"
+    )
     propensity: bool = Field(default=False, description="weigh scores by the inverse chance of being inspected")
     outcome_scale: Literal["match", "given"] = Field(
         default="match",

@@ -35,6 +35,10 @@ FEWEST = 10
 """Scores without which nothing is fitted."""
 
 
+POINTS, FEWEST, MOST_STATES = 40, 8, 10_000_000
+"""Support points of a prior unless they are given: fewer where all priors together would have more than the last."""
+
+
 def fit(
     history: History,
     *,
@@ -44,7 +48,7 @@ def fit(
     capacity: int | None = None,
     value_scale: float = 1.0,
     folds: int = 5,
-    points: int = 40,
+    points: int | None = None,
     propensity: bool = False,
     outcome_scale: OutcomeScale = "match",
     staged: bool = True,
@@ -61,6 +65,12 @@ def fit(
     _check_data(history)
     notices: list[str] = []
     table = history.table
+    if points is None:
+        points = min(POINTS, max(FEWEST, MOST_STATES // len(table)))
+        if points < POINTS:
+            notices.append(
+                f"priors have {points} support points instead of {POINTS}, so that the model fits into memory"
+            )
     plan = chains.StagePlan.of(history, notices) if staged and history.stages else None
     features = features_of(history, blind=blind)
     if not len(features.columns.difference(group_columns(features))):
@@ -176,7 +186,7 @@ def _check_settings(
     capacity: int | None,
     value_scale: float,
     folds: int,
-    points: int,
+    points: int | None,
 ) -> None:
     problems = []
     if fitter not in fitters:
@@ -185,7 +195,7 @@ def _check_settings(
         problems.append(Problem("--value-scale", f"{value_scale} is not a positive number"))
     if folds < 2:
         problems.append(Problem("folds", f"{folds} is not a number of folds", "give 2 or more"))
-    if not 2 <= points <= 1000:
+    if points is not None and not 2 <= points <= 1000:
         problems.append(Problem("points", f"{points} is not a number of support points", "give 2 to 1000"))
     if capacity is not None and capacity < 0:
         problems.append(Problem("--capacity", f"{capacity} is not a number of positions", "give 0 or more"))

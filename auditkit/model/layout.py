@@ -294,8 +294,11 @@ def lay_out(searches: Sequence[Search]) -> Layout:
     stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
     stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     group_code = {name: i for i, name in enumerate(groups)}
-    true = _join([p.true_reward for p in pieces])
     reward = _join([p.reward for p in pieces])
+    true = _join([p.true_reward for p in pieces])
+    known = ~np.isnan(true)
+    has_true = bool(known.any())
+    true = np.where(known, true, reward) if has_true else reward
     return Layout(
         search_ids=tuple(search.id for search in searches),
         candidate_ids=tuple(c.id for c in candidates),
@@ -311,7 +314,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         state_candidate=np.repeat(np.arange(len(sizes)), sizes),
         state_stage=_codes(pieces, stage_code),
         reward=reward,
-        true_reward=np.where(np.isnan(true), reward, true),
+        true_reward=true,
         terminal=_join([p.terminal for p in pieces], np.bool_),
         stop=_join([p.stop for p in pieces], np.bool_),
         cyclic=np.array([p.shape.cyclic for p in pieces], dtype=np.bool_),
@@ -320,7 +323,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         attributes=_attributes(candidates),
         protected={name: Partition.of(name, labels) for name, labels in protected.items()},
         texts=_texts(candidates),
-        has_true_rewards=bool((~np.isnan(true)).any()),
+        has_true_rewards=has_true,
         limits=Limits.of([search.nest for search in searches], counts.tolist()),
     )
 
