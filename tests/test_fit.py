@@ -12,6 +12,7 @@ import pytest
 from auditkit.data import load
 from auditkit.data.firm_history import History
 from auditkit.errors import InputError
+from auditkit.fitting import priors
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
 from auditkit.fitting.folds import deal
@@ -161,6 +162,15 @@ def test_wrong_settings_are_all_named_at_once() -> None:
     assert "did you mean 'empirical'" in text and all(
         w in text for w in ("folds", "value-scale", "points", "--capacity")
     )
+
+
+def test_priors_of_a_very_large_file_have_fewer_points_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fitted(small()).settings["fitter_settings"]["points"] == priors.POINTS
+    monkeypatch.setattr(priors, "MOST_STATES", 12 * 9)
+    few = fitted(small())
+    assert few.settings["fitter_settings"]["points"] == 9
+    assert any("9 support points" in notice for notice in few.notices)
+    assert fitted(small(), points=30).settings["fitter_settings"]["points"] == 30
 
 
 def test_a_fitter_with_wrong_laws_is_named() -> None:
