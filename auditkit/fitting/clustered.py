@@ -1,8 +1,9 @@
 """Least squares with errors that may be correlated within searches, and the probit.
 
-    Cov(b) = c (X'X)^+ (sum_s u_s u_s') (X'X)^+,    u_s = sum_{i in s} x_i e_i,    c = S/(S - 1) (N - 1)/(N - rank X)
+    Cov(b) = (S - 1)/S sum_s d_s d_s',      d_s = (X'X)^+ X_s' (I - H_s)^+ e_s,      H_s = X_s (X'X)^+ X_s'
 
-Tests use Student's t and F with S - 1 degrees of freedom, S the number of searches.
+where d_s is what leaving search s out changes (the jackknife, CR3): with few searches the usual sandwich is too small.
+Tests use Student's t and F with about S degrees of freedom, S the number of searches.
 """
 
 from __future__ import annotations
@@ -62,11 +63,13 @@ def clustered(x: Floats, y: Floats, cluster: Ints) -> LeastSquares:
     b = inverse @ (x.T @ y)
     rest = y - x @ b
     names, code = np.unique(cluster, return_inverse=True)
-    moments = np.zeros((len(names), x.shape[1]))
-    np.add.at(moments, code, x * rest[:, None])
-    n, rank, s = len(y), int(np.linalg.matrix_rank(x)), len(names)
-    scale = s / max(1, s - 1) * (n - 1) / max(1, n - rank)
-    return LeastSquares(b, scale * inverse @ (moments.T @ moments) @ inverse, rest, s)
+    order, s = np.argsort(code, kind="stable"), len(names)
+    moved = np.zeros((s, x.shape[1]))
+    for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(code))[:-1])):
+        own = x[rows]
+        left = np.eye(len(rows)) - own @ inverse @ own.T
+        moved[number] = inverse @ (own.T @ np.linalg.lstsq(left, rest[rows], rcond=1e-9)[0])
+    return LeastSquares(b, (s - 1) / s * moved.T @ moved, rest, s)
 
 
 def probit(x: Floats, yes: Floats) -> Floats | None:

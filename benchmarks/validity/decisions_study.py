@@ -11,6 +11,12 @@ from known_firms import BOTH, FOUR, KnownFirm, Scenario
 import auditkit
 from auditkit.compare import firm_decisions
 from auditkit.compare.firm_gain import firm_search
+from auditkit.data import History
+from auditkit.data.privacy import protect
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.priors import fit
+from auditkit.model.instance import Instance
+from auditkit.plugin_manager import load
 
 NAME = "decisions"
 
@@ -33,9 +39,10 @@ QUICK = ("no bias", "bias -2", "two attributes, bias", "stages, bias -3", "hidde
 
 
 def measure(firm: KnownFirm) -> dict[str, Any]:
-    history = auditkit.read(firm.table, map=firm.roles, cost=firm.cost)
-    fitted = auditkit.fit(history, cost=firm.cost, fitter=firm.scenario.fitter)
+    history = protect(auditkit.read(firm.table, map=firm.roles, cost=firm.cost), 5).history
+    fitted = fit(history, fitters=load([]).fitters, fitter=firm.scenario.fitter, cost=firm.cost)
     found = firm_decisions(history, fitted, ())
+    truth = in_order(firm, fitted, history)
     gain = found.search.unconstrained
     bias, gap = firm.scenario.bias, firm.scenario.shifts
     shifts = []
@@ -57,10 +64,23 @@ def measure(firm: KnownFirm) -> dict[str, Any]:
         "seed": firm.seed,
         "gain": gain.gain,
         "interval": gain.interval,
-        "true_gain": firm_search(replace(fitted, instance=firm.truth), ()).unconstrained.gain,
+        "true_gain": firm_search(replace(fitted, instance=truth), ()).unconstrained.gain,
         "shifts": shifts,
         "verdicts": [test.verdict for test in found.hidden],
     }
+
+
+def in_order(firm: KnownFirm, fitted: Fitted, history: History) -> Instance:
+    """The true instance with searches and candidates as the fit has them."""
+    table = history.table.iloc[fitted.rows]
+    known = {search.id: search for search in firm.truth.searches}
+    size, searches = firm.scenario.size, []
+    place = [int(name[1:]) % size for name in table["candidate"]]
+    for number, name in enumerate(fitted.instance.layout.search_ids):
+        own = known[name].candidates
+        some = place[number * size : (number + 1) * size]
+        searches.append(replace(known[name], candidates=tuple(own[i] for i in some)))
+    return Instance(tuple(searches))
 
 
 def section(results: dict[str, list[dict[str, Any]]]) -> str:
