@@ -112,7 +112,10 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
             assert len(law["edges"]) == len(law["probabilities"]) + 1
         total = sum(row["selected"] for row in entry["by_group"]["Gender"].values())
         assert total + entry["unfilled_capacity"] == pytest.approx(12)
-    assert whole["constrained"][0]["price_of_fairness"]["interval"]["level"] == 0.95
+    interval = whole["constrained"][0]["price_of_fairness"]["interval"]
+    assert (interval["level"], interval["replicates"], interval["covers"]) == (0.95, 25, "priors and searches")
+    assert interval["one_sided"] == (interval["loss"][0] == 0)
+    assert all(dual["interval"] is not None for dual in whole["constrained"][0]["duals"])
     assert whole["firm"]["capacity"] == 12
     assert [(row["attribute"], row["name"]) for row in whole["groups"]] == [("Gender", "Female"), ("Gender", "Male")]
     assert sum(row["applicants"] for row in whole["groups"]) == whole["scope"]["applications"] == 107

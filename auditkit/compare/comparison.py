@@ -6,13 +6,13 @@
 
 Each optimum has its value, bound and gap from the solver; the price of fairness of a constraint is U - U_c (loss) and
 U_c / U (ratio, if U > 0). The law of the realised slacks and of the positions left empty is exact (`expost`), the duals
-are put in words (`words`), intervals come from a bootstrap over searches (`bootstrap`).
+are put in words (`words`), intervals come from priors fitted again to resampled searches (`intervals`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -20,10 +20,9 @@ import numpy as np
 
 from auditkit.compare import shadow_prices
 from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
-from auditkit.compare.intervals import Bootstrap, IntervalOptions, NoInterval, PriceInterval
+from auditkit.compare.intervals import IntervalOptions, NoInterval, Priced, PriceInterval, intervals
 from auditkit.compare.parts import Parts, individual
 from auditkit.constraints.base import Constraint, Rows
-from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import default_constraints, label
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
@@ -36,6 +35,8 @@ MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
 
 TOGETHER = "all together"
+
+NOT_AFFINE = NoInterval("not-affine", "it is not affine, so it does not add up over searches")
 
 Progress = Callable[[str], None]
 
@@ -73,6 +74,8 @@ class Dual:
     words: str | None
     individual: bool
     """The row is about one candidate."""
+    interval: tuple[float, float] | None = None
+    """Of the value, at the level of that of the price."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +153,12 @@ def compare(
         known = _widened([solution for _, _, solution in solved], layout)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
     free = solved[0][2].unconstrained if solved else solve_once(fitted.instance).unconstrained
-    boot = _bootstrap(chosen, [solution for _, _, solution in solved], layout, options)
+    progress("intervals of the prices")
+    spans = _intervals(solved, fitted, options)
     entries = []
-    for i, (name, some, solution) in enumerate(solved):
-        progress(f"ex-post laws and intervals under {name}")
-        entries.append(_entry(name, some, solution, scale, boot, i if len(some) == 1 else None))
+    for (name, some, solution), span in zip(solved, spans, strict=True):
+        progress(f"ex-post laws under {name}")
+        entries.append(_entry(name, some, solution, scale, span))
     return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
 
 
@@ -209,24 +213,17 @@ def _widened(solutions: Sequence[Solution], layout: Layout) -> list[Column]:
     return widened
 
 
-def _bootstrap(
-    constraints: Sequence[Constraint], solutions: Sequence[Solution], layout: Layout, options: IntervalOptions
-) -> Bootstrap | None:
-    """Over the rows of all constraints and every policy evaluated under any of them."""
-    optima = [solution.constrained for solution in solutions if solution.constrained is not None]
-    if not optima:
-        return None
-    rows = bind(constraints, layout)
-    columns: dict[int, Column] = {}
-    for optimum in optima:  # the last problem starts from the columns of the others: each counts once
-        for column in optimum.columns:
-            columns.setdefault(id(column.sums or column), replace(column, policy=column.policy.of(optimum.rows)))
-    return Bootstrap(rows, Parts.of(rows, layout), [_free(optima[0]), *columns.values()], options)
-
-
-def _free(optimum: Optimum) -> Column:
-    """The unconstrained optimum, which every problem begins with."""
-    return next(c for c in optimum.columns if all(lv.objective and not any(lv.duals) for lv in c.policy.levels))
+def _intervals(
+    solved: Sequence[tuple[str, tuple[Constraint, ...], Solution]], fitted: Fitted, options: IntervalOptions
+) -> list[PriceInterval | NoInterval | None]:
+    """Of each problem; None where it has no optimum."""
+    optima = [solution.constrained for _, _, solution in solved]
+    affine = [i for i, optimum in enumerate(optima) if optimum is not None and not optimum.rows.measures]
+    problems = [Priced(solved[i][1], optimum) for i in affine if (optimum := optima[i]) is not None]
+    spans: list[PriceInterval | NoInterval | None] = [None if optimum is None else NOT_AFFINE for optimum in optima]
+    for i, span in zip(affine, intervals(fitted, problems, options), strict=True):
+        spans[i] = span
+    return spans
 
 
 def _entry(
@@ -234,23 +231,15 @@ def _entry(
     constraints: tuple[Constraint, ...],
     solution: Solution,
     scale: float,
-    boot: Bootstrap | None,
-    number: int | None,
+    interval: PriceInterval | NoInterval | None,
 ) -> Constrained:
-    """`number` is that of the constraint among all, None for all together."""
     optimum = solution.constrained
-    if optimum is None or boot is None:
+    if optimum is None:
         return Constrained(name, constraints, tuple(c.describe() for c in _conflicting(solution)))
     layout, rows = optimum.outcome.layout, optimum.rows.with_cuts(optimum.cuts)
     duals = np.concatenate([optimum.duals, optimum.cut_duals])
     parts = Parts.of(rows, layout)
     chance = ExPost(layout, rows, optimum.mixture, parts)
-    interval: PriceInterval | NoInterval = NoInterval(
-        "not-affine", "it is not affine, so it cannot be re-weighted by search"
-    )
-    if not rows.measures:
-        which = [j for j, owner in enumerate(boot.rows.owner) if number in (None, owner)]
-        interval = boot.interval(which, optimum.duals, solution.loss or 0.0)
     return Constrained(
         label=name,
         constraints=constraints,
@@ -262,7 +251,7 @@ def _entry(
         slack_laws=_laws(chance, optimum),
         laws_left_out=_left_out(chance, optimum),
         unfilled=chance.unfilled(),
-        duals=_duals(optimum, parts, scale),
+        duals=_duals(optimum, parts, scale, interval),
         shifts=shadow_prices.total_shifts(parts, duals),
         order_kept=shadow_prices.order_kept(layout, rows, parts, duals),
         optimum=optimum,
@@ -294,8 +283,11 @@ def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
     return (*laws, *(None for _ in optimum.rows.measures))
 
 
-def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, ...]:
+def _duals(
+    optimum: Optimum, parts: Parts | None, scale: float, price: PriceInterval | NoInterval | None
+) -> tuple[Dual, ...]:
     layout = optimum.outcome.layout
+    spans = price.duals if isinstance(price, PriceInterval) else (None,) * len(optimum.rows)
     found = []
     for j, (row, value, slack) in enumerate(zip(optimum.rows.rows, optimum.duals, optimum.slacks, strict=True)):
         found.append(
@@ -304,8 +296,9 @@ def _duals(optimum: Optimum, parts: Parts | None, scale: float) -> tuple[Dual, .
                 row.sense,
                 float(value),
                 float(slack),
-                shadow_prices.dual_in_words(parts, j, float(value), scale),
+                shadow_prices.dual_in_words(parts, j, float(value), scale, spans[j]),
                 individual(row, layout),
+                spans[j],
             )
         )
     duals, affine = np.concatenate([optimum.duals, optimum.cut_duals]), len(optimum.rows)

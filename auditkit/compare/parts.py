@@ -7,7 +7,7 @@ for each of these states:
     theta_j . p  =  sum_f M[j, f] phi_f . p                 phi_f lives on one class
 
 Nearly always phi_f counts the group's selections, its inspections, or its exits of a stage. Then the row is a function
-of firm-wide counts, which is what the ex-post law (`expost`), the duals in words (`shadow_prices`) and the bootstrap
+of firm-wide counts, which is what the ex-post law (`expost`), the duals in words (`shadow_prices`) and intervals
 (`intervals`) need. M[j, f] scales with 1/n_g for rows on rates; whether it does is seen by binding the constraints once
 more to a layout whose groups have other sizes.
 """

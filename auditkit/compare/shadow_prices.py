@@ -18,7 +18,7 @@ from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver.rounding import without_noise
-from auditkit.text import brief, listing
+from auditkit.text import amount_like, brief, interval, listing
 
 NOT_BINDING = "not binding"
 ORDER_TOLERANCE = 1e-9
@@ -31,21 +31,31 @@ def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | 
     return total_shifts(parts, duals)
 
 
-def dual_in_words(parts: Parts | None, j: int, dual: float, value_scale: float) -> str | None:
-    """What one dual acts like; None where there are no such words."""
+def dual_in_words(
+    parts: Parts | None, j: int, dual: float, value_scale: float, interval: tuple[float, float] | None = None
+) -> str | None:
+    """What one dual acts like, with what its interval leaves open; None where there are no such words."""
     if dual == 0.0:
         return NOT_BINDING
     moved = None if parts is None else shifts(parts, j, dual)
-    return None if not moved else say(moved, value_scale)
+    span = None if interval is None else (interval[0] / dual, interval[1] / dual)
+    return None if not moved else say(moved, value_scale, span)
 
 
-def say(moved: Mapping[tuple[str, str], float], value_scale: float) -> str:
-    """As if each score of group F were raised by 2.1; groups that are moved alike are named together."""
+def say(moved: Mapping[tuple[str, str], float], value_scale: float, span: tuple[float, float] | None = None) -> str:
+    """As if each score of group F were raised by 2.1 (0.4 to 3.8); groups that are moved alike are named together.
+
+    `span` has the ends of the interval, as multiples of each shift.
+    """
     alike: dict[tuple[str, str, str], list[str]] = {}
     for (what, group), gain in moved.items():
         if gain == 0.0:
             continue
-        size = brief(abs(gain) / value_scale if what == SELECTION else abs(gain))
+        shift = abs(gain) / value_scale if what == SELECTION else abs(gain)
+        size = brief(shift)
+        if span is not None:
+            ends = sorted(shift * end for end in span)
+            size = f"{amount_like(shift, ends)} ({interval(ends, lambda x: amount_like(x, ends))})"
         acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
         thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
         alike.setdefault((thing, acts[gain < 0], size), []).append(group)

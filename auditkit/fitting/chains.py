@@ -32,7 +32,7 @@ from auditkit.fitting.folds import Folds
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People, hired, stage_reached
 from auditkit.fitting.strata import Strata
-from auditkit.model.layout import Floats
+from auditkit.model.layout import Floats, Ints
 from auditkit.model.search import Chain, State
 
 if TYPE_CHECKING:
@@ -80,20 +80,34 @@ class StagePlan:
         return np.where(offered, hired(table), np.nan)
 
 
-def pass_chances(plan: StagePlan, history: History, features: pd.DataFrame, folds: Folds, notices: list[str]) -> Floats:
-    """q_t of every row of the history's table, (rows, stages); 1 at the stage that shows the score."""
+def few_results(plan: StagePlan, results: Sequence[Floats]) -> list[str]:
+    """Notices of stages with few known results."""
+    counts = {name: int((~np.isnan(known)).sum()) for name, known in zip(plan.stages, results, strict=True)}
+    return [
+        f"{name}: only {n} known results to learn the chance of passing from"
+        for stage, (name, n) in enumerate(counts.items())
+        if n < FEW and stage != plan.shows
+    ]
+
+
+def pass_chances(
+    plan: StagePlan, results: Sequence[Floats], features: pd.DataFrame, folds: Folds, times: Ints | None = None
+) -> Floats:
+    """q_t of every row of the history's table, (rows, stages); 1 at the stage that shows the score.
+
+    `times` says how often each row teaches, in a resample; once otherwise.
+    """
     chances = np.ones((len(features), len(plan.stages)))
-    for stage, name in enumerate(plan.stages):
+    for stage, known in enumerate(results):
         if stage == plan.shows:
             continue
-        results = plan.results(history, stage)
-        known = ~np.isnan(results)
-        if known.sum() < FEW:
-            notices.append(f"{name}: only {int(known.sum())} known results to learn the chance of passing from")
         for fold in range(folds.count):
-            inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, known))
+            inside = np.flatnonzero(folds.fold == fold)
+            training = np.flatnonzero(folds.training(fold, ~np.isnan(known)))
+            if times is not None:
+                training = np.repeat(training, times[training])
             if len(training) and len(inside):
-                model = Strata(features.iloc[training], results[training], np.ones(len(training)), 2)
+                model = Strata(features.iloc[training], known[training], np.ones(len(training)), 2)
                 chances[inside, stage] = np.clip(model.laws(features.iloc[inside]).means, 0.0, 1.0)
     return chances
 

@@ -12,6 +12,7 @@ from auditkit.display import Shown
 from auditkit.errors import InputError
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.quality import FitQuality
+from auditkit.fitting.refit import Refit
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Ints
 from auditkit.text import amount
@@ -107,6 +108,8 @@ class Fitted(Shown):
     notices: tuple[str, ...]
     settings: dict[str, Any]
     """Everything that the fit depends on apart from the data, as plain numbers and words."""
+    refit: Refit | None = None
+    """Fits resampled histories; None if the priors are not learnt from one."""
 
     def save_json(self, path: str | Path) -> None:
         """Write the instance file."""

@@ -26,6 +26,7 @@ from auditkit.fitting.folds import Folds, deal
 from auditkit.fitting.long_term import OutcomeScale, TrueValue, true_values
 from auditkit.fitting.propensity import propensity_weights, selection
 from auditkit.fitting.quality import assess
+from auditkit.fitting.refit import Refit, Training
 from auditkit.fitting.searches import Cost
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Ints
@@ -93,6 +94,7 @@ def fit(
     extra = searches.attributes(history, rows)
     candidates: list[Candidate]
     reached: dict[str, Bools] = {}
+    results: list[Floats] = []
     inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
     if plan is None:
         costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
@@ -100,12 +102,22 @@ def fit(
     else:
         own = plan.stages[: plan.own]
         each, cost_source = searches.stage_costs(history, rows, own, plan.shows, cost, notices)
-        chances = chains.pass_chances(plan, history, features, dealt, notices)[rows]
+        results = [plan.results(history, stage) for stage in range(len(plan.stages))]
+        notices += chains.few_results(plan, results)
+        chances = chains.pass_chances(plan, results, features, dealt)[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
         candidates = [*chains.chains(plan, laws, chances, padded, people, extra, value_scale, true_value)]
         reached = {name: searches.stage_reached(history, name)[rows] for name in own}
         costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
         inspected = reached[own[0]]
+    refit = Refit(
+        Training(features, scores, weights, dealt, kind, plan, results),
+        np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
+        rows,
+        people,
+        costs if plan is None else padded,
+        value_scale,
+    )
     realised = _realised(
         history, rows, search, positions, inspected, costs, laws, value_scale, true_value, reached, notices
     )
@@ -140,6 +152,7 @@ def fit(
         true_value=true_value,
         notices=tuple(notices),
         settings=settings,
+        refit=refit,
     )
 
 
@@ -156,11 +169,23 @@ def features_of(history: History, *, blind: bool = False) -> pd.DataFrame:
     return pd.DataFrame(features, index=table.index)
 
 
-def cross_fit(kind: Fitter, features: pd.DataFrame, scores: Floats, weights: Floats, folds: Folds) -> Laws:
-    """Laws of all rows, those of a fold learnt from the other folds; `weights` are 0 where there is no score."""
+def cross_fit(
+    kind: Fitter,
+    features: pd.DataFrame,
+    scores: Floats,
+    weights: Floats,
+    folds: Folds,
+    times: Ints | None = None,
+) -> Laws:
+    """Laws of all rows, those of a fold learnt from the other folds; `weights` are 0 where there is no score.
+
+    `times` says how often each row teaches, in a resample; once otherwise.
+    """
     parts = []
     for fold in range(folds.count):
         inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
+        if times is not None:
+            training = np.repeat(training, times[training])
         own = weights[training] / weights[training].mean()
         try:
             with blaming(kind, f"the fitter {kind.name!r}"):

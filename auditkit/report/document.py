@@ -190,10 +190,11 @@ def _constrained(entry: Constrained) -> dict[str, Any]:
             (*empty, "unfilled", "bound", "gap", "duals", "order_kept", "policies", "mixture", "randomised")
         )
     price = entry.interval
-    bounds = None
+    bounds: dict[str, Any] | None = None
     if isinstance(price, PriceInterval):
         kept = None if price.ratio is None else list(price.ratio)
-        bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss)}
+        bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss), "one_sided": price.one_sided}
+        bounds |= {"replicates": price.replicates, "covers": price.covers}
     laws = [_law(law) for law in entry.shown_laws]
     return {
         **document,
@@ -229,7 +230,8 @@ def _duals(entry: Constrained) -> list[dict[str, Any]]:
     for dual in entry.duals:
         if not dual.individual:
             numbers = {"value": dual.value, "slack": dual.slack, "words": dual.words}
-            found.append({"label": dual.label, "sense": dual.sense, **numbers})
+            span = None if dual.interval is None else list(dual.interval)
+            found.append({"label": dual.label, "sense": dual.sense, **numbers, "interval": span})
     single = [dual for dual in entry.duals if dual.individual]
     if single:
         tight = sum(dual.value != 0 for dual in single)
@@ -240,6 +242,7 @@ def _duals(entry: Constrained) -> list[dict[str, Any]]:
                 "value": None,
                 "slack": min(dual.slack for dual in single),
                 "words": f"{tight} of them bind",
+                "interval": None,
             }
         )
     return found

@@ -262,7 +262,8 @@ def given_up_interval(entry: view.Part) -> str | None:
     span = view.price_span(entry)
     if span is None:
         return None
-    return text.interval(span, partial(text.percent, decimals=sentences.share_decimals(span[1], span)))
+    ends = (span[0] or None, span[1])  # one-sided where it may be as good as nothing
+    return text.interval(ends, partial(text.percent, decimals=sentences.share_decimals(span[1], span)))
 
 
 @dataclass(frozen=True)

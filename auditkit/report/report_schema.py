@@ -196,11 +196,18 @@ class FirmModel(StandingModel):
 
 
 class IntervalModel(_Part):
-    """Bootstrap over searches."""
+    """From priors that were fitted again to resampled searches."""
 
     level: float
     ratio: list[float] | None
     loss: list[float]
+    one_sided: bool = Field(
+        default=False, description="the loss may be as good as 0; only how large it may be is known"
+    )
+    replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
+    covers: Literal["priors and searches", "searches"] = Field(
+        default="searches", description="what is taken as not known"
+    )
 
 
 class ReportPriceModel(_Part):
@@ -236,6 +243,7 @@ class DualModel(_Part):
     value: float | None
     slack: float
     words: str | None
+    interval: list[float] | None = Field(default=None, description="of the value, at the level of the price's")
 
 
 class ConstrainedModel(_Part):

@@ -231,15 +231,16 @@ def prices(
 
 
 def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None = None) -> str:
-    """0.03 % (95 % interval 0.00 to 0.15 %)."""
+    """0.02 to 0.15 % (95 % interval; measured 0.03 %), or up to 0.15 % where it may be as good as nothing."""
     if share is None:
         return amount(loss)
     digits = share_decimals(share, bounds)
     text = percent(share, digits)
     if bounds is None or bounds[0] is None or bounds[1] is None:
         return text
-    named = "" if level is None else f"{percent(level, 0)} interval "
-    return f"{text} ({named}{interval(bounds, lambda x: percent(x, digits))})"
+    named = "" if level is None else f"{percent(level, 0)} interval; "
+    ends = (bounds[0] or None, bounds[1])
+    return f"{interval(ends, lambda x: percent(x, digits))} ({named}measured {text})"
 
 
 def share_decimals(share: float, bounds: Bounds) -> int:

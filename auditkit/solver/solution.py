@@ -57,7 +57,7 @@ class Optimum:
     evaluations: int
     """How many policies were evaluated to find it."""
     columns: tuple[Column, ...] = ()
-    """Those policies: a neighbouring problem or a bootstrap replicate starts from them."""
+    """Those policies: a neighbouring problem starts from them."""
     cuts: tuple[tuple[int, Row], ...] = ()
     """Tangents of measures that the policies or the bound refer to, each with the number of its measure."""
     cut_duals: Floats = field(default_factory=lambda: np.zeros(0))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import time
-from functools import cache
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,17 +18,20 @@ from auditkit.constraints.spec import parse
 from auditkit.plugin_manager import load
 
 NAME = "coverage"
+POPULATIONS = Path(__file__).resolve().parents[2] / "build" / "validity" / "populations"
 
 _four = {"X": -1.5, "Y": -3.0, "Z": -3.0}
 _six = {"V": -1.0, "W": -1.0, "X": -2.0, "Y": -3.0, "Z": -4.0}
 _both = {"F": -3.0, "X": -1.0, "Y": -3.0}
 _by_both = ("parity:by=sex", "parity:by=race")
-SCENARIOS = [
+_scenarios = [
     Scenario("gap", shifts={"F": -3.0}, looked_at=True),
     Scenario("mild", shifts={"F": -1.5}, looked_at=True),
     Scenario("null", looked_at=True),
     Scenario("four groups, gap", FOUR, _four, looked_at=True),
     Scenario("four groups, null", FOUR, looked_at=True),
+    Scenario("few scores, gap", shifts={"F": -2.0}, slope=0.3, spread=8.0, inspects=4, looked_at=True),
+    Scenario("few scores, null", slope=0.3, spread=8.0, inspects=4, looked_at=True),
     Scenario("six groups, gap", SIX, _six, searches=60),
     Scenario("six groups, null", SIX, searches=60),
     Scenario("two attributes, gap", BOTH, _both, searches=60, constraints=_by_both),
@@ -39,19 +44,23 @@ SCENARIOS = [
     Scenario("stages, gap", shifts={"F": -3.0}, staged=True, inspects=10),
     Scenario("stages, null", staged=True, inspects=10),
     Scenario("ratings, gap", shifts={"F": -3.0}, rating=4.0),
-    Scenario("location-scale, gap", shifts={"F": -3.0}, fitter="location-scale"),
+    Scenario("normal laws, gap", shifts={"F": -3.0}, fitter="normal"),
     Scenario("biased firm, gap", shifts={"F": -3.0}, bias={"F": -3.0}),
     Scenario("impact ratio, gap", shifts={"F": -3.0}, constraints=("impact-ratio",)),
 ]
+SCENARIOS = [replace(scenario, stream=number) for number, scenario in enumerate(_scenarios, 1)]
 QUICK = ("gap", "mild", "null", "four groups, gap", "two attributes, gap", "200 searches, mild", "stages, gap")
 
 
-@cache
-def price_of_population(name: str) -> tuple[float, ...]:
-    """Loss per search of each constraint, and of all together where there are several."""
-    scenario = next(s for s in SCENARIOS if s.name == name)
-    truth = population(scenario, searches=300 if scenario.staged else 1000)
-    return tuple(loss / len(truth.searches) for loss in prices(truth, scenario.constraints))
+def price_of_population(scenario: Scenario) -> list[float]:
+    """Loss per search of each constraint, and of all together where there are several; worked out once and kept."""
+    path = POPULATIONS / f"{scenario.name}.json"
+    if not path.exists():
+        truth = population(scenario, searches=200)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps([loss / 200 for loss in prices(truth, scenario.constraints)]), encoding="utf-8")
+    found: list[float] = json.loads(path.read_text(encoding="utf-8"))
+    return found
 
 
 def prices(truth: Any, constraints: tuple[str, ...]) -> list[float]:
@@ -67,15 +76,17 @@ def measure(firm: KnownFirm) -> dict[str, Any]:
     begin = time.process_time()
     compared = compare(fitted, made, plugins.constraints)
     seconds = time.process_time() - begin
-    true, whole = prices(firm.truth, scenario.constraints), price_of_population(scenario.name)
+    true, whole = prices(firm.truth, scenario.constraints), price_of_population(scenario)
     entries = []
     for entry, instance, each in zip(compared.constrained, true, whole, strict=True):
-        interval = list(entry.interval.loss) if isinstance(entry.interval, PriceInterval) else None
+        found = entry.interval
+        interval = list(found.loss) if isinstance(found, PriceInterval) else None
         entries.append(
             {
                 "label": entry.label,
                 "loss": entry.loss,
                 "interval": interval,
+                "one_sided": isinstance(found, PriceInterval) and found.one_sided,
                 "instance": instance,
                 "population": each * scenario.searches,
             }

@@ -61,6 +61,8 @@ class Scenario:
     constraints: tuple[str, ...] = ("parity",)
     fitter: str = "empirical"
     looked_at: bool = False
+    stream: int = 0
+    """Scenarios of one stream have the same candidates at the same seed, those of another stream have others."""
 
     @property
     def groups(self) -> list[str]:
@@ -100,7 +102,7 @@ class KnownFirm:
 
 def draw(scenario: Scenario, seed: int) -> KnownFirm:
     """The firm of a scenario with this seed; the same every time."""
-    rng = np.random.default_rng([2026, seed])
+    rng = np.random.default_rng([2026, seed, *([scenario.stream] if scenario.stream else [])])
     searches, n = np.repeat(np.arange(scenario.searches), scenario.size), scenario.searches * scenario.size
     cv = np.clip(np.round(50 + 10 * rng.standard_normal(n)), 10, 90)
     groups = {

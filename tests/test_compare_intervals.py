@@ -1,0 +1,249 @@
+"""Intervals of the price: replicates against solving from nothing, the spread over searches against other searches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import auditkit
+from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
+from auditkit.compare.intervals import PRIORS, SEARCHES, contributions, draws, refitted
+from auditkit.constraints.binding import bind, make
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Ints
+from auditkit.solver import solve
+from auditkit.solver.near_optimum import near_optimum
+from auditkit.solver.oracle import Oracle
+from support import ROOT
+from support.audit_helpers import fitted, plugins, random_instance, rows
+
+KINDS = plugins().constraints
+INSTANCE = random_instance(21, searches=10, candidates=7, values=4, capacity=2, groups="XYZ")
+CASES: list[dict[str, Any]] = [
+    {"type": "parity"},
+    {"type": "impact-ratio", "minimum": 0.9},
+    {"type": "quota", "group": "Z", "share": 0.4},
+    {"type": "parity", "on": "inspection", "groups": ["X", "Z"]},
+    {"type": "parity", "basis": "count", "groups": ["X", "Y"]},
+]
+IDS = [f"{keys['type']}-{keys.get('on', keys.get('basis', 'selection'))}" for keys in CASES]
+
+
+def people(seed: int = 5, gap: float = 8.0) -> pd.DataFrame:
+    """An export whose women score lower, so that parity has a price."""
+    table = pd.DataFrame(rows(searches=12, each=9, seed=seed)).replace("", np.nan)
+    table.loc[table["Gender"] == "Female", "Interview Score"] -= gap
+    return table
+
+
+def fit_of(table: pd.DataFrame, **options: Any) -> Fitted:
+    return auditkit.fit(table, **options)
+
+
+def interval_of(some: Fitted, keys: dict[str, Any], **options: Any) -> PriceInterval | NoInterval | None:
+    found = compare(some, [make(KINDS, keys)], KINDS, options=IntervalOptions(**options))
+    return found.constrained[-1].interval
+
+
+def repeated(instance: Instance, times: Ints) -> Instance:
+    return Instance(
+        tuple(
+            replace(search, id=f"{search.id}-{i}")
+            for search, n in zip(instance.searches, times.tolist(), strict=True)
+            for i in range(n)
+        )
+    )
+
+
+@pytest.mark.parametrize("keys", CASES, ids=IDS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_near_optimum_is_near_the_optimum(keys: dict[str, Any], seed: int) -> None:
+    instance = random_instance(seed, searches=9, candidates=6, values=5, capacity=2, groups="XYZ")
+    constraint = make(KINDS, keys)
+    exact = solve(instance, [constraint])
+    oracle = Oracle(instance.layout, bind([constraint], instance.layout))
+    start = [np.zeros(len(oracle.rows))] if seed == 1 else []
+    near = near_optimum(oracle, start, 0.05, 1e-5)
+    assert near is not None and exact.constrained is not None and exact.loss is not None
+    slight = 1e-9 * near.free
+    assert near.value - slight <= exact.constrained.utility <= near.bound + slight
+    assert near.loss == pytest.approx(exact.loss, rel=0.03, abs=1e-5 * near.free)
+
+
+def test_a_near_optimum_says_what_cannot_hold() -> None:
+    shares = [make(KINDS, {"type": "quota", "group": g, "share": 0.6}) for g in "XY"]
+    layout = INSTANCE.layout
+    found = near_optimum(Oracle(layout, bind(shares, layout)), [], 0.05, 1e-5)
+    exact = solve(INSTANCE, shares).constrained
+    assert (found is None) == (exact is None)
+    if found is not None and exact is not None:  # only by selecting nobody
+        assert found.value == pytest.approx(exact.utility, abs=1e-6)
+
+
+@pytest.mark.parametrize("keys", [CASES[0], CASES[3]], ids=["selection", "inspection"])
+def test_contributions_of_searches_are_how_the_price_grows_with_each(keys: dict[str, Any]) -> None:
+    constraint = make(KINDS, keys)
+    optimum = solve(INSTANCE, [constraint]).constrained
+    assert optimum is not None
+    psi = contributions(optimum)
+    loss = solve(INSTANCE, [constraint]).loss
+    assert psi is not None and loss is not None
+    # parity of rates has bounds 0: the price of twice the searches is twice the price
+    assert psi.sum() == pytest.approx(loss, rel=1e-6)
+    each = 30
+    base = solve(repeated(INSTANCE, np.full(10, each)), [constraint]).loss
+    assert base == pytest.approx(each * loss, rel=1e-6)
+    for s in (0, 4, 9):
+        times = np.full(10, each)
+        times[s] += 1
+        more = solve(repeated(INSTANCE, times), [constraint]).loss
+        assert more is not None and base is not None
+        assert more - base == pytest.approx(psi[s], abs=0.1 * float(np.abs(psi).max()))
+
+
+def test_a_resample_of_every_search_once_is_the_history_itself() -> None:
+    for some in (fit_of(people()), staged()):
+        assert some.refit is not None
+        same = refitted(some, np.ones(some.refit.searches, dtype=np.int64)).layout
+        layout = some.instance.layout
+        np.testing.assert_array_equal(same.reward, layout.reward)
+        np.testing.assert_array_equal(same.candidate_search, layout.candidate_search)
+
+
+def staged() -> Fitted:
+    return auditkit.fit(ROOT / "sample_data" / "hiring-stages.csv", map={"group": "Gender"})
+
+
+def test_a_search_that_was_not_drawn_teaches_nothing() -> None:
+    table = people()
+    some = fit_of(table)
+    assert some.refit is not None
+    names = np.unique(table["Requisition"])
+    times = np.ones(len(names), dtype=np.int64)
+    times[3] = 0
+    other = table.copy()
+    other.loc[table["Requisition"] == names[3], "Interview Score"] += 50.0
+    there = (other["Requisition"] != names[3]).to_numpy()[some.rows]
+
+    def means(of: Fitted) -> Any:
+        layout = refitted(of, times).layout
+        weighed = np.where(layout.selecting, layout.reward * layout.value_chance, 0.0)
+        return np.bincount(layout.state_candidate, weighed)
+
+    changed = fit_of(other)
+    np.testing.assert_allclose(means(some)[there], means(changed)[there], rtol=1e-12)
+
+
+@pytest.mark.parametrize("fitter", ["empirical", "normal"])
+def test_an_interval_holds_the_price_and_is_the_same_each_time(fitter: str) -> None:
+    some = fit_of(people(), fitter=fitter)
+    first = interval_of(some, CASES[0])
+    assert isinstance(first, PriceInterval)
+    assert first == interval_of(fit_of(people(), fitter=fitter), CASES[0])
+    assert first != interval_of(some, CASES[0], seed=7)
+    loss = solve(some.instance, [make(KINDS, CASES[0])]).loss
+    assert loss is not None and first.ratio is not None
+    assert 0 <= first.loss[0] <= loss <= first.loss[1]
+    assert first.one_sided == (first.loss[0] == 0)
+    assert first.ratio[0] < first.ratio[1] <= 1
+    assert first.covers == PRIORS and first.replicates == 12
+    assert all(span is not None and span[0] < span[1] for span in first.duals)
+    wider = interval_of(some, CASES[0], level=0.99)
+    assert isinstance(wider, PriceInterval) and wider.loss[1] > first.loss[1]
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    table = people()
+    first, other = (interval_of(fit_of(each), CASES[0]) for each in (table, table.sample(frac=1.0, random_state=3)))
+    assert isinstance(first, PriceInterval) and isinstance(other, PriceInterval)
+    # replicates are solved to within a few percent, on the way that the order of searches suggests
+    assert other.loss == pytest.approx(first.loss, rel=0.05)
+
+
+def test_replicates_are_the_prices_of_refitted_instances() -> None:
+    """The interval once more, from exact solutions of the refitted instances."""
+    some, constraint = fit_of(people()), make(KINDS, CASES[0])
+    found = interval_of(some, CASES[0])
+    optimum = solve(some.instance, [constraint])
+    assert isinstance(found, PriceInterval) and some.refit is not None and optimum.loss is not None
+    assert optimum.constrained is not None
+    losses = [
+        solve(refitted(some, times), [constraint]).loss or 0.0
+        for times in draws(some.refit.searches, IntervalOptions(), 12)
+    ]
+    psi = contributions(optimum.constrained)
+    assert psi is not None
+    spread = np.sqrt(len(psi) * psi.var(ddof=1))
+    normal = np.random.default_rng(1).standard_normal(400_000)
+    root = np.sqrt(optimum.loss)
+    over_searches = ((np.sqrt(np.maximum(optimum.loss + spread * normal, 0)) - root) ** 2).mean()
+    reach = 2.1788 * np.sqrt(((np.sqrt(losses) - root) ** 2).mean() + over_searches)
+    assert found.loss[1] == pytest.approx((root + reach) ** 2, rel=0.05)
+
+
+def test_stages_and_a_fitter_of_ones_own(tmp_path: Path) -> None:
+    found = interval_of(staged(), {"type": "parity"}, replicates=4)
+    assert isinstance(found, PriceInterval) and found.replicates == 4 and found.covers == PRIORS
+    (tmp_path / "own.py").write_text(
+        "import auditkit\nimport numpy as np\n"
+        "from auditkit.fitting.fitter import Fitter, Laws, ScoreModel, quantise\n"
+        "class Flat(ScoreModel):\n"
+        "    def __init__(self, law):\n        self.law = law\n"
+        "    def laws(self, features):\n        return Laws.of([self.law], np.zeros(len(features), dtype=int))\n"
+        "class Everybody(Fitter):\n    name = 'everybody'\n"
+        "    def train(self, features, scores, weights):\n"
+        "        return Flat(quantise(scores, weights, self.points))\n"
+        "@auditkit.hookimpl\ndef auditkit_fitters():\n    return [Everybody]\n",
+        encoding="utf-8",
+    )
+    own = auditkit.fit(people(), fitter="everybody", plugins_dir=tmp_path)
+    found = interval_of(own, CASES[0], replicates=4)
+    assert isinstance(found, PriceInterval) and found.covers == PRIORS
+
+
+def test_without_a_history_only_the_searches_are_not_known() -> None:
+    found = interval_of(fitted(INSTANCE), CASES[0])
+    assert isinstance(found, PriceInterval)
+    assert found.covers == SEARCHES and found.replicates == 0
+    assert set(found.duals) == {None}
+    assert found.loss[0] < found.loss[1]
+
+
+def test_large_instances_have_fewer_replicates_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    some = fit_of(people())
+    monkeypatch.setattr("auditkit.compare.intervals.LARGE", 10)
+    found = interval_of(some, CASES[0])
+    assert isinstance(found, PriceInterval) and found.replicates == 6
+    monkeypatch.setattr("auditkit.compare.intervals.LARGEST", 20)
+    found = interval_of(some, CASES[0])
+    assert isinstance(found, PriceInterval) and found.covers == SEARCHES
+
+
+def test_why_there_is_no_interval() -> None:
+    def reason(instance: Instance, *keys: dict[str, Any], replicates: int = 10) -> str:
+        made = [make(KINDS, k) for k in keys]
+        entry = compare(fitted(instance), made, KINDS, options=IntervalOptions(replicates=replicates)).constrained[-1]
+        assert isinstance(entry.interval, NoInterval), entry.interval
+        return entry.interval.code
+
+    small = random_instance(1, searches=4, candidates=4)
+    assert reason(small, CASES[0] | {"groups": ["X", "Y"]}) == "few-searches"
+    assert reason(INSTANCE, CASES[0], replicates=0) == "no-replicates"
+    assert reason(INSTANCE, {"type": "nash-welfare", "minimum": 0.5}) == "not-affine"
+
+
+def test_too_many_rows_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("auditkit.compare.parts.MOST_ROWS", 3)
+    found = compare(fitted(INSTANCE), [make(KINDS, {"type": "floor", "minimum": 0.01})], KINDS)
+    (entry,) = found.constrained
+    assert isinstance(entry.interval, NoInterval)
+    assert entry.interval.code == "not-by-search"
+    assert set(entry.slack_laws) == {None}
+    assert entry.unfilled is not None
+    assert {dual.words for dual in entry.duals} <= {None, "not binding"}
