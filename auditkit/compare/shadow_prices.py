@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def say(moved: Mapping[tuple[str, str], float], value_scale: float, span: tuple[
         size = brief(shift)
         if span is not None:
             ends = sorted(shift * end for end in span)
-            size = f"{amount_like(shift, ends)} ({interval(ends, lambda x: amount_like(x, ends))})"
+            size = f"{amount_like(shift, ends)} ({interval(ends, partial(amount_like, bounds=ends))})"
         acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
         thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
         alike.setdefault((thing, acts[gain < 0], size), []).append(group)
