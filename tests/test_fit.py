@@ -15,8 +15,8 @@ from auditkit.errors import InputError
 from auditkit.fitting import priors
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.fitter import Fitter, Laws, ScoreModel
-from auditkit.fitting.folds import deal
-from auditkit.fitting.priors import cross_fit, features_of, fit
+from auditkit.fitting.folds import cross_fit, deal
+from auditkit.fitting.priors import features_of, fit
 from auditkit.model.documents import instance_from_document
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box

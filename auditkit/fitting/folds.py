@@ -12,11 +12,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit.model.layout import Bools, Ints
+from auditkit.errors import InputError, PluginError, Problem, blaming, shipped
+from auditkit.fitting.fitter import Fitter, Laws
+from auditkit.model.layout import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENOUGH = 0.5
 """Share of the other folds' scores that must remain without the people who apply in this fold."""
@@ -62,3 +67,39 @@ def _deal(names: Any, unit: Ints, scored: Bools, count: int) -> Ints:
         fold[i] = np.argmin(load)
         load[fold[i]] += scores[i]
     return fold[unit]
+
+
+def cross_fit(
+    kind: Fitter,
+    features: pd.DataFrame,
+    scores: Floats,
+    weights: Floats,
+    folds: Folds,
+    times: Ints | None = None,
+) -> Laws:
+    """Laws of all rows, those of a fold learnt from the other folds; `weights` are 0 where there is no score.
+
+    `times` says how often each row teaches, in a resample; once otherwise.
+    """
+    parts = []
+    for fold in range(folds.count):
+        inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
+        if times is not None:
+            training = np.repeat(training, times[training])
+        own = weights[training] / weights[training].mean()
+        try:
+            with blaming(kind, f"the fitter {kind.name!r}"):
+                laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
+                if not isinstance(laws, Laws):
+                    raise TypeError(f"its laws are of the class {type(laws).__name__}, not Laws")
+            if len(laws) != len(inside):
+                raise InputError(Problem("laws", f"{len(laws)} for {len(inside)} candidates"))
+        except PluginError:
+            raise
+        except InputError as error:
+            problems = [problem.at(f"fitter {kind.name!r}") for problem in error.problems]
+            if not shipped(kind):
+                raise PluginError(kind, f"the fitter {kind.name!r} failed", "; ".join(map(str, problems))) from None
+            raise InputError(problems) from None
+        parts.append((inside, laws))
+    return Laws.joined(parts, len(features))

@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.firm_history import History
-from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, shipped
+from auditkit.errors import InputError, Problem, blaming, nearest
 from auditkit.fitting import chains, searches
 from auditkit.fitting.boxes import boxes
 from auditkit.fitting.fitted import CannotFit, Fitted, Realised
 from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
-from auditkit.fitting.folds import Folds, deal
+from auditkit.fitting.folds import cross_fit, deal
 from auditkit.fitting.long_term import OutcomeScale, TrueValue, true_values
 from auditkit.fitting.propensity import propensity_weights, selection
 from auditkit.fitting.quality import assess
@@ -167,42 +167,6 @@ def features_of(history: History, *, blind: bool = False) -> pd.DataFrame:
         features["family"] = table["family"].astype("category")
     features |= {name: table[f"prior:{name}"] for name in history.columns("prior")}
     return pd.DataFrame(features, index=table.index)
-
-
-def cross_fit(
-    kind: Fitter,
-    features: pd.DataFrame,
-    scores: Floats,
-    weights: Floats,
-    folds: Folds,
-    times: Ints | None = None,
-) -> Laws:
-    """Laws of all rows, those of a fold learnt from the other folds; `weights` are 0 where there is no score.
-
-    `times` says how often each row teaches, in a resample; once otherwise.
-    """
-    parts = []
-    for fold in range(folds.count):
-        inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
-        if times is not None:
-            training = np.repeat(training, times[training])
-        own = weights[training] / weights[training].mean()
-        try:
-            with blaming(kind, f"the fitter {kind.name!r}"):
-                laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
-                if not isinstance(laws, Laws):
-                    raise TypeError(f"its laws are of the class {type(laws).__name__}, not Laws")
-            if len(laws) != len(inside):
-                raise InputError(Problem("laws", f"{len(laws)} for {len(inside)} candidates"))
-        except PluginError:
-            raise
-        except InputError as error:
-            problems = [problem.at(f"fitter {kind.name!r}") for problem in error.problems]
-            if not shipped(kind):
-                raise PluginError(kind, f"the fitter {kind.name!r} failed", "; ".join(map(str, problems))) from None
-            raise InputError(problems) from None
-        parts.append((inside, laws))
-    return Laws.joined(parts, len(features))
 
 
 def _check_settings(

@@ -15,7 +15,7 @@ from auditkit.fitting import chains
 from auditkit.fitting.boxes import boxes
 from auditkit.fitting.chains import StagePlan
 from auditkit.fitting.fitter import Fitter
-from auditkit.fitting.folds import Folds
+from auditkit.fitting.folds import Folds, cross_fit
 from auditkit.fitting.searches import People
 from auditkit.model.layout import Floats, Ints
 from auditkit.model.search import Candidate
@@ -57,8 +57,6 @@ class Refit:
 
     def candidates(self, times: Ints) -> list[Candidate]:
         """The candidates if search s had occurred times[s] times: other laws, and other chances of passing stages."""
-        from auditkit.fitting.priors import cross_fit
-
         t = self.training
         laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, times[self.search]).take(self.rows)
         nothing: list[dict[str, float | str]] = [{}] * len(self.rows)
