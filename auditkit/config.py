@@ -137,7 +137,7 @@ class Config(_Part):
     limits: dict[str, NonNegative | dict[str, NonNegative]] = Field(
         default_factory=dict, description="column of units = how many can be selected in each, or unit = how many"
     )
-    value_scale: float = Field(default=1.0, gt=0, description="worth of one score point, in the unit of costs")
+    value_scale: float = Field(default=1.0, gt=0, le=1e50, description="worth of one score point, in the unit of costs")
     engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
     constraints: list[dict[str, Any]] | None = Field(

@@ -86,7 +86,10 @@ def validated(
     from pydantic import ValidationError
 
     try:
-        return model.model_validate(raw)
+        made = model.model_validate(raw)
+        if swallowed := list(_swallowed(raw, made, "")):
+            raise InputError([Problem(where, "is true or false, not a number", fix) for where in swallowed])
+        return made
     except ValidationError as error:
         problems = []
         for item in error.errors():
@@ -105,6 +108,22 @@ def validated(
                 given = f", not {item['input']!r}" if quote else ""
                 problems.append(Problem(where, item["msg"].removeprefix("Value error, ") + given, fix))
         raise InputError(problems) from None
+
+
+def _swallowed(raw: Any, made: Any, place: str) -> Iterator[str]:
+    """Where pydantic took true or false for a number: 1 is then nobody's meaning."""
+    if isinstance(raw, bool):
+        if isinstance(made, int | float) and not isinstance(made, bool):
+            yield place
+    elif isinstance(raw, dict):
+        for key, value in raw.items():
+            if isinstance(value, bool | dict | list | tuple):
+                inside = made.get(key) if isinstance(made, dict) else getattr(made, str(key), None)
+                yield from _swallowed(value, inside, f"{place}.{key}" if place else str(key))
+    elif isinstance(raw, list | tuple) and isinstance(made, list | tuple):
+        for i, (value, inside) in enumerate(zip(raw, made, strict=False)):
+            if isinstance(value, bool | dict | list | tuple):
+                yield from _swallowed(value, inside, f"{place}[{i}]")
 
 
 def _fields(model: type[BaseModel], parents: Iterable[int | str]) -> dict[str, str]:

@@ -24,6 +24,8 @@ _RATING = re.compile(r"(?P<number>\d{1,3}(?:\.\d+)?)\s*[-–—:=]\s*[^\W\d][^\d
 """`3 - Yes`: a rating with its meaning."""
 _CURRENCY = re.compile(r"[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b")
 _SPACED = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?:\D|$))")
+LARGEST = 1e100
+"""What no score, cost or rating exceeds, nor its inverse; squares and products of such numbers overflow."""
 UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 """A cell whose mark may be a decimal or a thousands mark."""
 
@@ -90,7 +92,8 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     if not simple or file_mark == "," or separator == ";":
         bare, mark, doubtful = _pointed(words, missing, file_mark, separator)
     values = np.array([float(word) if _STRICT.fullmatch(word) else np.nan for word in bare], dtype=float)
-    values[np.isinf(values)] = np.nan  # 1e999
+    size = np.abs(values)
+    values[(size > LARGEST) | ((size < 1 / LARGEST) & (size > 0))] = np.nan  # 1e999, or a date that lost its marks
     bad = np.isnan(values) & ~np.array(missing, dtype=bool)
     return ParsedNumbers(
         pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark

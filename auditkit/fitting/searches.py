@@ -19,7 +19,7 @@ from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import GROUP, UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 from auditkit.model.limits import Limit
-from auditkit.model.search import Candidate
+from auditkit.model.search import LARGEST, Candidate
 
 Cost = float | Mapping[str, float]
 """One cost of every inspection, or one for each stage."""
@@ -154,8 +154,8 @@ def _filled(
 
 
 def _finite(cost: float) -> float:
-    if not math.isfinite(cost):
-        raise InputError(Problem("--cost", f"{cost} is not a finite number"))
+    if not math.isfinite(cost) or abs(cost) > LARGEST:
+        raise InputError(Problem("--cost", f"{cost} is not a finite number of at most {LARGEST:g}"))
     return float(cost)
 
 

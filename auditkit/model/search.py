@@ -37,6 +37,15 @@ def _read_only(values: Any) -> NDArray[np.float64]:
     return array
 
 
+LARGEST = 1e100
+_A_NUMBER = f"a finite number of at most {LARGEST:g}"
+
+
+def _usable(number: float) -> bool:
+    """Whether sums and products with a number stay finite."""
+    return math.isfinite(number) and abs(number) <= LARGEST
+
+
 @dataclass(frozen=True, eq=False)
 class Box:
     """A one-stage candidate: inspection costs `cost` and shows one of `values`."""
@@ -66,13 +75,13 @@ class Box:
         values, probs = _read_only(self.values), _read_only(self.probs)
         true = None if self.true_values is None else _read_only(self.true_values)
         problems = []
-        if not math.isfinite(self.cost):
-            problems.append(Problem("cost", f"{self.cost} is not a finite number"))
+        if not _usable(self.cost):
+            problems.append(Problem("cost", f"{self.cost} is not {_A_NUMBER}"))
         if values.ndim != 1 or not len(values):
             problems.append(Problem("values", "there must be at least one value"))
         for name, array in (("values", values), ("true_values", true)):
-            if array is not None and not np.isfinite(array).all():
-                problems.append(Problem(name, "contains a number that is not finite"))
+            if array is not None and not (np.abs(array) <= LARGEST).all():
+                problems.append(Problem(name, f"contains a number that is not {_A_NUMBER}"))
         if len(probs) != len(values):
             problems.append(Problem("probs", f"has {len(probs)} numbers for {len(values)} values"))
         if true is not None and len(true) != len(values):
@@ -179,8 +188,8 @@ def _state_problems(states: Sequence[State]) -> list[Problem]:
             problems.append(Problem(place, "is defined twice"))
         seen.add(state.name)
         for name, number in (("reward", state.reward), ("true_reward", state.true_reward)):
-            if number is not None and not math.isfinite(number):
-                problems.append(Problem(f"{place}.{name}", f"{number} is not a finite number"))
+            if number is not None and not _usable(number):
+                problems.append(Problem(f"{place}.{name}", f"{number} is not {_A_NUMBER}"))
         if state.terminal and state.to:
             problems.append(
                 Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'")

@@ -20,6 +20,7 @@ from auditkit.solver.evaluate import Prepared
 from auditkit.solver.oracle import Column, Infeasible, Oracle
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
+from auditkit.solver.self_check import require_sound
 from auditkit.solver.solution import Approximation, Optimum, Solution
 
 
@@ -101,6 +102,7 @@ def solve(
         cut_duals=duals[len(rows) :],
     )
     best = replace(best, bound=without_noise(best.bound, best.size))
+    require_sound(unconstrained, best)
     return Solution(method, unconstrained, best, constraints=rows.constraints)
 
 
