@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs study bench bench-scale validity lock clean
+.PHONY: help demo test lint types docs study bench bench-scale validity fuzz reliability lock sbom install-locked clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
@@ -18,6 +18,10 @@ help:
 	@echo "make bench   the benchmarks, as ratios within one run"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
+	@echo "make fuzz    attack it for a few minutes: mutated files, kills, many audits at once"
+	@echo "make reliability   the same, and docs/reliability.md from it"
+	@echo "make sbom    the SBOM (CycloneDX) and the licences of all dependencies"
+	@echo "make install-locked   install exactly what the lock holds, every file checked by its hash"
 	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
 	@echo "make clean   remove caches and build results (not $(VENV))"
 
@@ -70,26 +74,43 @@ lock:
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/python -m pip install -q --upgrade pip setuptools
 	build/lock/bin/python -m pip install -q --no-build-isolation -e '.[test,scale]'
-	( echo "# The exact set that was tested last, for make and CI; pyproject.toml has the ranges. Made by: make lock"; \
-	  build/lock/bin/python -m pip freeze --all --exclude-editable --exclude pip ) > requirements.lock
+	build/lock/bin/python -m pip freeze --all --exclude-editable --exclude pip > requirements.lock
+	build/lock/bin/python tools/supply_chain.py hashes sbom licences
 	rm -rf build/lock
 	@echo "Now: make test, read the difference, and commit requirements.lock."
+
+fuzz: $(VENV)/.installed-test
+	$(BIN)/python tools/campaign.py --seconds 20
+
+reliability: $(VENV)/.installed-test
+	$(BIN)/python tools/campaign.py --seconds 60 --write docs/reliability.md
+
+sbom: $(VENV)/.installed-test
+	$(BIN)/python tools/supply_chain.py sbom licences
+
+install-locked: | $(BIN)/python
+	$(PIP) install --require-hashes --no-deps -r requirements.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage* htmlcov
 	find . \( -path ./.git -o -path ./.venv -o -path './$(VENV)' \) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
+# pip takes no hashes together with a folder to install: the versions alone constrain it (see install-locked).
+$(VENV)/constraints.txt: requirements.lock | $(BIN)/python
+	@sed -n 's/^\([A-Za-z0-9._-]*==[^ ]*\).*/\1/p' requirements.lock > $@
+
 # The stamps make a second run quick; a change of pyproject.toml or of the lock installs again.
-$(VENV)/.installed: pyproject.toml requirements.lock | $(BIN)/python
+$(VENV)/.installed: pyproject.toml $(VENV)/constraints.txt | $(BIN)/python
 	@echo "Installing auditkit and what it needs into $(VENV) (a minute or two, once)"
-	@$(PIP) install -c requirements.lock setuptools
-	@$(PIP) install -c requirements.lock --no-build-isolation -e .
+	@$(PIP) install -c $(VENV)/constraints.txt setuptools
+	@$(PIP) install -c $(VENV)/constraints.txt --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.installed-test: pyproject.toml requirements.lock | $(BIN)/python
+$(VENV)/.installed-test: pyproject.toml $(VENV)/constraints.txt | $(BIN)/python
 	@echo "Installing auditkit, what it needs and the test tools into $(VENV) (a minute or two, once)"
-	@$(PIP) install -c requirements.lock setuptools
-	@$(PIP) install -c requirements.lock --no-build-isolation -e '.[test,scale]'
+	@$(PIP) install -c $(VENV)/constraints.txt setuptools
+	@$(PIP) install -c $(VENV)/constraints.txt --no-build-isolation -e '.[test,scale]'
 	@touch $(VENV)/.installed $@
 
 $(BIN)/python:

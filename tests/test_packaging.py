@@ -90,9 +90,12 @@ def test_every_registered_plugin_is_a_file_in_plugins() -> None:
 
 
 def test_the_lock_is_exact_names_no_place_and_lies_within_the_ranges() -> None:
-    lines = [line for line in (ROOT / "requirements.lock").read_text().splitlines() if not line.startswith("#")]
-    odd = [line for line in lines if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+", line)]
-    assert not odd, f"only name==version may stand in requirements.lock: {odd}"
+    text = (ROOT / "requirements.lock").read_text().replace(" \\\n", "")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    exact = r"[A-Za-z0-9._-]+==[A-Za-z0-9.!+]+(    --hash=sha256:[0-9a-f]{64})+"
+    odd = [line for line in lines if not re.fullmatch(exact, line)]
+    assert not odd, f"only name==version with hashes may stand in requirements.lock: {odd}"
+    lines = [line.split()[0] for line in lines]
     locked = {canonicalize_name(name): version for name, _, version in (line.partition("==") for line in lines)}
     groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
     for requirement in map(Requirement, (text for group in groups for text in group)):
@@ -101,6 +104,20 @@ def test_the_lock_is_exact_names_no_place_and_lies_within_the_ranges() -> None:
         version = locked.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement.name} is not in requirements.lock: make lock"
         assert requirement.specifier.contains(version), f"{requirement} but {version} is locked: make lock"
+
+
+def test_the_sbom_and_the_licences_are_those_of_the_lock() -> None:
+    pins = re.findall(r"^([A-Za-z0-9._-]+)==([^\s\\]+)", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    sbom = json.loads((ROOT / "sbom.cdx.json").read_text())
+    assert sbom["bomFormat"] == "CycloneDX"
+    assert sorted((one["name"], one["version"]) for one in sbom["components"]) == sorted(pins)
+    needed = {canonicalize_name(one["name"]) for one in sbom["components"] if one["scope"] == "required"}
+    assert {canonicalize_name(Requirement(text).name) for text in PROJECT["dependencies"]} <= needed
+    licences = (ROOT / "docs" / "licences.md").read_text()
+    for one in sbom["components"]:
+        words = one["licenses"][0]["license"]["name"]
+        assert words and words not in ("not declared", "not installed here"), f"{one['name']}: make sbom"
+        assert f"| {one['name']} | {one['version']} |" in licences
 
 
 # What is installed ----------------------------------------------------------------------------------------------------

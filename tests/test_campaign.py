@@ -1,0 +1,43 @@
+"""The campaign of `make fuzz`, with little time: every attack is tried, and all of them hold."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import ROOT
+
+
+@pytest.fixture(scope="module")
+def campaign() -> Any:
+    spec = importlib.util.spec_from_file_location("campaign", ROOT / "tools" / "campaign.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["campaign"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, signals and /proc")
+@pytest.mark.parametrize(
+    "name", ["files", "instances", "solutions", "specs", "settings", "many-audits", "one-process", "other-user"]
+)
+def test_a_short_run_of_each_attack_holds(campaign: Any, name: str) -> None:
+    limits = campaign.Limits(1.0, random.Random(7), audits=8, repeats=12)
+    result = campaign.attack(name, limits)
+    assert result.failed == []
+    assert result.tried > 0
+
+
+def test_the_page_tells_what_was_tried_what_held_and_what_was_mended(campaign: Any) -> None:
+    page = campaign.page([campaign.Result("x", 5, ["broke"]), campaign.Result("y", 7)], 1, 2)
+    assert "| x | 5 | 4 | see below |" in page
+    assert "| y | 7 | 7 |  |" in page
+    assert "- x: `broke`" in page
+    for _, _, test in campaign.MENDED:
+        assert Path(ROOT / "tests" / f"{test}.py").is_file(), test

@@ -1,0 +1,433 @@
+"""Attack auditkit within a time limit and write down what was tried and what held.
+
+    python tools/campaign.py [--seconds 20] [--seed 1] [--write docs/reliability.md] [NAME...]
+
+Fuzzing mutates valid files, instances, solutions, SPECs and settings; an attack holds if the program answers or refuses
+in words (exit codes 0, 1 and 2), and fails on exit code 3 or any other exception. Exits with 1 if anything failed. The
+short run in the tests is the same code with a smaller limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import platform
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from auditkit.cli import invoke  # noqa: E402
+
+AUDIT = 'source = "people.csv"\n[mapping]\nscore = "none"\n[report]\nformats = ["json"]\nreplicates = 0\n'
+PEOPLE = "Candidate ID,Requisition,Gender,Hired\n" + "".join(
+    f"c{i},r{i % 4},{'FM'[i % 2]},{'yes' if i % 3 == 0 else 'no'}\n" for i in range(80)
+)
+MENDED = (
+    ("verify accepted changed headlines", "it makes the report once more and compares every number", "test_pipeline"),
+    ("passwords of database URLs in messages", "one function shows URLs and scrubs texts", "test_scheduled_history"),
+    ("a clock that jumped removed records", "jumps remove nothing and make nothing older", "test_scheduled_run"),
+    ("a killed report left some of its files", "files appear together or not at all", "test_written_together"),
+    ("small files that exhaust the machine", "limits before memory is spent", "test_small_files"),
+    ("hidden sheets read in place of visible ones", "read only by name, and said", "test_small_files"),
+    ("control characters and direction marks in names", "escaped wherever text leaves", "test_printed_text"),
+    ("the order of rows changed the report", "ties are broken by content", "test_printed_text"),
+    ("templates could reach the machine", "they run in a sandbox, from beside the settings", "test_untrusted_code"),
+    ("names in units and CI texts", "quoted; the installed command is started", "test_untrusted_code"),
+    ("numbers that overflow, true as a number", "refused in words", "test_extreme_numbers"),
+    ("a wrong optimum would have been reported", "every solution is checked first", "test_extreme_numbers"),
+)
+
+
+@dataclass
+class Result:
+    """What one attack tried, and what did not hold."""
+
+    what: str
+    tried: int = 0
+    failed: list[str] = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Limits:
+    seconds: float
+    rng: random.Random
+    audits: int = 50
+    repeats: int = 200
+
+
+def answered(*arguments: str) -> str | None:
+    """Run a command in this process; what is wrong if it neither answers nor refuses in words."""
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            code = invoke(list(arguments))
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+    return None if code in (0, 1, 2) else f"exit code {code}: {err.getvalue().strip()[:300]}"
+
+
+def until(seconds: float) -> Iterator[int]:
+    end, number = time.monotonic() + seconds, 0
+    while number == 0 or time.monotonic() < end:
+        yield number
+        number += 1
+
+
+def mutated(rng: random.Random, data: bytes, snippets: tuple[bytes, ...]) -> bytes:
+    """The bytes with some taken out, doubled, changed, or strange ones put in."""
+    made = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4, 9))):
+        at = rng.randrange(len(made) + 1)
+        move = rng.randrange(5)
+        if move == 0:
+            del made[at : at + rng.choice((1, 3, 40))]
+        elif move == 1:
+            made[at:at] = rng.choice(snippets)
+        elif move == 2 and made:
+            made[min(at, len(made) - 1)] = rng.randrange(256)
+        elif move == 3:
+            made[at:at] = made[at : at + rng.choice((1, 20, 300))]
+        else:
+            made[at : at + rng.choice((1, 5))] = rng.choice(snippets)
+    return bytes(made)
+
+
+ODD = (
+    b"\0",
+    b'"',
+    b"\r",
+    b"\xff\xfe",
+    b"1e400",
+    b"-1",
+    b"\xe2\x80\xae",
+    b",,,,",
+    b"=cmd()",
+    b"NaN",
+    b"9" * 400,
+    b"\x1b[2J",
+)
+ODD_JSON = (
+    b"null",
+    b"true",
+    b"-1",
+    b"1e400",
+    b"NaN",
+    b"[]",
+    b"{}",
+    b'""',
+    b"9" * 50,
+    b"0.0",
+    b"1e-320",
+    b'"X"',
+    b"[[0,1]]",
+)
+
+
+def files(folder: Path, limits: Limits) -> Result:
+    import pandas as pd
+
+    result = Result("mutated exports (CSV, UTF-16, .xlsx, Parquet) to `check`")
+    table = pd.read_csv(io.StringIO(PEOPLE))
+    table.to_excel(folder / "x.xlsx", index=False)
+    table.to_parquet(folder / "x.parquet")
+    seeds = {
+        "csv": PEOPLE.encode(),
+        "tsv": PEOPLE.replace(",", "\t").encode("utf-16"),
+        "xlsx": (folder / "x.xlsx").read_bytes(),
+        "parquet": (folder / "x.parquet").read_bytes(),
+    }
+    for number in until(limits.seconds):
+        kind = list(seeds)[number % 4]
+        content = mutated(limits.rng, seeds[kind], ODD)
+        path = folder / f"fuzz.{kind}"
+        path.write_bytes(content)
+        _judge(result, answered("check", str(path)), content)
+    return result
+
+
+def instances(folder: Path, limits: Limits) -> Result:
+    result = Result("mutated instances to `solve`")
+    seeds = [(ROOT / "sample_data" / name).read_bytes() for name in ("three-boxes.json", "stages.json")]
+    for number in until(limits.seconds):
+        content = mutated(limits.rng, seeds[number % 2], ODD_JSON)
+        (folder / "instance.json").write_bytes(content)
+        _judge(result, answered("solve", str(folder / "instance.json")), content)
+    return result
+
+
+def solutions(folder: Path, limits: Limits) -> Result:
+    result = Result("mutated solutions to `verify`")
+    instance = ROOT / "sample_data" / "three-boxes.json"
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        invoke(["solve", str(instance), "--json", "-c", "parity:basis=count"])
+    for _ in until(limits.seconds):
+        content = mutated(limits.rng, out.getvalue().encode(), ODD_JSON)
+        (folder / "solution.json").write_bytes(content)
+        _judge(result, answered("verify", str(folder / "solution.json"), str(instance)), content)
+    return result
+
+
+def specs(folder: Path, limits: Limits) -> Result:
+    result = Result("mutated SPECs to `solve -c`")
+    instance = str(ROOT / "sample_data" / "three-boxes.json")
+    seeds = (b"parity", b"quota:group=X,share=0.4", b"budget:limit=3,expense=1", b"holder-mean:q=0.5,minimum=0.1")
+    for number in until(limits.seconds):
+        spec = mutated(limits.rng, seeds[number % 4], (b":", b"=", b",", b"1e400", b"nan", b"[", b"{", b"-1", b"on=x"))
+        _judge(result, answered("solve", instance, "-c", spec.decode("latin-1")), spec)
+    return result
+
+
+def settings(folder: Path, limits: Limits) -> Result:
+    result = Result("mutated audit.toml to `check`")
+    seed = (AUDIT + '[thresholds]\n"impact_ratio.min" = 0.8\n[history]\nkeep = "4 years"\n').encode()
+    (folder / "people.csv").write_text(PEOPLE)
+    for _ in until(limits.seconds):
+        content = mutated(
+            limits.rng, seed, (b"[", b"]", b"true", b"1e400", b'"', b"\n[[alerts]]\n", b"9" * 5000, b"= {}")
+        )
+        (folder / "audit.toml").write_bytes(content)
+        _judge(result, answered("check", str(folder / "people.csv"), "--config", str(folder / "audit.toml")), content)
+    return result
+
+
+def _judge(result: Result, fault: str | None, content: bytes) -> None:
+    result.tried += 1
+    if fault is not None:
+        result.failed.append(f"{fault} <- {content[:2000]!r}")
+
+
+def killed_reports(folder: Path, limits: Limits) -> Result:
+    from test_written_together import NEW, OLD, contents, killed_at, start
+
+    from auditkit.files import write_together
+
+    result = Result("SIGKILL at every system call while the files of a report are written")
+    for before in ({}, OLD):
+        point = 1
+        while killed_at(point, place := start(folder / f"{len(before)}-{point}", before)):
+            write_together(place, {"b.json": b"x"})
+            left = contents(place)
+            left.pop("b.json")
+            result.tried += 1
+            if left not in (before, NEW):
+                result.failed.append(f"point {point}: {sorted(left)}")
+            point += 1
+    return result
+
+
+def killed_runs(folder: Path, limits: Limits) -> Result:
+    stride = 11 if limits.seconds < 10 else 3
+    script = ROOT / "tests" / "support" / "scheduled_killed.py"
+    done = subprocess.run([sys.executable, str(script), str(folder / "a"), str(stride)], capture_output=True, text=True)
+    result = Result("SIGKILL at system and database calls of a scheduled run (SQLite)")
+    if done.returncode:
+        result.failed.append(done.stderr[-500:])
+    else:
+        result.tried = int(done.stdout.split()[0])
+    return result
+
+
+def ended_reports(folder: Path, limits: Limits) -> Result:
+    """SIGINT and SIGKILL after a random time, a full disk, a folder without permission: for the whole command."""
+    result = Result("`report` with PDF and `run`, ended by SIGINT or SIGKILL after a random time")
+    for _ in until(limits.seconds):
+        place = Path(tempfile.mkdtemp(dir=folder))
+        (place / "people.csv").write_text(PEOPLE)
+        (place / "audit.toml").write_text(AUDIT)
+        command = limits.rng.choice((["report", "people.csv", "--format", "html,pdf,json"], ["run", "audit.toml"]))
+        child = subprocess.Popen(
+            [sys.executable, "-P", "-m", "auditkit", *command, "-q"],
+            cwd=place,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        time.sleep(limits.rng.uniform(0.2, 6))
+        child.send_signal(limits.rng.choice((2, 9)))
+        _, err = child.communicate()
+        result.tried += 1
+        sets = [sorted(p.suffix for p in place.glob("*.audit.*"))]
+        audits = place / "audits"
+        dated = [p for p in audits.iterdir() if not p.name.startswith(".") and p.is_dir()] if audits.is_dir() else []
+        whole = sets[0] in ([], [".html", ".json", ".pdf"]) and all((p / "SHA256SUMS").is_file() for p in dated)
+        if not whole or (b"Traceback" in err and b"auditkit has a defect" in err):
+            result.failed.append(f"{command}: {sets}, {err[-200:]!r}")
+        shutil.rmtree(place)
+    return result
+
+
+def many_audits(folder: Path, limits: Limits) -> Result:
+    """Many audits at the same time that share one history."""
+    from auditkit import plugin_manager
+    from auditkit.scheduled import settings as scheduled
+    from auditkit.scheduled.audit_run import run
+    from auditkit.scheduled.job import job
+    from auditkit.scheduled.run_history import opened
+
+    result = Result(f"{limits.audits} audits at once against one history")
+    plugins = plugin_manager.load(())
+    children = []
+    for number in range(limits.audits):
+        place = folder / f"audit-{number}"
+        place.mkdir()
+        (place / "people.csv").write_text(PEOPLE)
+        (place / "audit.toml").write_text(AUDIT + '[history]\ndatabase = "../history.sqlite"\n')
+        child = os.fork()
+        if child == 0:
+            try:
+                chosen = scheduled.read(place / "audit.toml")
+                run(chosen, job(chosen, plugins, lambda _: None, lambda _: None), (), {})
+                os._exit(0)
+            except BaseException as error:
+                (folder / f"error-{number}").write_text(repr(error))
+                os._exit(1)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    result.tried = limits.audits
+    result.failed += [path.read_text() for path in folder.glob("error-*")]
+    with opened(str(folder / "history.sqlite"), create=False) as history:
+        recorded = len(history.audits())
+    if recorded != limits.audits:
+        result.failed.append(f"{recorded} audits are in the history")
+    return result
+
+
+def in_one_process(folder: Path, limits: Limits) -> Result:
+    """Many audits one after the other in one process: what they need must not grow."""
+    result = Result(f"{limits.repeats} audits in one process")
+    (folder / "people.csv").write_text(PEOPLE)
+    (folder / "audit.toml").write_text(AUDIT)
+    used = []
+    for _ in range(limits.repeats):
+        _judge(result, answered("report", str(folder / "people.csv"), "--config", str(folder / "audit.toml")), b"")
+        used.append(int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6)
+    growth = used[-1] - used[len(used) // 3]
+    result.note = f"grew by {max(0.0, growth):.0f} MB in the last two thirds"
+    if growth > 30:
+        result.failed.append(result.note)
+    return result
+
+
+def other_user(folder: Path, limits: Limits) -> Result:
+    """Files that may not be read and folders that may not be written, as a user without rights."""
+    result = Result("a file without permission, a read-only folder and a full disk")
+    (folder / "people.csv").write_text(PEOPLE)
+    (folder / "closed.csv").write_text(PEOPLE)
+    (folder / "closed.csv").chmod(0)
+    (folder / "audit.toml").write_text(AUDIT)
+    folder.chmod(0o555)
+    for parent in folder.parents:
+        if not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011) if parent.is_relative_to(tempfile.gettempdir()) else None
+    child = os.fork()
+    if child == 0:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        calls = (("report", "closed.csv"), ("report", "people.csv", "--config", "audit.toml"), ("run", "audit.toml"))
+        os.chdir(folder)
+        codes = []
+        for arguments in calls:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                codes.append(invoke(list(arguments)))
+        os._exit(0 if codes == [2, 2, 2] else 1)
+    result.tried = 4
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
+        result.failed.append("another user did not get exit code 2")
+    folder.chmod(0o755)
+    if Path("/dev/full").exists():
+        command = [sys.executable, "-P", "-m", "auditkit", "solve", str(ROOT / "sample_data" / "three-boxes.json")]
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE)
+        if done.returncode not in (2, 3) or b"Traceback" in done.stderr:
+            result.failed.append(f"a full disk: {done.returncode} {done.stderr[-300:]!r}")
+    return result
+
+
+ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
+    "files": files,
+    "instances": instances,
+    "solutions": solutions,
+    "specs": specs,
+    "settings": settings,
+    "killed-reports": killed_reports,
+    "killed-runs": killed_runs,
+    "ended": ended_reports,
+    "many-audits": many_audits,
+    "one-process": in_one_process,
+    "other-user": other_user,
+}
+
+
+def attack(name: str, limits: Limits) -> Result:
+    folder = Path(tempfile.mkdtemp(prefix="auditkit-campaign-"))
+    try:
+        return ATTACKS[name](folder, limits)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def page(results: list[Result], seconds: float, seed: int) -> str:
+    """docs/reliability.md."""
+    rows = []
+    for r in results:
+        note = r.note or ("see below" if r.failed else "")
+        rows.append(f"| {r.what} | {r.tried:,} | {r.tried - len(r.failed):,} | {note} |\n")
+    faults = [f"- {r.what}: `{fault[:200]}`\n" for r in results for fault in r.failed[:3]]
+    mended = [f"| {what} | {how} | `tests/{test}.py` |\n" for what, how, test in MENDED]
+    when = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+    return (
+        "# Reliability: tried, held, mended\n\n"
+        f"Written by `make reliability` from its own runs ({when}; {seconds:g} s for each fuzzing, seed {seed}). An "
+        "attack holds if the program answers, or refuses in words (exit codes 0, 1 and 2), and nothing is lost.\n\n"
+        "## Tried and held\n\n| attack | tried | held | |\n| --- | --- | --- | --- |\n"
+        + "".join(rows)
+        + ("\n## Did not hold\n\n" + "".join(faults) if faults else "")
+        + "\n## Mended\n\nEach of these was found by attacking, and has a test that attacks it again.\n\n"
+        "| what did not hold | now | test |\n| --- | --- | --- |\n" + "".join(mended)
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*ATTACKS, []], metavar="NAME")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--json", type=Path, help="also write the failures")
+    given = parser.parse_args()
+    results = []
+    for name in given.names or ATTACKS:
+        limits = Limits(given.seconds, random.Random(f"{given.seed} {name}"))
+        results.append(attack(name, limits))
+        print(f"{name}: {results[-1].tried} tried, {len(results[-1].failed)} failed {results[-1].note}", flush=True)
+        for fault in results[-1].failed[:5]:
+            print(f"  {fault[:600]}", flush=True)
+    if given.write is not None:
+        given.write.write_text(page(results, given.seconds, given.seed), encoding="utf-8")
+    if given.json is not None:
+        faults: dict[str, Any] = {result.what: result.failed for result in results}
+        given.json.write_text(json.dumps(faults, indent=1), encoding="utf-8")
+    sys.exit(any(result.failed for result in results))
+
+
+if __name__ == "__main__":
+    main()
