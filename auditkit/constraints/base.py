@@ -26,6 +26,9 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
 
 Sense = Literal["<=", "==", ">="]
 
+FEW_ROWS = 100
+"""So many are not copied into a matrix: they may be long."""
+
 
 @dataclass(frozen=True, eq=False)
 class Row:
@@ -100,14 +103,20 @@ class Rows:
         return len(self.rows)
 
     def values(self, visits: Floats) -> Floats:
+        if len(self.rows) <= FEW_ROWS:
+            return np.array([row.value(visits) for row in self.rows], dtype=np.float64)
         return np.asarray(self._matrix(len(visits)) @ visits)
 
     def sizes(self, visits: Floats) -> Floats:
         """The sum of the absolute terms of each row, bound included: what rounding is relative to."""
-        return np.asarray(abs(self._matrix(len(visits))) @ np.abs(visits)) + np.abs(self.bounds)
+        visits = np.abs(visits)
+        if len(self.rows) <= FEW_ROWS:
+            terms = [dot(np.abs(row.coefficients), visits[row.states]) for row in self.rows]
+            return np.array(terms, dtype=np.float64) + np.abs(self.bounds)
+        return np.asarray(abs(self._matrix(len(visits))) @ visits) + np.abs(self.bounds)
 
     def _matrix(self, states: int) -> Any:
-        """Theta, sparse: one product is many times faster than one dot product for each row."""
+        """Theta, sparse: with many rows one product is many times faster than one dot product for each."""
         if "matrix" not in self.__dict__:
             from scipy.sparse import csr_array
 

@@ -21,6 +21,9 @@ from numba import njit
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
 
+CERTAIN = 1.0 - 1e-15
+"""What chances that sum to one come to in spite of rounding."""
+
 FEW_POSITIONS = 6
 """Up to so many a tree over the candidates takes less time than the recursion over time."""
 
@@ -187,7 +190,9 @@ def chances_of_few(n, k, owner, kappa):
             chance[e:] = 0.0
             break
         c = owner[e]
-        p = min(1.0, ahead[c] + kappa[e])
+        p = ahead[c] + kappa[e]
+        if p > CERTAIN:
+            p = 1.0
         ahead[c] = p
         v = n + c
         node[v, 0] = 1.0 - p
