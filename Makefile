@@ -27,7 +27,7 @@ help:
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
-	@echo "Auditing sample_data/hiring.csv. The first run compiles the solver's kernels: half a minute, once."
+	@echo "Auditing sample_data/hiring.csv. The first run compiles the solver's kernels: some seconds, once."
 	@echo
 	@$(BIN)/auditkit report sample_data/hiring.csv -o demo --format html,pdf,json
 	@echo
