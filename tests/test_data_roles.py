@@ -105,7 +105,7 @@ def test_a_name_alone_is_not_enough(tmp_path: Path) -> None:
         tmp_path, "gender,hired,score,cost,openings,applied at", "F,1,good,cheap,many,soon", "M,0,bad,dear,few,later"
     )
     assert set(roles(path)) == {"group", "selected"}
-    said = [notice.text for notice in infer(read(path)).notices if notice.code == "unsuited-column"]
+    said = [notice.fix for notice in infer(read(path)).notices if notice.code == "unsuited-column"]
     assert len(said) == 4
     assert "--map score=score" in said[0]
 
@@ -211,7 +211,7 @@ def test_ambiguous_optional_roles_are_left_out_and_said(tmp_path: Path) -> None:
     [notice] = mapping.notices
     assert notice.code == "ambiguous-role"
     assert "'int1', 'int2'" in notice.text
-    assert "--map score=int1" in notice.text
+    assert "--map score=int1" in notice.fix
 
 
 def test_a_score_that_everybody_has_was_known_before(tmp_path: Path) -> None:

@@ -216,3 +216,26 @@ def test_the_script_moves_nothing(browser: Browser, explored: Path) -> None:
     tops = [[round(box["y"]) for box in boxes if box is not None] for boxes in heights]
     assert len(tops[0]) == len(tops[1]) > 10
     assert all(abs(a - b) <= 40 for a, b in zip(*tops)), "only rows of buttons may be a little higher"
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_no_name_breaks_inside_a_word(browser: Browser, files: dict[str, Path], width: int) -> None:
+    page = Watched(browser, files["example"], viewport={"width": width, "height": 800}).page
+    broken = page.evaluate(
+        """[...document.querySelectorAll('th')].flatMap(th => {
+            const walker = document.createTreeWalker(th, NodeFilter.SHOW_TEXT), found = [];
+            while (walker.nextNode()) {
+                const node = walker.currentNode;
+                for (const word of node.data.matchAll(/[^\\s+-]+/g)) {
+                    const range = document.createRange();
+                    range.setStart(node, word.index);
+                    range.setEnd(node, word.index + word[0].length);
+                    const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+                    if (lines.size > 1) found.push(word[0]);
+                }
+            }
+            return found;
+        })"""
+    )
+    page.context.close()
+    assert broken == []
