@@ -162,13 +162,14 @@ def test_a_read_only_folder(auditkit: Any, people: Path, tmp_path: Path) -> None
 def test_a_folder_that_cannot_be_written(
     auditkit: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object, **__: object) -> tuple[int, str]:
+    def refuse(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
     done = auditkit("report", people, "--config", "quick.toml")
     assert done.code == 2
-    assert "people.audit.html: cannot be written: Permission denied" in done.err
+    assert "cannot be written: Permission denied" in done.err
+    assert not (tmp_path / "people.audit.html").exists()
 
 
 def test_without_pango(auditkit: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
