@@ -15,7 +15,7 @@ A price is about quadratic in the differences between groups, so that its root h
 measured and Z standard normal,
 
     tau^2 = mean_b (sqrt(loss*_b) - sqrt(L))^2 + E(sqrt(L + S Z) - sqrt(L))^2
-    interval = (sqrt(L) -+ t tau)^2,    from 0 on where t tau >= sqrt(L): then it is one-sided
+    interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
 t is Student's quantile for the number of replicates. Distances are from the price measured, not from the replicates'
 mean, so that what shrinkage takes away and noise adds widens the interval instead of moving it. Duals have such
@@ -61,6 +61,9 @@ MOST_LOST = 0.2
 
 PRECISION, LEAST = 0.05, 1e-5
 """How far a replicate's price may be off: of itself, and of the unconstrained utility."""
+
+NOTHING = 0.01
+"""A lower end of less than this share of the upper one cannot be told from 0: the reach itself is an estimate."""
 
 PRIORS, SEARCHES = "priors and searches", "searches"
 
@@ -189,13 +192,14 @@ def _interval(
         square += float(np.mean([(np.sqrt(each.loss) - root) ** 2 for each in known]))
     quantile = float(student.ppf((1 + options.level) / 2, len(known) or np.inf))
     reach = quantile * float(np.sqrt(square))
-    ends = max(root - reach, 0.0) ** 2, (root + reach) ** 2
+    low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
+    ends = 0.0 if low < NOTHING * high else low, high
     duals = np.array([each.duals for each in known]).reshape(len(known), len(optimum.duals))
     return PriceInterval(
         level=options.level,
         ratio=(1 - ends[1] / free, 1 - ends[0] / free) if free > 0 else None,
         loss=ends,
-        one_sided=reach >= root,
+        one_sided=ends[0] == 0,
         duals=tuple(_dual(optimum, j, duals[:, j], quantile) for j in range(len(optimum.duals))),
         replicates=len(known),
         covers=PRIORS if known else SEARCHES,
