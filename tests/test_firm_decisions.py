@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.discrete.conditional_models import ConditionalLogit as Reference
 
+from auditkit import pipeline
 from auditkit.compare.firm_decisions import firm_decisions, standings_of
 from auditkit.compare.firm_gain import Against, OwnSearch, firm_search
 from auditkit.compare.revealed import revealed
+from auditkit.config import Config
 from auditkit.data.firm_history import History
 from auditkit.fitting.clustered import clustered, mills, probit
 from auditkit.fitting.conditional_logit import Choices
@@ -30,7 +34,7 @@ from auditkit.model.search import Box, Chain, Search
 from auditkit.model.variants import with_shift
 from auditkit.solver import solve
 from support.audit_helpers import fitted as as_if_fitted
-from support.audit_helpers import random_instance
+from support.audit_helpers import plugins, random_instance
 from support.histories import FITTERS, history
 
 # Statistics -----------------------------------------------------------------------------------------------------------
@@ -344,3 +348,74 @@ def test_too_little_data_is_said() -> None:
     assert [test.verdict for test in decisions.hidden] in ([], ["cannot-tell"])
     assert decisions.scores.tables == () and decisions.scores.left_out
     assert Against(found, None).gain("x", OwnSearch.of(found).visits).interval is None
+
+
+# The report -----------------------------------------------------------------------------------------------------------
+
+
+def table_of(seed: int) -> pd.DataFrame:
+    """An export of a firm that reads B three points lower, with ratings of those it hired."""
+    table = firm(seed, searches=60, each=12, bias=-3.0).table
+    hired = table["selected"].to_numpy()
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "Candidate ID": table["candidate"],
+            "Requisition": table["search"],
+            "Gender": np.where(table["group"] == "B", "Female", "Male"),
+            "Openings": 1,
+            "CV Score": (50 + 10 * table["prior:cv"]).round(1),
+            "Years of Experience": (8 + 2 * table["prior:years"]).clip(0).round(1),
+            "Interviewed": np.where(table["inspected"], "yes", "no"),
+            "Interview Score": table["score"].round(1),
+            "Interview Cost": 1.0,
+            "Hired": np.where(hired, "yes", "no"),
+            "Performance Rating": np.where(hired, (table["score"] + rng.normal(0, 3, len(table))).round(1), np.nan),
+        }
+    )
+
+
+def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    table_of(4).to_csv(path, index=False)
+    settings_ = Config().over(report__replicates=0, report__what_if=False, fit__points=8)
+    document = pipeline.audit(path, settings_, plugins()).document
+    assert pipeline.verify_report(document, path, plugins()).failed == ()
+    (step,) = [s for s in document["revealed"]["steps"] if s["standing"] == "priors"]
+    (shift,) = step["shifts"]
+    assert shift["group"] == "Female" and shift["interval"][1] < 0
+    assert document["scores"]["tables"] and document["fit"]["hidden_information"]["tests"]
+    said = {f["code"]: f for f in document["findings"]}
+    assert said["firm-gain"]["kind"] == "firm" and said["acts-like"]["kind"] == "firm"
+    layout = [entry["against_firm"]["gain"] for entry in document["constrained"]]
+    losses = [entry["price_of_fairness"]["loss"] for entry in document["constrained"]]
+    gain = document["firm"]["gain"]["gain"]
+    assert layout == pytest.approx([gain - loss for loss in losses], abs=1e-7)
+    changes: list[tuple[Any, ...]] = [
+        ("firm", "gain", "expected_utility"),
+        ("firm", "gain", "gain"),
+        ("firm", "gain", "parts", "cost"),
+        ("firm", "gain", "interval", 1),
+        ("constrained", 0, "against_firm", "by_group", "Gender", "Female", "selected"),
+        ("revealed", "steps", 0, "shifts", 0, "shift"),
+        ("revealed", "needed", 0, "shift"),
+        ("scores", "tables", 0, "groups", 0, "level"),
+        ("fit", "hidden_information", "tests", 0, "p"),
+    ]
+    other = copy.deepcopy(document)
+    for *parents, last in changes:
+        place: Any = other
+        for key in parents:
+            place = place[key]
+        place[last] = (place[last] or 0.0) + 0.01
+    failed = {check.claim: check.detail for check in pipeline.verify_report(other, path, plugins()).failed}
+    assert {"the firm's own search: expected utility", "the firm's own search: gain"} <= set(failed)
+    assert (
+        ".parts.cost" in failed["every number of firm.gain"] and ".interval[1]" in failed["every number of firm.gain"]
+    )
+    (over,) = [detail for claim, detail in failed.items() if "gain over the firm's own search" in claim]
+    assert ".by_group.Gender.Female.selected" in over
+    assert ".steps[0].shifts[0].shift" in failed["every number of revealed"]
+    assert ".needed[0].shift" in failed["every number of revealed"]
+    assert ".tables[0].groups[0].level" in failed["every number of scores"]
+    assert "[0].p" in failed["every number of hidden information"]

@@ -23,6 +23,11 @@ the score points of those they select, so gain moves by g . db with g = value_sc
 relative change of the spread of scores moves it by the sum of (select* - select) (v - E v). With psi_s the influence of
 search s on b and on the log spread (`standing`) and gain_s its own part, the standard error is that of sum_s (gain_s -
 mean + g . psi_s): of the laws and of the searches that happened to be open.
+
+A policy that is best for estimated laws profits from their errors, so that its gain is too high by some. The same
+policy is therefore valued a second time, with laws moved to the means of the regression, against the firm's own search
+under these laws, which errs on the low side; the interval extends from the lower of the two to the higher, each less or
+plus the error.
 """
 
 from __future__ import annotations
@@ -169,6 +174,13 @@ class OwnSearch:
     def worth(self) -> float:
         return float(self.by_candidate.sum())
 
+    def moved(self, shift: Floats) -> float:
+        """The worth if every value of a candidate is higher by its shift."""
+        problem = self.problem
+        paid = np.where(problem.layout.selecting, shift[problem.layout.state_candidate], 0.0)
+        visits = evaluate.visits(problem.layout, (problem.rewards + paid)[:, None])
+        return float((problem.reward + paid) @ visits) - float(problem.paid.sum())
+
 
 class _ScoreError:
     """How the laws' error moves expected utilities: by the scores of those selected, by search."""
@@ -198,6 +210,11 @@ class Against:
     def __init__(self, fitted: Fitted, standings: Standings | None, level: float = 0.95) -> None:
         self.fitted, self.level, self.own = fitted, level, OwnSearch.of(fitted)
         self._error = None if standings is None else _ScoreError(fitted, standings)
+        self._moved, self._worth = np.zeros(len(fitted.rows)), self.own.worth
+        if standings is not None and not fitted.settings.get("blind"):
+            expected = standings.matrix[fitted.rows] @ standings.coefficients
+            self._moved = float(fitted.settings["value_scale"]) * expected - fitted.expected
+            self._worth = self.own.moved(self._moved)
 
     def gain(self, label: str, visits: Floats) -> FirmGain:
         """Of the policy with these expected visits."""
@@ -208,13 +225,14 @@ class Against:
         if self._error is not None and len(layout.search_ids) >= FEWEST_SEARCHES:
             spread = layout.reward - fitted.expected[layout.state_candidate]
             stretched = np.where(layout.selecting, spread * (visits - own.visits), 0.0)
-            interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate)
+            again = float(layout.reward @ visits) + float(self._moved @ taken) - self._worth
+            interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate, again)
             if label == UNCONSTRAINED:  # no search is worth more than the best one
                 interval = (max(0.0, interval[0]), interval[1])
         changes = _changes(layout, visits[layout.start] - own.problem.inspected, taken - own.selected)
         return FirmGain(label, float(by_candidate.sum()), interval, _parts(layout, visits, own), changes)
 
-    def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats) -> Bounds:
+    def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats, again: float) -> Bounds:
         from scipy.stats import t
 
         assert self._error is not None
@@ -223,7 +241,7 @@ class Against:
         np.add.at(by_search, layout.candidate_search, by_candidate)
         gain, sd = float(by_search.sum()), self._error.of_gain(layout, chosen, stretched, by_search)
         reach = sd * float(t.ppf((1 + self.level) / 2, len(by_search) - 1))
-        return gain - reach, gain + reach
+        return min(gain, again) - reach, max(gain, again) + reach
 
 
 def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
