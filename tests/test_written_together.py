@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from auditkit import files
 from auditkit.errors import InputError
+from support import ROOT
 
 OLD = {"a.html": b"old page", "a.json": b"old numbers"}
 NEW = {"a.html": b"new page", "a.json": b"new numbers", "a.pdf": b"new pdf"}
@@ -118,3 +120,12 @@ def test_what_a_living_program_writes_stays(tmp_path: Path) -> None:
     files.write_together(tmp_path, NEW)
     assert not hidden.exists()
     assert contents(tmp_path) == NEW
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_a_full_disk_under_stdout_is_said_in_one_line() -> None:
+    command = [sys.executable, "-m", "auditkit", "solve", str(ROOT / "sample_data" / "three-boxes.json"), "--json"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: output: cannot be written: No space left on device\n"

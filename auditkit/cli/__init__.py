@@ -13,6 +13,7 @@ commands share is in `options.py` and `output.py`.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -37,7 +38,7 @@ from auditkit.cli import (
 from auditkit.cli.group import Commands
 from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.cli.streams import escaped
-from auditkit.errors import InputError
+from auditkit.errors import InputError, Problem
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
 
@@ -94,12 +95,23 @@ def _invoke(arguments: list[str] | None) -> int:
     except BrokenPipeError:  # the reader went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            return _defect(error)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left cannot be written either
+        complain(InputError(Problem(str(error.filename or "output"), f"cannot be written: {error.strerror}")))
+        return WRONG_INPUT
     except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
-        return DEFECT
+        return _defect(error)
+
+
+def _defect(error: Exception) -> int:
+    """Say in one line that this is nobody else's fault."""
+    if os.environ.get(TRACEBACK):
+        raise error
+    reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
+    return DEFECT
 
 
 __all__ = ["DEFECT", "DONE", "FINDING", "WRONG_INPUT", "commands", "invoke", "main"]
