@@ -144,13 +144,15 @@ def audit(
     propensity: bool | None = None,
     blind: bool | None = None,
     engine: str | None = None,
+    parts: str | None = None,
     template_dir: str | Path | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Audit:
     """What `auditkit report` does, but for the files: `save_html`, `save_pdf` and `save_json` write them.
 
-    Without constraints: parity, impact-ratio and a quota. Everything else that audit.toml can say goes into `config`.
+    Without constraints: parity, impact-ratio and a quota. `parts` (summary, body or all) is what they hold.
+    Everything else that audit.toml can say goes into `config`.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
