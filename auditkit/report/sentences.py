@@ -222,7 +222,7 @@ def prices(
     if together is not None:
         said.append(f"{cost(*together)} for all of these together")
     value = f"the value of those {words.outcome('selected')}, net of costs"
-    text = f"Constraints would give up at least this share of {value}: {'; '.join(said)}."
+    text = f"The least that constraints would give up of {value}: {'; '.join(said)}."
     if fixed_order is None:
         return text
     low, high, searches = fixed_order
