@@ -1,10 +1,12 @@
 """The reader `parquet`: columns by name, as Arrow, pandas and most warehouses write them.
 
-It needs pyarrow, which weighs more than all of auditkit and comes with the extra `auditkit[parquet]`.
+It needs pyarrow (the extra `auditkit[parquet]`, which weighs more than all of auditkit) or DuckDB (`auditkit[scale]`).
 """
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import hookimpl
@@ -26,28 +28,64 @@ class Parquet(Reader):
             import pyarrow
             import pyarrow.parquet
         except ImportError:
-            fix = "pip install 'auditkit[parquet]', or export the table as CSV"
-            raise InputError(Problem(place, "is a Parquet file, and reading it needs pyarrow", fix)) from None
+            return {"": _with_duckdb(data, place)}
         try:
             file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data))
-            _check(place, len(data), file)
+            _check(place, len(data), *_described(file))
             texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
             # a value that a small file repeats a million times stays one value
             file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=texts)
             table = file.read()
         except (pyarrow.ArrowException, OSError) as error:
-            raise InputError(Problem(place, f"is not a readable Parquet file ({error})", "write it again")) from None
+            raise _unreadable(place, error) from None
         return {"": table.to_pandas(ignore_metadata=True)}
 
 
-def _check(place: str, size: int, file: Any) -> None:
-    """Refuse a file whose own description says that it unpacks to far more than real files do."""
+def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
+    """The table by way of DuckDB, which reads files and no bytes."""
+    try:
+        import duckdb
+    except ImportError:
+        fix = "pip install 'auditkit[parquet]', or export the table as CSV"
+        raise InputError(Problem(place, "is a Parquet file, and reading it needs pyarrow", fix)) from None
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect() as database:
+        file = Path(folder) / "table.parquet"
+        file.write_bytes(data)
+        try:
+
+            def total(what: str, where: str) -> int:
+                found = database.execute(f"SELECT {what} FROM {where}(?)", [str(file)]).fetchone()
+                return int(found[0] or 0) if found else 0
+
+            columns = total("count(*) - 1", "parquet_schema")
+            cells = max(
+                total("sum(num_values)", "parquet_metadata"),
+                columns * total("sum(num_rows)", "parquet_file_metadata"),
+            )
+            _check(place, len(data), columns, total("sum(total_uncompressed_size)", "parquet_metadata"), cells)
+            return database.execute("SELECT * FROM read_parquet(?)", [str(file)]).df()
+        except duckdb.Error as error:
+            raise _unreadable(place, error) from None
+
+
+def _unreadable(place: str, error: Exception) -> InputError:
+    first = str(error).splitlines()[0]
+    return InputError(Problem(place, f"is not a readable Parquet file ({first})", "write it again"))
+
+
+def _described(file: Any) -> tuple[int, int, int]:
+    """Columns, bytes when unpacked and cells, as the file itself describes them."""
     described = file.metadata
-    limits.check_width(place, described.num_columns)
     groups = [described.row_group(i) for i in range(described.num_row_groups)]
     chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
-    limits.check_expansion(place, size, sum(chunk.total_uncompressed_size for chunk in chunks))
     values = max(sum(chunk.num_values for chunk in chunks), described.num_rows * described.num_columns)
+    return described.num_columns, sum(chunk.total_uncompressed_size for chunk in chunks), values
+
+
+def _check(place: str, size: int, columns: int, unpacked: int, values: int) -> None:
+    """Refuse a file whose own description says that it unpacks to far more than real files do."""
+    limits.check_width(place, columns)
+    limits.check_expansion(place, size, unpacked)
     limits.check_expansion(place, size, values, "cells")
 
 

@@ -21,6 +21,7 @@ from auditkit.data.delimited import SEPARATORS
 from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.plugin_manager import shipped
+from auditkit.plugins import parquet
 from support.data_files import HEADER, ROWS, save, table, text
 
 read = partial(read_with, readers=tuple(shipped().readers.values()))
@@ -219,8 +220,23 @@ def test_a_zip_that_is_no_spreadsheet(tmp_path: Path) -> None:
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "a.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(InputError, match=r"needs pyarrow \(pip install 'auditkit\[parquet\]'"):
         read(tmp_path / "a.parquet")
+
+
+def test_parquet_by_way_of_duckdb_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = pd.read_csv(Path(__file__).parent.parent / "sample_data" / "hiring.csv")
+    sample["seen"] = pd.to_datetime(sample["Application Date"])
+    sample["flag"] = sample["Hired"] == "yes"
+    sample.to_parquet(tmp_path / "people.parquet")
+    with_pyarrow = read(tmp_path / "people.parquet").table
+    # pandas itself cannot lose pyarrow once it has it, so the reader is told that there is none
+    monkeypatch.setattr(parquet.Parquet, "read", lambda _, data, place: {"": parquet._with_duckdb(data, place)})
+    pd.testing.assert_frame_equal(read(tmp_path / "people.parquet").table, with_pyarrow)
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1" + b"junk" * 40 + b"PAR1")
+    with pytest.raises(InputError, match="not a readable Parquet file"):
+        read(tmp_path / "broken.parquet")
 
 
 def test_excel_and_parquet_without_rows(tmp_path: Path) -> None:
