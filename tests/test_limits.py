@@ -347,6 +347,10 @@ def test_limits_of_the_settings_reach_the_report(auditkit: Any, tmp_path: Path) 
     for part in (report["unconstrained"], *report["constrained"]):
         assert part["units"][0]["exceeded"] == 0 and part["units"][0]["selected"] <= 20
     assert report["frontier"]["places"]["places"][0]["label"] == "Faculty: Arts"
+    (said,) = [
+        finding["text"] for finding in report["findings"] if finding["kind"] == "firm" and "limits" in finding["text"]
+    ]
+    assert f"Faculty: Arts in {firm['exceeded']} requisitions" in said
     page = (tmp_path / "people.audit.html").read_text()
     assert "Faculty: Arts" in page
     assert auditkit("verify", tmp_path / "people.audit.json", tmp_path / "people.csv").code == 0

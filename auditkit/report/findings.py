@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
+from auditkit.compare.intervals import SEARCHES
 from auditkit.disparity import (
     Caution,
     Disparities,
@@ -225,6 +226,8 @@ def of_comparison(comparison: Comparison, words: Phrases) -> list[Finding]:
         small = [group for groups in comparison.left_out.values() for group in groups]
         single = [phrase_of(entry, words) for entry in entries if entry.label != TOGETHER]
         found.append(_notice("default-constraints", say.default_constraints(single, small)))
+    if over := [unit for unit in comparison.firm.units if unit.exceeded]:
+        found.append(finding("firm", "limits-exceeded", say.limits_exceeded((u.label, u.exceeded) for u in over)))
     if not entries:
         found.append(_notice("no-constrained", say.NOTHING_TO_PRICE))
     return found + _not_computed(entries, words)
@@ -270,6 +273,8 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
         if isinstance(entry.interval, NoInterval):
             missing[entry.interval.reason].append(phrase_of(entry, words))
     found += [_notice("no-interval", say.no_interval(phrases, reason)) for reason, phrases in missing.items()]
+    if any(isinstance(entry.interval, PriceInterval) and entry.interval.covers == SEARCHES for entry in entries):
+        found.append(_notice("interval-of-searches", say.INTERVAL_OF_SEARCHES))
     for entry in entries:
         if entry.laws_left_out:
             first, *rest = entry.laws_left_out
