@@ -103,7 +103,7 @@ WRONG: list[tuple[Any, str]] = [
     (changed(f"{CANDIDATES}/0/probs", [0.5, 0.4]), "candidates[0] 'a'.probs: the probabilities sum to 0.9"),
     (changed(f"{CANDIDATES}/0/probs", [1.5, -0.5]), "outside 0 to 1"),
     (changed(f"{CANDIDATES}/0/probs", [1.0]), "1 numbers for 2 values"),
-    (changed(f"{CANDIDATES}/0/values", [float("nan"), 1]), "'a'.values: contains a number that is not finite"),
+    (changed(f"{CANDIDATES}/0/values", [float("nan"), 1]), "'a'.values: contains a number that is not a finite number"),
     (changed(f"{CANDIDATES}/0/cost", float("inf")), "'a'.cost"),
     (changed(f"{CANDIDATES}/0/cost", "much"), "'a'.cost: Input should be a valid number"),
     (changed(f"{CANDIDATES}/0/colour", "red"), "unknown key 'colour'"),

@@ -36,6 +36,12 @@ CASES: dict[str, Case] = {
         {},
         [(4, "openings", "3")],
     ),
+    "inconsistent-unit-capacity": (
+        ["gender,hired,req id,team,places", "F,1,a,x,2", "M,0,a,y,1", "F,0,a,x,3", "M,0,b,x,1"],
+        {"unit": "team", "unit_capacity": "places"},
+        {},
+        [(4, "places", "3")],
+    ),
     "duplicate-candidate": (
         ["candidate id,gender,hired", "1,F,1", "2,M,0", "1,F,0"],
         {},

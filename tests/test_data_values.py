@@ -187,7 +187,8 @@ def test_no_word_means_two_things() -> None:
         assert len(words) == len(set(words))
     assert all(word == plain(word) for table in (STATUS, INSPECTED) for phrases in table.values() for word in phrases)
     assert all(name == plain(name) for tiers in NAMES.values() for tier in tiers for name in tier)
-    assert set(NAMES) | {"group", "stages"} == set(ROLES)
+    named_by_the_user = {"unit", "unit_capacity"}
+    assert set(NAMES) | {"group", "stages"} | named_by_the_user == set(ROLES)
 
 
 @pytest.mark.parametrize(

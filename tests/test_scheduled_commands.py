@@ -133,7 +133,7 @@ def test_the_page_has_charts_and_links_that_work(audit: Scheduled) -> None:
     assert call("history", "--html", target)[0] == 0
     text = target.read_text()
     page = Page(text)
-    assert not [tag for tag, _ in page.tags if tag in ("script", "link", "img", "iframe", "object")]
+    assert [tag for tag, _ in page.tags if tag in ("script", "link", "img", "iframe", "object")] == ["script"]
     assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
     links = [attrs["href"] or "" for tag, attrs in page.tags if tag == "a" and attrs["href"] != "#content"]
     assert len(links) == 3 * 5
@@ -154,18 +154,19 @@ def test_nothing_in_the_page_is_taken_for_markup(audit: Scheduled) -> None:
     audit.run()
     call("history", "--html", "page.html")
     text = Path("page.html").read_text()
-    assert "<script" not in text and "&lt;script&gt;alert(1)" in text
+    assert text.count("<script") == 1 and "&lt;script&gt;alert(1)" in text  # the page's own, allowed by its hash
+    assert "<script>alert" not in text
 
 
 def test_removed_artefacts_are_said_in_the_page_and_in_the_table(audit: Scheduled) -> None:
     audit.path.write_text('[history]\nkeep = "10 days"\n')
     audit.run()
     audit.fake.write(LEVEL)
-    audit.now = audit.now.replace(year=2027)
-    audit.run()
+    for _ in range(3):  # week by week: a year at once would be a clock that jumped
+        audit.run()
     call("history", "--html", "page.html")
     assert "older than 10 days" in Path("page.html").read_text()
-    assert "removed 2027-11-23, older than 10 days" in call("history")[1]
+    assert re.search(r"removed \d{4}-\d\d-\d\d, older than 10 days", call("history")[1])
 
 
 def test_a_page_that_cannot_be_written(audit: Scheduled) -> None:

@@ -160,7 +160,8 @@ class DaskEngine:
         while time.monotonic() < deadline:
             with suppress(*LOST):
                 self._gather_workers()
-                if self.client.nthreads():
+            with suppress(*LOST):
+                if self.client.nthreads():  # not all of them, perhaps, but somebody
                     return True
             if self.client.status == "closed":
                 return False
