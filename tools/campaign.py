@@ -33,6 +33,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from auditkit.cli import invoke  # noqa: E402
+from support import scheduled_postgres  # noqa: E402
 
 AUDIT = 'source = "people.csv"\n[mapping]\nscore = "none"\n[report]\nformats = ["json"]\nreplicates = 0\n'
 PEOPLE = "Candidate ID,Requisition,Gender,Hired\n" + "".join(
@@ -236,9 +237,22 @@ def killed_reports(folder: Path, limits: Limits) -> Result:
 
 def killed_runs(folder: Path, limits: Limits) -> Result:
     stride = 29 if limits.seconds < 30 else 7
-    script = ROOT / "tests" / "support" / "scheduled_killed.py"
-    done = subprocess.run([sys.executable, str(script), str(folder / "a"), str(stride)], capture_output=True, text=True)
     result = Result("SIGKILL at system and database calls of a scheduled run (SQLite)")
+    return _killed(result, folder / "sqlite", stride)
+
+
+def killed_runs_in_postgresql(folder: Path, limits: Limits) -> Result:
+    result = Result("the same with the history in PostgreSQL")
+    if scheduled_postgres.binaries() is None:
+        result.failed.append("there is no PostgreSQL server here")
+        return result
+    with scheduled_postgres.server() as url:
+        return _killed(result, folder / "postgresql", 59 if limits.seconds < 30 else 13, url)
+
+
+def _killed(result: Result, folder: Path, stride: int, *url: str) -> Result:
+    script = ROOT / "tests" / "support" / "scheduled_killed.py"
+    done = subprocess.run([sys.executable, str(script), str(folder), str(stride), *url], capture_output=True, text=True)
     if done.returncode:
         result.failed.append(done.stderr[-500:])
     else:
@@ -382,6 +396,7 @@ ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "settings": settings,
     "killed-reports": killed_reports,
     "killed-runs": killed_runs,
+    "killed-runs-postgresql": killed_runs_in_postgresql,
     "ended": ended_reports,
     "many-audits": many_audits,
     "one-process": in_one_process,

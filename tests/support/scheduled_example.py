@@ -174,7 +174,7 @@ class Scheduled:
 
 
 def runs(audit: Scheduled) -> list[Run]:
-    with opened(audit.settings.database({}), create=False) as store:
+    with opened(audit.settings.database(audit.environ), create=False) as store:
         return store.runs(audit.settings.name)
 
 

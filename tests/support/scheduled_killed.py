@@ -1,9 +1,11 @@
 """Kills a run at every call of the system and of the database, one after the other, and looks at what is left.
 
-    python scheduled_killed.py FOLDER STRIDE
+    python scheduled_killed.py FOLDER STRIDE            the history is a SQLite file
+    python scheduled_killed.py FOLDER STRIDE URL        it is in a PostgreSQL database
 
 One process that has loaded everything forks a child for each point; the child kills itself with SIGKILL just before or
-just after its n-th call of `open`, `write`, `fsync`, `rename`, `unlink`, `execute`, `commit` and the like. Then the
+just after its n-th call of `open`, `write`, `fsync`, `rename`, `unlink`, `execute`, `commit` and the like (of psycopg:
+its Python functions of these names). Then the
 history must open, every recorded run must have its artefacts, and the next run must succeed and leave nothing over.
 Prints the number of points.
 """
@@ -46,10 +48,11 @@ def tick(point: int) -> Any:
     """A profiler that kills this process at its `point`-th event of interest; with -1 it only counts."""
     count = [0]
 
-    def watch(_: Any, event: str, what: Any) -> None:
-        if event not in ("c_call", "c_return") or getattr(what, "__name__", "") not in CALLS:
-            return
-        if getattr(what, "__module__", None) not in MODULES:
+    def watch(frame: Any, event: str, what: Any) -> None:
+        if event in ("call", "return"):
+            if "psycopg" not in frame.f_code.co_filename or frame.f_code.co_name not in CALLS:
+                return
+        elif getattr(what, "__name__", "") not in CALLS or getattr(what, "__module__", None) not in MODULES:
             return
         count[0] += 1
         if count[0] == point:
@@ -80,17 +83,27 @@ def once(audit: Scheduled, point: int) -> tuple[int, int]:
     return status, seen
 
 
-def main(folder: Path, stride: int) -> None:
-    """Each point begins with a copy of four runs, the first of which is due for removal at the next."""
-    first = Scheduled(folder / "first", KEEP)
+def four_runs(folder: Path, toml: str, url: str | None) -> Scheduled:
+    """The first of them is due for removal at the next."""
+    audit = Scheduled(folder, toml)
+    audit.environ = {} if url is None else {"AUDIT_DATABASE": url}
     for week in range(4):
-        first.fake.write({"Black": (3000, week), "White": (700, 64)})
-        first.run()
+        audit.fake.write({"Black": (3000, week), "White": (700, 64)})
+        audit.run()
+    return audit
+
+
+def main(folder: Path, stride: int, url: str | None = None) -> None:
+    """Each point begins with four runs: a copy of them, or an audit of its own in the database."""
+    first = four_runs(folder / "first", KEEP, None)
 
     def copy(name: str) -> Scheduled:
-        shutil.copytree(first.path.parent, folder / name / "first")  # the name of the folder is that of the audit
-        audit = Scheduled(folder / name / "first", KEEP)
-        audit.now = first.now
+        if url is None:
+            shutil.copytree(first.path.parent, folder / name / "first")  # the name of the folder is that of the audit
+            audit = Scheduled(folder / name / "first", KEEP)
+            audit.now = first.now
+        else:
+            audit = four_runs(folder / name, f'{KEEP}name = "{name}"\ndatabase_env = "AUDIT_DATABASE"\n', url)
         audit.fake.write({"Black": (3000, 9), "White": (700, 64)})
         return audit
 
@@ -112,4 +125,4 @@ def main(folder: Path, stride: int) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])
