@@ -35,10 +35,9 @@ class Parquet(Reader):
             texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
             # a value that a small file repeats a million times stays one value
             file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=texts)
-            table = file.read()
-        except (pyarrow.ArrowException, OSError) as error:
+            return {"": file.read().to_pandas(ignore_metadata=True)}
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise _unreadable(place, error) from None
-        return {"": table.to_pandas(ignore_metadata=True)}
 
 
 def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
@@ -64,7 +63,7 @@ def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
             )
             _check(place, len(data), columns, total("sum(total_uncompressed_size)", "parquet_metadata"), cells)
             return database.execute("SELECT * FROM read_parquet(?)", [str(file)]).df()
-        except duckdb.Error as error:
+        except (duckdb.Error, UnicodeDecodeError) as error:
             raise _unreadable(place, error) from None
 
 

@@ -20,6 +20,7 @@ from auditkit.plugin_manager import shipped
 from auditkit.solver import methods
 from auditkit.solver.policy import Outcome
 from auditkit.solver.self_check import SelfCheckError, require_sound
+from support import ROOT
 from support.audit_helpers import HEADER, rows, save
 
 QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 5\nformats = ['json']\n"
@@ -136,3 +137,12 @@ def test_a_solution_that_contradicts_itself_is_no_solution(
     save(tmp_path / "people.csv", rows(3))
     assert auditkit("report", tmp_path / "people.csv").code == DEFECT
     assert not list(tmp_path.glob("*.audit.*"))
+
+
+@pytest.mark.parametrize("coefficient", [1e12, -1e16, 9007199254740993])
+def test_rows_that_no_double_can_meet_are_refused_in_words(auditkit: Any, tmp_path: Path, coefficient: float) -> None:
+    document = json.loads((ROOT / "sample_data" / "three-boxes.json").read_text())
+    document["constraints"][0]["terms"][2]["coefficient"] = coefficient
+    (tmp_path / "wide.json").write_text(json.dumps(document))
+    shown = auditkit("solve", tmp_path / "wide.json")
+    assert shown.code == 2 and "too far apart" in shown.err and "selected: X = 2 Y" in shown.err

@@ -11,11 +11,18 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from auditkit.constraints.base import Rows
+from auditkit.errors import InputError, Problem
 from auditkit.solver.policy import Outcome
 from auditkit.solver.solution import Optimum
+from auditkit.text import plain
 
 TOLERANCE = 1e-6
 """Relative to the size of the terms; far above rounding, far below what a reader would notice."""
+
+
+WIDE = 1e7
+"""Coefficients of a row that differ by a larger factor are lost in the rounding of an LP."""
 
 
 class SelfCheckError(Exception):
@@ -25,8 +32,20 @@ class SelfCheckError(Exception):
 def require_sound(free: Outcome, best: Optimum) -> None:
     """Raise SelfCheckError, with everything that is wrong, if a solution contradicts itself."""
     faults = [*_of_outcome("unconstrained", free), *_of_outcome("constrained", best.outcome), *_of_optimum(free, best)]
+    if faults and (wide := [*_too_wide(best.rows)]):
+        raise InputError(wide)
     if faults:
         raise SelfCheckError("the solution contradicts itself: " + "; ".join(faults))
+
+
+def _too_wide(rows: Rows) -> Iterator[Problem]:
+    """Rows that no program in double precision can meet: that is the user's to mend."""
+    for row in rows.rows:
+        sizes = np.abs(row.coefficients[row.coefficients != 0.0])
+        if len(sizes) and sizes.max() > WIDE * sizes.min():
+            span = f"from {plain(sizes.min())} to {plain(sizes.max())}"
+            what = f"its coefficients, {span}, are too far apart to be met exactly"
+            yield Problem(row.label, what, "leave out terms that do not count, or state them in another unit")
 
 
 def _of_outcome(name: str, outcome: Outcome) -> Iterator[str]:
@@ -42,6 +61,8 @@ def _of_outcome(name: str, outcome: Outcome) -> Iterator[str]:
     chosen = np.bincount(layout.candidate_search, selected, minlength=len(layout.search_ids))
     if (chosen > layout.capacity + TOLERANCE * (1 + layout.capacity)).any():
         yield f"{name}: more are selected than there are positions"
+    if any(unit.exceeded for unit in layout.units(selected)):
+        yield f"{name}: more are selected than a limit allows"
 
 
 def _of_optimum(free: Outcome, best: Optimum) -> Iterator[str]:
