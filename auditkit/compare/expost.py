@@ -181,6 +181,9 @@ class ExPost:
         selections = self.coefficient[[counted == SELECTION for counted in self.counted]]
         self.kind = np.unique(selections, axis=1, return_inverse=True)[1].ravel() if len(selections) else self._alike
         self.kinds = int(self.kind.max()) + 1
+        self.kind_of = self.kind[self.classes]
+        """Of each candidate."""
+        self._sets: tuple[Groups | None, Groups | None, Ints, int] = None, None, self.classes, 0
         self._prepared: dict[int, Prepared] = {}
         self._joint: dict[tuple[int, int], tuple[Ints, Floats] | None] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
@@ -285,12 +288,7 @@ class ExPost:
         return self._prepared[policy]
 
     def _in_search(self, counted: str, policy: int, search: int, first: Groups, second: Groups) -> Floats:
-        k, place = int(self.layout.capacity[search]), np.full(self.size, 2)
-        place[list(first)], place[list(second)] = 0, 1
-        if not second:
-            place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
-        of_candidate = place[self.classes]
-        classes = int(place.max()) + 1
+        k, (of_candidate, classes) = int(self.layout.capacity[search]), self._placed(first, second)
         atoms = self._atoms(policy, search) if counted == SELECTION else None
         if counted == INSPECTION:
             counts, chance = self._policy(policy).inspection_law(search, of_candidate, max(classes, 2))
@@ -306,13 +304,23 @@ class ExPost:
             table = law.reshape(k + 1, -1) if classes < 3 else law.sum(axis=2)
         return table if second else table.sum(axis=1, keepdims=True)
 
+    def _placed(self, first: Groups, second: Groups) -> tuple[Ints, int]:
+        """Which of the two sets every candidate is in, worked out once for all searches; how many sets there are."""
+        if self._sets[:2] != (first, second):
+            place = np.full(self.size, 2)
+            place[list(first)], place[list(second)] = 0, 1
+            if not second:
+                place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
+            self._sets = first, second, place[self.classes], int(place.max()) + 1
+        return self._sets[2], self._sets[3]
+
     def _atoms(self, policy: int, search: int) -> tuple[Ints, Floats] | None:
         """All joint counts by kind of group that can happen in a search, if they are few enough to be listed."""
         if (policy, search) not in self._joint:
             k = int(self.layout.capacity[search])
             found = None
             if (k + 1) ** self.kinds <= MOST_JOINT:
-                law = self._policy(policy).selection_law(search, self.kind[self.classes], self.kinds)
+                law = self._policy(policy).selection_law(search, self.kind_of, self.kinds)
                 happen = np.nonzero(law)
                 found = np.column_stack(happen).astype(np.int64), law[happen]
             self._joint[policy, search] = found

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -55,9 +56,14 @@ def _chains(layout: Layout) -> kernels.Chains:
 
 
 def _boxes(layout: Layout) -> Boxes:
-    """Every box as a type of its own, for rewards that are given for every state."""
-    one_each = np.arange(len(layout.candidate_ids))
-    return Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
+    """Every box as a type of its own, for rewards that are given for every state; made once: searches ask one by one."""
+    if layout not in _BOXES:
+        one_each = np.arange(len(layout.candidate_ids))
+        _BOXES[layout] = Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
+    return _BOXES[layout]
+
+
+_BOXES: WeakKeyDictionary[Layout, Boxes] = WeakKeyDictionary()
 
 
 def nested(layout: Layout) -> Nested | None:
