@@ -56,7 +56,7 @@ def _chains(layout: Layout) -> kernels.Chains:
 
 
 def _boxes(layout: Layout) -> Boxes:
-    """Every box as a type of its own, for rewards that are given for every state; made once: searches ask one by one."""
+    """Every box as a type of its own, for rewards that are given for every state; made once for all searches."""
     if layout not in _BOXES:
         one_each = np.arange(len(layout.candidate_ids))
         _BOXES[layout] = Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
