@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
@@ -123,68 +123,144 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
 
 
 WRITING = ".writing"
-_READY = ".ready"
+_NEW, _OLD, _FORWARD, _BACK = "new-", "old-", "forward", "back"
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
     """Write several files so that they appear together or not at all.
 
-    They are written into a hidden folder, brought to the disk and marked as ready, and then renamed one by one. An
-    error takes back what was renamed. What a killed program left is settled by the next one that writes into the same
-    folder: a set that was ready is completed, one that was not is removed.
+    They are written into a hidden folder, brought to the disk and listed in a journal there, and then renamed one by
+    one. An error takes back what was renamed. No file system renames several files at once: if the program is killed
+    between two renames, the next command that looks into the folder completes the set (`settle`).
     """
     try:
         with ExitStack() as stack:
             with _locked(folder):  # nobody takes the new folder for a leftover before it is held
                 _settle(folder)
                 hidden = Path(tempfile.mkdtemp(dir=folder, prefix=f".{next(iter(files), '')}.", suffix=WRITING))
-                stack.callback(shutil.rmtree, hidden, ignore_errors=True)
+                stack.callback(_clear, hidden)
                 stack.enter_context(_locked(hidden))
             mask = os.umask(0)
             os.umask(mask)
             for name, content in files.items():
-                _to_disk(hidden / name, content)
-                (hidden / name).chmod(0o666 & ~mask)
-            _to_disk(hidden / _READY, b"")
-            _rename_all(hidden, folder, files)
+                _to_disk(hidden / f"{_NEW}{name}", content)
+                (hidden / f"{_NEW}{name}").chmod(0o666 & ~mask)
+            with _locked(folder):  # two programs that write the same names do not mix their files
+                _publish(hidden, folder, list(files))
     except OSError as error:
         place = error.filename or folder
         raise InputError(Problem(str(place), f"cannot be written: {error.strerror or error}", "see -o")) from None
     return [folder / name for name in files]
 
 
+def settle(folder: Path) -> None:
+    """Complete or take back the sets of files that killed programs left in a folder, if this user may."""
+    if _unfinished(folder):
+        with suppress(OSError), _locked(folder, wait=False):
+            _settle(folder)
+
+
+def refuse_partial(path: Path) -> None:
+    """Raise InputError if a file belongs to a set of which only a part is in place and that cannot be settled here."""
+    settle(path.parent)
+    for hidden in _unfinished(path.parent):
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            names, _ = _listed(hidden / (_BACK if (hidden / _BACK).exists() else _FORWARD))
+            if path.name in names and _begun(hidden):
+                what = f"is one of {len(names)} files that are not all in place: a program was ended while writing them"
+                raise InputError(Problem(str(path), what, f"write the report again; the rest is in {hidden}"))
+
+
+def _unfinished(folder: Path) -> list[Path]:
+    """Folders of sets that are being written, or were."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(WRITING))
+    except OSError:
+        return []
+
+
+def _listed(journal: Path) -> tuple[list[str], list[str]]:
+    """The files of a set, and those that replace others. A journal may have come with a download: only plain names."""
+    listed = json.loads(journal.read_text(encoding="utf-8"))
+    names, replaced = list(map(str, listed["names"])), list(map(str, listed["replaced"]))
+    if odd := [name for name in names if Path(name).name != name]:
+        raise ValueError(f"no names of files: {odd}")
+    return names, replaced
+
+
+def _clear(hidden: Path) -> None:
+    """Remove a hidden folder, unless it is needed to complete a set or to take it back: a second interrupt, say."""
+    with suppress(OSError):
+        if not _begun(hidden):
+            shutil.rmtree(hidden, ignore_errors=True)
+
+
+def _begun(hidden: Path) -> bool:
+    """Whether a part of a set may be in place, and a part not."""
+    left = {path.name for path in hidden.iterdir()}
+    return _BACK in left or (_FORWARD in left and any(name.startswith(_NEW) for name in left))
+
+
 def _settle(folder: Path) -> None:
-    """Complete or remove what killed programs left in a folder; what a living one is writing stays."""
-    for hidden in sorted(folder.glob(f".*{WRITING}")):
-        with suppress(OSError), _locked(hidden, wait=False):
-            if (hidden / _READY).exists():
-                for file in sorted(hidden.iterdir()):
-                    if not file.name.startswith("."):
-                        file.replace(folder / file.name)
+    """The same for a folder that is held; what a living program is writing stays, and what belongs to another user."""
+    for hidden in _unfinished(folder):
+        with suppress(OSError, ValueError, LookupError, TypeError), _locked(hidden, wait=False):
+            if hidden.is_symlink() or hidden.stat().st_uid != getattr(os, "geteuid", lambda: 0)():
+                continue
+            if (hidden / _BACK).exists():
+                _take_back(hidden, folder)
+            elif (hidden / _FORWARD).exists():
+                _rename_all(hidden, folder, _listed(hidden / _FORWARD)[0])
             shutil.rmtree(hidden)
 
 
-def _rename_all(hidden: Path, folder: Path, names: Iterable[str]) -> None:
+def _publish(hidden: Path, folder: Path, names: Sequence[str]) -> None:
     """Rename every file into place; where one cannot be, the others are put back as they were."""
-    old: dict[str, Path | None] = {}
+    for target in (folder / name for name in names):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+    replaced = [name for name in names if (folder / name).exists()]
+    for name in replaced:
+        shutil.copy2(folder / name, hidden / f"{_OLD}{name}")
+    _to_disk(hidden / "journal", json.dumps({"names": names, "replaced": replaced}).encode())
+    _sync(hidden)
+    (hidden / "journal").replace(hidden / _FORWARD)
     try:
-        for name in names:
-            target, kept = folder / name, hidden / f".old-{name}"
-            if target.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-            if target.exists():
-                shutil.copy2(target, kept)
-            old[name] = kept if target.exists() else None
-            (hidden / name).replace(target)
+        _rename_all(hidden, folder, names)
     except BaseException:
-        (hidden / _READY).unlink(missing_ok=True)  # nobody shall complete what is taken back
-        for name, before in old.items():
-            if not (hidden / name).exists():
-                if before is None:
-                    (folder / name).unlink(missing_ok=True)
-                else:
-                    before.replace(folder / name)
+        (hidden / _FORWARD).replace(hidden / _BACK)  # nobody shall complete what is taken back
+        _take_back(hidden, folder)
         raise
+
+
+def _rename_all(hidden: Path, folder: Path, names: Sequence[str]) -> None:
+    for name in names:
+        with suppress(FileNotFoundError):  # renamed before the program was ended
+            (hidden / f"{_NEW}{name}").replace(folder / name)
+    _sync(folder)
+
+
+def _take_back(hidden: Path, folder: Path) -> None:
+    """Undo the renames that the journal lists; what was undone before stays as it is."""
+    names, replaced = _listed(hidden / _BACK)
+    for name in names:
+        if (hidden / f"{_NEW}{name}").exists():
+            continue
+        if (old := hidden / f"{_OLD}{name}").exists():
+            old.replace(folder / name)
+        elif name not in replaced:
+            (folder / name).unlink(missing_ok=True)
+    (hidden / _BACK).unlink()
+
+
+def _sync(folder: Path) -> None:
+    """A rename is on the disk only when its folder is."""
+    with suppress(OSError):  # not every system can
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _to_disk(path: Path, content: bytes) -> None:

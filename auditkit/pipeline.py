@@ -40,7 +40,7 @@ from auditkit.data.source import Data, Place, read
 from auditkit.data.sql_query import Query
 from auditkit.disparity import Applicants, Disparities, DisparitySettings
 from auditkit.errors import InputError, PluginError, Problem, blaming
-from auditkit.files import parse_json, read_file, sha256_of
+from auditkit.files import parse_json, read_file, refuse_partial, sha256_of
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
 from auditkit.model.documents import check_format, read_instance, read_solution
@@ -281,6 +281,7 @@ def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
 
 def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
     """A solution against its instance, or a report (JSON, or the PDF that holds it) against its data."""
+    refuse_partial(claimed)
     content = read_file(claimed)
     if content.startswith(b"%PDF"):
         from auditkit.report.pdf import attached

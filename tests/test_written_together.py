@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,21 @@ def start(folder: Path, before: dict[str, bytes]) -> Path:
     return folder
 
 
-def killed_at(point: int, folder: Path) -> bool:
-    """Whether a child that writes the new files was killed at its `point`-th call of the system."""
+def killed_at(point: int, folder: Path, failing: str = "") -> bool:
+    """Whether a child that writes the new files was killed at its `point`-th call of the system.
+
+    The rename to `failing` fails, so that the child has to take back the others.
+    """
     child = os.fork()
     if child == 0:
-        count = 0
+        count, replace = 0, Path.replace
+
+        def unless_failing(path: Path, target: Path) -> Path:
+            if Path(target).name == failing and path.name.startswith("new-"):
+                raise OSError(28, "No space left on device")
+            return replace(path, target)
+
+        Path.replace = unless_failing  # type: ignore[method-assign]
 
         def watch(_: Any, event: str, what: Any) -> None:
             nonlocal count
@@ -45,24 +56,70 @@ def killed_at(point: int, folder: Path) -> bool:
                     os.kill(os.getpid(), signal.SIGKILL)
 
         sys.setprofile(watch)
-        files.write_together(folder, NEW)
+        with suppress(InputError):
+            files.write_together(folder, NEW)
         os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("failing", ["", "a.pdf"], ids=["", "taken back"])
 @pytest.mark.parametrize("before", [{}, OLD], ids=["first", "again"])
-def test_killed_at_every_point(tmp_path: Path, before: dict[str, bytes]) -> None:
-    point = 1
-    while killed_at(point, folder := start(tmp_path / f"at-{point}", before)):
-        files.write_together(folder, {"b.json": b"another"})
-        left = contents(folder)
-        assert left.pop("b.json") == b"another"
-        assert left in (before, NEW), point
-        assert sorted(path.name for path in folder.iterdir()) == sorted([*left, "b.json"]), point
+def test_killed_at_every_point(tmp_path: Path, before: dict[str, bytes], failing: str) -> None:
+    """What was killed is settled by the next look into the folder; a file of a part of the set is known as such."""
+    point, parts = 1, 0
+    while killed_at(point, folder := start(tmp_path / f"at-{point}", before), failing):
+        whole = contents(folder) in (before, NEW)
+        parts += not whole
+        if not whole:
+            held = files._locked(folder)  # nobody can settle it now
+            with held, pytest.raises(InputError, match="is one of 3 files that are not all in place"):
+                files.refuse_partial(folder / "a.html")
+        files.settle(folder)
+        assert contents(folder) in (before, NEW), point
+        assert sorted(path.name for path in folder.iterdir()) == sorted(contents(folder)), point
+        files.refuse_partial(folder / "a.html")
         point += 1
     assert point > 40
+    assert parts > 1
+    assert contents(folder) == (before if failing else NEW)
+
+
+def test_any_command_settles_the_folders_that_it_is_given(auditkit: Any, tmp_path: Path) -> None:
+    point = 1
+    while killed_at(point, folder := start(tmp_path / f"at-{point}", OLD)) and contents(folder) in (OLD, NEW):
+        point += 1
+    assert contents(folder) not in (OLD, NEW)
+    auditkit("history", "--config", folder / "audit.toml")
     assert contents(folder) == NEW
+
+
+def test_a_journal_reaches_nothing_outside_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("kept")
+    folder = start(tmp_path / "x", OLD)
+    for number, journal in enumerate(("back", "forward")):
+        hidden = folder / f".{number}{files.WRITING}"
+        hidden.mkdir()
+        (hidden / journal).write_text('{"names": ["../kept.txt"], "replaced": []}')
+        (hidden / "new-..").write_text("another")
+    files.settle(folder)
+    assert (tmp_path / "kept.txt").read_text() == "kept"
+    assert contents(folder) == OLD
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_two_programs_that_write_the_same_names_do_not_mix_their_files(tmp_path: Path) -> None:
+    children = []
+    for who in range(4):
+        child = os.fork()
+        if child == 0:
+            for number in range(15):
+                files.write_together(tmp_path, dict.fromkeys(NEW, f"{who} {number}".encode()))
+            os._exit(0)
+        children.append(child)
+    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 4
+    assert len(set(contents(tmp_path).values())) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(NEW)
 
 
 @pytest.mark.parametrize("before", [{}, OLD], ids=["first", "again"])

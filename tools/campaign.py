@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import itertools
 import json
 import os
 import platform
@@ -33,6 +34,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from auditkit.cli import invoke  # noqa: E402
+from auditkit.files import settle  # noqa: E402
 from support import scheduled_postgres  # noqa: E402
 
 AUDIT = 'source = "people.csv"\n[mapping]\nscore = "none"\n[report]\nformats = ["json"]\nreplicates = 0\n'
@@ -219,19 +221,19 @@ def _judge(result: Result, fault: str | None, content: bytes) -> None:
 def killed_reports(folder: Path, limits: Limits) -> Result:
     from test_written_together import NEW, OLD, contents, killed_at, start
 
-    from auditkit.files import write_together
-
-    result = Result("SIGKILL at every system call while the files of a report are written")
-    for before in ({}, OLD):
+    result = Result("SIGKILL at every system call while the files of a report are written, or taken back on an error")
+    parts = 0
+    for before, failing in itertools.product(({}, OLD), ("", "a.pdf")):
         point = 1
-        while killed_at(point, place := start(folder / f"{len(before)}-{point}", before)):
-            write_together(place, {"b.json": b"x"})
+        while killed_at(point, place := start(Path(tempfile.mkdtemp(dir=folder)) / "x", before), failing):
+            parts += contents(place) not in (before, NEW)
+            answered("history", "--config", str(place / "audit.toml"))  # any command settles what it finds
             left = contents(place)
-            left.pop("b.json")
             result.tried += 1
             if left not in (before, NEW):
                 result.failed.append(f"point {point}: {sorted(left)}")
             point += 1
+    result.note = f"{parts} left a part, which the next command completed or took back"
     return result
 
 
@@ -278,10 +280,13 @@ def ended_reports(folder: Path, limits: Limits) -> Result:
         child.send_signal(limits.rng.choice((2, 9)))
         _, err = child.communicate()
         result.tried += 1
-        sets = [sorted(p.suffix for p in place.glob("*.audit.*"))]
+        settle(place)
+        sets = [sorted(p.name.partition(".audit.")[2] for p in place.glob("*.audit.*"))]
         audits = place / "audits"
         dated = [p for p in audits.iterdir() if not p.name.startswith(".") and p.is_dir()] if audits.is_dir() else []
-        whole = sets[0] in ([], [".html", ".json", ".pdf"]) and all((p / "SHA256SUMS").is_file() for p in dated)
+        whole = sets[0] in ([], ["html", "json", "pdf", "summary.pdf"]) and all(
+            (p / "SHA256SUMS").is_file() for p in dated
+        )
         if not whole or (b"Traceback" in err and b"auditkit has a defect" in err):
             result.failed.append(f"{command}: {sets}, {err[-200:]!r}")
         shutil.rmtree(place)

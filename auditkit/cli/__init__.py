@@ -16,6 +16,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import click
 
@@ -41,6 +43,7 @@ from auditkit.cli.streams import escaped
 from auditkit.errors import InputError, Problem
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
+WRITING = ".writing"  # of auditkit.files, whose imports take longer than a look
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -79,6 +82,7 @@ def invoke(arguments: list[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str] | None) -> int:
+    _settle_folders(sys.argv[1:] if arguments is None else arguments)
     try:
         code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
         sys.stdout.flush()
@@ -103,6 +107,18 @@ def _invoke(arguments: list[str] | None) -> int:
         return WRONG_INPUT
     except Exception as error:
         return _defect(error)
+
+
+def _settle_folders(arguments: list[str]) -> None:
+    """Complete or take back what a killed command left in a folder that this one looks into, whatever it does there."""
+    named = (Path(text.rpartition("=")[2] if text.startswith("-") else text) for text in arguments)
+    folders = {Path(), *(path for name in named for path in (name, name.parent))}
+    for folder in folders:
+        with suppress(OSError, ValueError):
+            if any(path.name.endswith(WRITING) for path in folder.iterdir()):
+                from auditkit.files import settle
+
+                settle(folder)
 
 
 def _defect(error: Exception) -> int:
