@@ -26,7 +26,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +34,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from auditkit.cli import invoke  # noqa: E402
 from auditkit.files import settle  # noqa: E402
+from auditkit.scheduled.artefacts import intact  # noqa: E402
 from support import scheduled_postgres  # noqa: E402
+from support.audit_helpers import rows, save  # noqa: E402
 
 AUDIT = 'source = "people.csv"\n[mapping]\nscore = "none"\n[report]\nformats = ["json"]\nreplicates = 0\n'
+FITTED = 'source = "people.csv"\n[fit]\npoints = 6\n[report]\nparts = "summary"\nreplicates = 0\nwhat_if = false\n'
 PEOPLE = "Candidate ID,Requisition,Gender,Hired\n" + "".join(
     f"c{i},r{i % 4},{'FM'[i % 2]},{'yes' if i % 3 == 0 else 'no'}\n" for i in range(80)
 )
@@ -284,9 +286,8 @@ def ended_reports(folder: Path, limits: Limits) -> Result:
         sets = [sorted(p.name.partition(".audit.")[2] for p in place.glob("*.audit.*"))]
         audits = place / "audits"
         dated = [p for p in audits.iterdir() if not p.name.startswith(".") and p.is_dir()] if audits.is_dir() else []
-        whole = sets[0] in ([], ["html", "json", "pdf", "summary.pdf"]) and all(
-            (p / "SHA256SUMS").is_file() for p in dated
-        )
+        whole = sets[0] in ([], ["html", "json", "pdf", "summary.pdf"])
+        whole = whole and all((p / "SHA256SUMS").is_file() for p in dated)
         if not whole or (b"Traceback" in err and b"auditkit has a defect" in err):
             result.failed.append(f"{command}: {sets}, {err[-200:]!r}")
         shutil.rmtree(place)
@@ -294,45 +295,42 @@ def ended_reports(folder: Path, limits: Limits) -> Result:
 
 
 def many_audits(folder: Path, limits: Limits) -> Result:
-    """Many audits at the same time that share one history."""
-    from auditkit import pipeline, plugin_manager
-    from auditkit.config import read
-    from auditkit.files import sha256_of
-    from auditkit.scheduled import settings as scheduled
-    from auditkit.scheduled.audit_run import Job, run
+    """Many real audits at the same time (read, fit, solve, HTML, PDF, JSON) that share one history."""
     from auditkit.scheduled.run_history import opened
 
-    result = Result(f"{limits.audits} audits at once against one history")
-    (folder / "people.csv").write_text(PEOPLE)
-    (folder / "audit.toml").write_text(AUDIT)
-    chosen = read(folder / "audit.toml")
-    document = pipeline.audit(folder / "people.csv", chosen, plugin_manager.load(())).document
-    children = []
-    for number in range(limits.audits):
+    result = Result(f"{limits.audits} audits at once against one history: `run` of 42 applicants, each in a process")
+    for number in range(limits.audits + 1):
         place = folder / f"audit-{number}"
         place.mkdir()
-        (place / "people.csv").write_text(PEOPLE)
-        (place / "audit.toml").write_text(AUDIT + '[history]\ndatabase = "../history.sqlite"\n')
+        save(place / "people.csv", rows(searches=6, each=7, seed=number))
+        shared = f'[history]\ndatabase = "{"../history" if number else "own"}.sqlite"\n'
+        (place / "audit.toml").write_text(FITTED + shared)
+    first = answered("run", str(folder / "audit-0" / "audit.toml"))  # imports and compiles before the fork
+    children = {}
+    for number in range(1, limits.audits + 1):
         child = os.fork()
         if child == 0:
-            try:
-                own = scheduled.read(place / "audit.toml")
-                job = Job(partial(sha256_of, own.path), lambda: (document, {"report.json": b"{}"}))
-                run(own, job, (), {})
-                os._exit(0)
-            except BaseException as error:
-                (folder / f"error-{number}").write_text(repr(error))
-                os._exit(1)
-        children.append(child)
+            os._exit(_left_a_fault(folder / f"error-{number}", "run", str(folder / f"audit-{number}" / "audit.toml")))
+        children[child] = number
     for child in children:
         os.waitpid(child, 0)
     result.tried = limits.audits
+    result.failed += [first] if first else []
     result.failed += [path.read_text() for path in folder.glob("error-*")]
     with opened(str(folder / "history.sqlite"), create=False) as history:
-        recorded = len(history.audits())
-    if recorded != limits.audits:
-        result.failed.append(f"{recorded} audits are in the history")
+        for number in range(1, limits.audits + 1):
+            audits, recorded = folder / f"audit-{number}" / "audits", history.runs(f"audit-{number}")
+            whole = len(recorded) == 1 and intact(audits, recorded[0].folder, recorded[0].artefacts)
+            if not whole or not json.loads((audits / recorded[0].folder / "report.json").read_bytes())["firm"]:
+                result.failed.append(f"audit-{number} is {len(recorded)} times in the history, or not whole")
     return result
+
+
+def _left_a_fault(place: Path, *arguments: str) -> int:
+    fault = answered(*arguments)
+    if fault is not None:
+        place.write_text(fault)
+    return fault is not None
 
 
 def in_one_process(folder: Path, limits: Limits) -> Result:
