@@ -14,7 +14,7 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import linalg, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit as Reference
 
 from auditkit import pipeline
@@ -23,7 +23,7 @@ from auditkit.compare.firm_gain import Against, OwnSearch, firm_search
 from auditkit.compare.revealed import revealed
 from auditkit.config import Config
 from auditkit.data.firm_history import History
-from auditkit.fitting.clustered import clustered, mills, probit
+from auditkit.fitting.clustered import clustered, mills, probit, wald
 from auditkit.fitting.conditional_logit import Choices
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.hidden_information import hidden_information, rival_distance
@@ -104,6 +104,40 @@ def test_least_squares_and_probit_are_those_of_statsmodels() -> None:
     assert b == pytest.approx(sm.Probit(yes, x).fit(disp=False).params, abs=1e-5)
     assert probit(x, (x[:, 1] > 0).astype(np.float64)) is None
     assert mills(np.array([0.0, -30.0])) == pytest.approx([np.sqrt(2 / np.pi), 30.0333], rel=1e-4)
+
+
+@pytest.mark.parametrize("columns", [[3], [2, 3], [1, 3, 4]])
+def test_the_test_of_several_coefficients_is_hotellings(columns: list[int]) -> None:
+    """Against the definition, with every matrix written out."""
+    rng = np.random.default_rng(len(columns))
+    cluster = rng.integers(0, 14, size=120)
+    x = np.column_stack([np.ones(120), rng.normal(size=(120, 2)), rng.random((120, 2)) < 0.2]).astype(np.float64)
+    y = x @ [1.0, 2.0, 0.3, 0.6, 0.0] + rng.normal(size=14)[cluster] + rng.normal(size=120)
+    inverse = np.linalg.inv(x.T @ x)
+    off = np.eye(120) - x @ inverse @ x.T
+    unit = np.linalg.inv(linalg.sqrtm(inverse[np.ix_(columns, columns)]))
+    parts = []
+    for s in range(14):
+        rows = np.flatnonzero(cluster == s)
+        root = np.linalg.inv(linalg.sqrtm(off[np.ix_(rows, rows)]))
+        parts.append(unit @ inverse[columns] @ x[rows].T @ root @ off[rows])
+    variance = 0.0
+    for one, other in itertools.product(parts, repeat=2):
+        both = one @ other.T
+        variance += np.trace(both) ** 2 + np.trace(both @ both)
+    q = len(columns)
+    eta = q * (q + 1) / variance
+    moved = [part @ y for part in parts]
+    b = unit @ sm.OLS(y, x).fit().params[columns]
+    statistic = b @ np.linalg.inv(sum(np.outer(m, m) for m in moved)) @ b
+    expected = stats.f.sf((eta - q + 1) / (eta * q) * statistic, q, eta - q + 1)
+    assert wald(x, y, cluster, np.array(columns)) == pytest.approx(expected)
+    # the same in other units, and with a column that says nothing new
+    other = np.column_stack([x * [1.0, 1e4, 1e-3, 7.0, 1.0], x[:, 0]])
+    if 1 not in columns:
+        other[:, 1] += 5.0
+    assert wald(other, 3 * y, cluster, np.array(columns)) == pytest.approx(expected)
+    assert wald(x, y, np.minimum(cluster, 1), np.array([1, 3, 4])) is None
 
 
 # The firm's own search ------------------------------------------------------------------------------------------------

@@ -3,7 +3,15 @@
     Cov(b) = (S - 1)/S sum_s d_s d_s',      d_s = (X'X)^+ X_s' (I - H_s)^+ e_s,      H_s = X_s (X'X)^+ X_s'
 
 where d_s is what leaving search s out changes (the jackknife, CR3): with few searches the usual sandwich is too small.
-Tests use Student's t and F with about S degrees of freedom, S the number of searches.
+Intervals use Student's t with S - 1 degrees of freedom, S the number of searches.
+
+A test of q coefficients together has far fewer, because a small group occurs in few searches. `wald` is the
+approximate Hotelling test of Pustejovsky and Tipton (2018): (I - H_s)^(-1/2) in place of (I - H_s)^+ (CR2), and
+
+    (eta - q + 1) / (eta q)  b' V^-1 b  ~  F(q, eta - q + 1),      eta = q (q + 1) / sum_st [tr(B_st)^2 + tr(B_st B_st)]
+
+where B_st is the covariance of what searches s and t add to V^(1/2), in units of V, if residuals are independent and
+of one spread.
 """
 
 from __future__ import annotations
@@ -15,6 +23,8 @@ import numpy as np
 from auditkit.model.layout import Floats, Ints
 
 MOST_STEPS = 60
+BLOCK = 500
+"""Searches whose products are summed at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +51,6 @@ class LeastSquares:
         error = self.error(weights)
         return None if not error else float(2 * t.sf(abs(float(weights @ self.coefficients)) / error, self.freedom))
 
-    def together(self, columns: Ints) -> float:
-        """p of several coefficients being 0 (Wald)."""
-        from scipy.stats import f
-
-        b, cov = self.coefficients[columns], self.covariance[np.ix_(columns, columns)]
-        statistic = float(b @ np.linalg.pinv(cov) @ b) / len(columns)
-        free = max(1, self.clusters - len(columns))
-        return float(f.sf(statistic, len(columns), free))
-
     def reach(self, level: float) -> float:
         """How many standard errors an interval of this level extends to either side."""
         from scipy.stats import t
@@ -70,6 +71,62 @@ def clustered(x: Floats, y: Floats, cluster: Ints) -> LeastSquares:
         left = np.eye(len(rows)) - own @ inverse @ own.T
         moved[number] = inverse @ (own.T @ np.linalg.lstsq(left, rest[rows], rcond=1e-9)[0])
     return LeastSquares(b, (s - 1) / s * moved.T @ moved, rest, s)
+
+
+def wald(x: Floats, y: Floats, cluster: Ints, columns: Ints) -> float | None:
+    """p of several coefficients being 0 in the regression of `clustered`; None if there are too few searches to tell.
+
+    The columns must not be combinations of the others.
+    """
+    from scipy.stats import f
+
+    others = _basis(np.delete(x, columns, axis=1))
+    own = x[:, columns]
+    own = _basis(own - others @ (others.T @ own))
+    basis, q = np.column_stack([others, own]), len(columns)
+    b = own.T @ y  # in units in which V is the identity if residuals are independent and of spread 1
+    rest = y - basis @ (basis.T @ y)
+    _, code = np.unique(cluster, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    covariance, total = np.zeros((q, q)), 0.0
+    together = np.zeros((q * basis.shape[1],) * 2)
+    block: list[Floats] = []
+    searches = np.split(order, np.cumsum(np.bincount(code))[:-1])
+    for s, rows in enumerate(searches, 1):
+        sizes, directions = np.linalg.eigh(np.eye(len(rows)) - basis[rows] @ basis[rows].T)
+        real = sizes > 1e-9
+        root = (directions[:, real] / np.sqrt(sizes[real])) @ directions[:, real].T
+        adjusted = own[rows].T @ root
+        moved = adjusted @ rest[rows]
+        covariance += np.outer(moved, moved)
+        # B_st = [s = t] A_s A_s' - D_s D_t'. The sum over s and t of the second part alone comes from `together`.
+        shared = adjusted @ basis[rows]
+        less = shared @ shared.T
+        total += _squares(adjusted @ adjusted.T - less) - _squares(less)
+        block.append(shared.ravel())
+        if len(block) == BLOCK or s == len(searches):
+            flat = np.array(block)
+            together += flat.T @ flat
+            block = []
+    across = together.reshape(q, basis.shape[1], q, basis.shape[1])
+    total += float((across**2).sum() + np.einsum("acbd,bcad->", across, across))
+    eta = q * (q + 1) / total
+    free = eta - q + 1
+    if free < 1:
+        return None
+    statistic = float(b @ np.linalg.lstsq(covariance, b, rcond=None)[0])
+    return float(f.sf(statistic * free / (eta * q), q, free))
+
+
+def _basis(x: Floats) -> Floats:
+    """Orthonormal columns that say what those of x do."""
+    scale = np.sqrt((x**2).sum(axis=0))
+    left, sizes, _ = np.linalg.svd(x / np.where(scale > 0, scale, 1.0), full_matrices=False)
+    return np.asarray(left[:, sizes > 1e-9 * sizes.max(initial=1e-300)])
+
+
+def _squares(matrix: Floats) -> float:
+    return float(np.trace(matrix) ** 2 + (matrix * matrix.T).sum())
 
 
 def probit(x: Floats, yes: Floats) -> Floats | None:

@@ -9,8 +9,9 @@ on who else applied, the score does not. With q_s inspected in search s,
     score_i = x_i beta + sum_g 1(i in g) rho_g sigma lambda_i + error,   lambda = phi / Phi of the probit
 
 for a hidden signal that is normal and has the correlation rho_g with what the priors leave open of the score. Without
-hidden information all rho_g are 0, which a Wald test with errors clustered by search decides; then the error of the
-probit does not matter. The d_i keep lambda apart from x: without rivals that differ, the data cannot tell.
+hidden information all rho_g are 0, which a Wald test with errors clustered by search decides (`clustered.wald`, with
+the few degrees of freedom that small groups leave); then the error of the probit does not matter. The d_i keep lambda
+apart from x: without rivals that differ, the data cannot tell.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.fitting.clustered import clustered, mills, probit
+from auditkit.fitting.clustered import clustered, mills, probit, wald
 from auditkit.fitting.standing import Standings
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
@@ -142,7 +143,10 @@ def _test(
         )
         for i, g in enumerate(known)
     )
-    p = min(1.0, tests * found.together(own))
+    p = wald(x, scores[scored], standings.search[scored], own)
+    if p is None:
+        return HiddenInformation(name, "cannot-tell", None, "too few searches have scores", spread, results)
+    p = min(1.0, tests * p)
     if p < alpha:
         return HiddenInformation(name, "found", p, None, spread, results)
     if max(row.standard_error for row in results) > WIDE:

@@ -5,9 +5,10 @@
     python benchmarks/validity --only coverage -n 40 --scenario gap
     python benchmarks/validity --only coverage --write     only writes the page anew, from what is there
 
-Data sets have the seeds 0, 1, 2, ... Each result is kept in build/validity/STUDY/SCENARIO-SEED.json, so that an
-interrupted run goes on where it stopped; --anew forgets them. A study is a module with `NAME`, `SCENARIOS`, `QUICK`
-(scenarios without --full), `measure(firm)` and `section(results)`; add it to `STUDIES`.
+Data sets have the seeds 0, 1, 2, ..., or from `FIRST` of the study on. Each result is kept in
+build/validity/STUDY/SCENARIO-SEED.json, so that an interrupted run goes on where it stopped; --anew forgets them. A
+study is a module with `NAME`, `SCENARIOS`, `QUICK` (scenarios without --full), `COUNTS` (data sets of each, without and
+with --full), `FIRST`, `measure(firm)` and `section(results)`; add it to `STUDIES`.
 """
 
 from __future__ import annotations
@@ -28,16 +29,15 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import alarms_study
 import coverage_study
 import decisions_study
 from known_firms import draw
 
-STUDIES: dict[str, ModuleType] = {study.NAME: study for study in (coverage_study, decisions_study)}
+STUDIES: dict[str, ModuleType] = {study.NAME: study for study in (coverage_study, decisions_study, alarms_study)}
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "validity"
 PAGE = ROOT / "docs" / "validity.md"
-QUICK, FULL = 10, 40
-"""Data sets of each scenario."""
 
 
 def run(study: str, scenario: str, seed: int) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def write(study: ModuleType) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--full", action="store_true", help=f"all scenarios, {FULL} data sets each (else {QUICK})")
+    parser.add_argument("--full", action="store_true", help="all scenarios, and more data sets of each")
     parser.add_argument("--only", action="append", choices=list(STUDIES), help="this study; several times for more")
     parser.add_argument("--scenario", action="append", help="this scenario; several times for more")
     parser.add_argument("-n", type=int, help="data sets of each scenario")
@@ -91,8 +91,9 @@ def main() -> None:
                 path.unlink()
         names = [s.name for s in study.SCENARIOS if chosen.full or s.name in study.QUICK or chosen.scenario]
         names = [name for name in names if not chosen.scenario or name in chosen.scenario]
-        count = chosen.n or (FULL if chosen.full else QUICK)
-        tasks = [(name, seed) for seed in range(count) for name in names]  # an interrupted run has some of each
+        count = chosen.n or study.COUNTS[chosen.full]
+        seeds = range(study.FIRST, study.FIRST + count)
+        tasks = [(name, seed) for seed in seeds for name in names]  # an interrupted run has some of each
         if not chosen.write:
             with ProcessPoolExecutor(chosen.jobs) as pool:
                 asked = [pool.submit(run, study.NAME, *task) for task in tasks]

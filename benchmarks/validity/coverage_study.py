@@ -22,6 +22,7 @@ from auditkit.model.layout import Floats
 from auditkit.plugin_manager import load
 
 NAME = "coverage"
+FIRST, COUNTS = 0, (10, 40)
 POPULATIONS = Path(__file__).resolve().parents[2] / "build" / "validity" / "populations"
 
 _four = {"X": -1.5, "Y": -3.0, "Z": -3.0}

@@ -19,6 +19,7 @@ from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 
 NAME = "decisions"
+FIRST, COUNTS = 0, (10, 40)
 
 SCENARIOS = [
     Scenario("no bias", looked_at=True),
