@@ -347,10 +347,10 @@ def check_decisions(
         if entry["status"] == "optimal":
             known = duals is not None and None not in duals
             shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
-            priced.append((str(entry["label"]), own, shifts))
+            priced.append((str(entry["label"]), own, shifts, ()))
     decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
     found = {
-        "revealed": (report["revealed"], decisions.revealed.to_json()),
+        "revealed": (_without_needed_intervals(report["revealed"]), decisions.revealed.to_json()),
         "scores": (report.get("scores"), decisions.scores.to_json()),
         "hidden information": (
             (report["fit"].get("hidden_information") or {}).get("tests"),
@@ -363,6 +363,11 @@ def check_decisions(
         for name, (said, again) in found.items()
         if said is not None
     ]
+
+
+def _without_needed_intervals(part: dict[str, Any] | None) -> dict[str, Any] | None:
+    """These need the replicates, which only the report made again has (`compare_reports`)."""
+    return part and {**part, "needed": [{**row, "interval": None} for row in part["needed"]]}
 
 
 def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:

@@ -13,6 +13,7 @@ import pytest
 import auditkit
 from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
 from auditkit.compare.intervals import PRIORS, SEARCHES, contributions, draws, refitted
+from auditkit.compare.revealed import needed_shifts
 from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
@@ -185,6 +186,23 @@ def test_replicates_are_the_prices_of_refitted_instances() -> None:
     over_searches = ((np.sqrt(np.maximum(optimum.loss + spread * normal, 0)) - root) ** 2).mean()
     reach = 2.1788 * np.sqrt(((np.sqrt(losses) - root) ** 2).mean() + over_searches)
     assert found.loss[1] == pytest.approx((root + reach) ** 2, rel=0.05)
+
+
+@pytest.mark.parametrize("keys", [CASES[0], {"type": "parity", "on": "inspection"}], ids=["selection", "inspection"])
+def test_the_shift_that_a_constraint_needs_has_the_interval_of_its_dual(keys: dict[str, Any]) -> None:
+    """With two groups and one row the shift is a multiple of the dual."""
+    (entry,) = compare(fit_of(people()), [make(KINDS, keys)], KINDS).constrained
+    assert entry.optimum is not None and isinstance(entry.interval, PriceInterval)
+    (dual,), (span,) = entry.optimum.duals, entry.interval.duals
+    assert span is not None and len(entry.replicated_shifts) == entry.interval.replicates > 1
+    priced = [("it", entry.optimum.rows, entry.shifts, entry.replicated_shifts)]
+    (needed,) = needed_shifts(priced, {"Gender": "Male"}, 1.0, 0.95)
+    assert needed.group == "Female" and needed.shift != 0 and needed.interval is not None
+    assert needed.interval == pytest.approx(sorted(end * needed.shift / dual for end in span))
+    without = [("it", entry.optimum.rows, entry.shifts, ())]
+    assert needed_shifts(without, {"Gender": "Male"}, 1.0, 0.95) == (replace(needed, interval=None),)
+    (points,) = needed_shifts(priced, {"Gender": "Male"}, 2.0, 0.95)  # a value of 2 for each point
+    assert points.shift == (needed.shift / 2 if "on" not in keys else needed.shift)
 
 
 def test_stages_and_a_fitter_of_ones_own(tmp_path: Path) -> None:

@@ -412,7 +412,7 @@ def table_of(seed: int) -> pd.DataFrame:
 def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     table_of(4).to_csv(path, index=False)
-    settings_ = Config().over(report__replicates=0, report__what_if=False, fit__points=8)
+    settings_ = Config().over(report__replicates=3, report__what_if=False, fit__points=8)
     document = pipeline.audit(path, settings_, plugins()).document
     assert pipeline.verify_report(document, path, plugins()).failed == ()
     (step,) = [s for s in document["revealed"]["steps"] if s["standing"] == "priors"]
@@ -433,6 +433,7 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
         ("constrained", 0, "against_firm", "by_group", "Gender", "Female", "selected"),
         ("revealed", "steps", 0, "shifts", 0, "shift"),
         ("revealed", "needed", 0, "shift"),
+        ("revealed", "needed", 0, "interval", 0),
         ("scores", "tables", 0, "groups", 0, "level"),
         ("fit", "hidden_information", "tests", 0, "p"),
     ]
@@ -442,7 +443,8 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
         for key in parents:
             place = place[key]
         place[last] = (place[last] or 0.0) + 0.01
-    failed = {check.claim: check.detail for check in pipeline.verify_report(other, path, plugins()).failed}
+    checks = pipeline.verify_report(other, path, plugins()).failed
+    failed = {check.claim: check.detail for check in checks}
     assert {"the firm's own search: expected utility", "the firm's own search: gain"} <= set(failed)
     assert (
         ".parts.cost" in failed["every number of firm.gain"] and ".interval[1]" in failed["every number of firm.gain"]
@@ -451,5 +453,6 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
     assert ".by_group.Gender.Female.selected" in over
     assert ".steps[0].shifts[0].shift" in failed["every number of revealed"]
     assert ".needed[0].shift" in failed["every number of revealed"]
+    assert any(".needed[0].interval[0]" in check.detail for check in checks)
     assert ".tables[0].groups[0].level" in failed["every number of scores"]
     assert "[0].p" in failed["every number of hidden information"]

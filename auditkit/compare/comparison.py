@@ -97,6 +97,8 @@ class Constrained:
     duals: tuple[Dual, ...] = ()
     shifts: Mapping[tuple[str, str], float] | None = None
     """(what is counted, group) -> what all duals together add to the worth of it, in the unit of value."""
+    replicated_shifts: tuple[Mapping[tuple[str, str], float], ...] = ()
+    """The same under the priors of each replicate of the interval; none where one of them has no such shifts."""
     order_kept: bool | None = None
     optimum: Optimum | None = None
 
@@ -253,9 +255,20 @@ def _entry(
         unfilled=chance.unfilled(),
         duals=_duals(optimum, parts, scale, interval),
         shifts=shadow_prices.total_shifts(parts, duals),
+        replicated_shifts=_replicated_shifts(parts, interval),
         order_kept=shadow_prices.order_kept(layout, rows, parts, duals),
         optimum=optimum,
     )
+
+
+def _replicated_shifts(
+    parts: Parts | None, interval: PriceInterval | NoInterval | None
+) -> tuple[Mapping[tuple[str, str], float], ...]:
+    if not isinstance(interval, PriceInterval):
+        return ()
+    found = [shadow_prices.total_shifts(parts, np.array(duals)) for duals in interval.replicated_duals]
+    known = [each for each in found if each is not None]
+    return tuple(known) if len(known) == len(found) else ()
 
 
 def _conflicting(solution: Solution) -> list[Constraint]:

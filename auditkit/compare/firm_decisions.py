@@ -59,7 +59,7 @@ def firm_decisions(
 ) -> FirmDecisions:
     """From a history that may be shown, its fit, and the constrained optima of a comparison.
 
-    `priced` are labels, rows and shifts of the optima, by default those of `entries`.
+    `priced` are labels, rows and shifts of the optima (and of replicates), by default those of `entries`.
     """
     progress("the firm's own decisions")
     table = history.table
@@ -70,7 +70,7 @@ def firm_decisions(
     outcomes = table["outcome"].to_numpy(dtype=np.float64) if history.has("outcome") else None
     scale = float(fitted.settings["value_scale"])
     if priced is None:
-        priced = [(e.label, e.optimum.rows, e.shifts) for e in entries if e.optimum is not None]
+        priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
     tests: tuple[HiddenInformation, ...] = ()
     if known is not None:
         tests = hidden_information(known, groups, scores, threshold=threshold)

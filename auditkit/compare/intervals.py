@@ -18,9 +18,9 @@ measured and Z standard normal,
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
 t is Student's quantile for the number of replicates. Distances are from the price measured, not from the replicates'
-mean, so that what shrinkage takes away and noise adds widens the interval instead of moving it. Duals have such
-intervals on their own scale, from the priors alone. `docs/validity.md` has the coverage in simulations, and the other
-ways that were tried.
+mean, so that what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts
+that they add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.
+`docs/validity.md` has the coverage in simulations, and the other ways that were tried.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded, and
 drawn for searches in the order of their names: the same data give the same intervals, whatever the order of the rows.
@@ -29,7 +29,7 @@ drawn for searches in the order of their names: the same data give the same inte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.stats import t as student
@@ -92,6 +92,8 @@ class PriceInterval:
     duals: tuple[tuple[float, float] | None, ...]
     replicates: int
     covers: str
+    replicated_duals: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
+    """The duals of each replicate."""
 
 
 @dataclass(frozen=True)
@@ -200,18 +202,27 @@ def _interval(
         ratio=(1 - ends[1] / free, 1 - ends[0] / free) if free > 0 else None,
         loss=ends,
         one_sided=ends[0] == 0,
-        duals=tuple(_dual(optimum, j, duals[:, j], quantile) for j in range(len(optimum.duals))),
+        duals=tuple(_dual(optimum, j, duals[:, j], options.level) for j in range(len(optimum.duals))),
         replicates=len(known),
         covers=PRIORS if known else SEARCHES,
+        replicated_duals=tuple(map(tuple, duals.tolist())),
     )
 
 
-def _dual(optimum: Optimum, j: int, replicates: Floats, quantile: float) -> tuple[float, float] | None:
+def around(value: float, replicates: Sequence[float] | Floats, level: float) -> tuple[float, float] | None:
+    """The interval around what was measured that the distances of the replicates from it ask for; None without any."""
     if not len(replicates):
         return None
-    dual, sense = float(optimum.duals[j]), optimum.rows.rows[j].sense
-    reach = quantile * float(np.sqrt(np.mean((replicates - dual) ** 2)))
-    low, high = dual - reach, dual + reach
+    distance = float(np.sqrt(np.mean((np.asarray(replicates) - value) ** 2)))
+    reach = float(student.ppf((1 + level) / 2, len(replicates))) * distance
+    return value - reach, value + reach
+
+
+def _dual(optimum: Optimum, j: int, replicates: Floats, level: float) -> tuple[float, float] | None:
+    found = around(float(optimum.duals[j]), replicates, level)
+    if found is None:
+        return None
+    (low, high), sense = found, optimum.rows.rows[j].sense
     # a limit from above never has a negative dual, one from below never a positive one
     return max(low, 0.0) if sense == "<=" else low, min(high, 0.0) if sense == ">=" else high
 

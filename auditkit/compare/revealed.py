@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditkit.compare.intervals import around
 from auditkit.compare.parts import SELECTION
 from auditkit.constraints.base import Rows
 from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
@@ -43,8 +44,8 @@ KNOWN_SCORES = 0.9
 Bounds = tuple[float, float]
 Shifts = Mapping[tuple[str, str], float]
 """(what is counted, group) -> what the duals add to the worth of it (`shadow_prices.total_shifts`)."""
-Priced = tuple[str, Rows, Shifts | None]
-"""Label, rows and shifts of an optimum."""
+Priced = tuple[str, Rows, Shifts | None, Sequence[Shifts]]
+"""Label, rows and shifts of an optimum, and its shifts under the priors of each replicate."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,11 @@ class NeededShift:
     """What the constraint counts: `selection` (then the shift is in points of the score), or inspections or exits of a
     stage (then it is in the unit of cost)."""
     shift: float
+    interval: Bounds | None
+    """Of what is not known of the priors; None where these are not fitted again."""
+
+    def to_json(self) -> dict[str, Any]:
+        return {**asdict(self), "interval": None if self.interval is None else list(self.interval)}
 
 
 @dataclass(frozen=True)
@@ -114,7 +120,7 @@ class Revealed:
         return {
             "level": self.level,
             "steps": [step.to_json() for step in self.steps],
-            "needed": [asdict(shift) for shift in self.needed],
+            "needed": [shift.to_json() for shift in self.needed],
             "left_out": list(self.left_out),
         }
 
@@ -155,7 +161,7 @@ def revealed(
     if not attributes or standings is None:
         left_out.append("no two groups" if not attributes else "too few scores to say what priors tell of them")
     references = {name: _labels(history, name, decided)[0] for name in attributes}
-    return Revealed(level, tuple(steps), needed_shifts(priced, references, value_scale), tuple(left_out))
+    return Revealed(level, tuple(steps), needed_shifts(priced, references, value_scale, level), tuple(left_out))
 
 
 def _labels(history: History, attribute: str, rows: Bools) -> list[str]:
@@ -295,11 +301,11 @@ def _spread(slope: Floats, standings: Standings) -> float:
 
 
 def needed_shifts(
-    priced: Sequence[Priced], references: Mapping[str, str], value_scale: float
+    priced: Sequence[Priced], references: Mapping[str, str], value_scale: float, level: float
 ) -> tuple[NeededShift, ...]:
-    """From label, rows and total shifts of each optimum: of constraints on one attribute, less the reference's."""
+    """From the total shifts of each optimum: of constraints on one attribute, less the reference's."""
     found = []
-    for label, rows, shifts in priced:
+    for label, rows, shifts, replicates in priced:
         by = {row.by for row in rows.rows}
         if shifts is None or len(by) != 1:
             continue
@@ -308,9 +314,13 @@ def needed_shifts(
         if name not in references:
             continue
         reference = references[name]
-        for (what, group), gain in shifts.items():
-            moved = gain - shifts.get((what, reference), 0.0)
-            if group not in (reference, UNKNOWN):
-                moved = moved / value_scale if what == SELECTION else moved
-                found.append(NeededShift(label, name, group, reference, what, moved))
+        for what, group in shifts:
+            if group in (reference, UNKNOWN):
+                continue
+            unit = value_scale if what == SELECTION else 1.0
+            moved, *varied = (
+                (each.get((what, group), 0.0) - each.get((what, reference), 0.0)) / unit
+                for each in (shifts, *replicates)
+            )
+            found.append(NeededShift(label, name, group, reference, what, moved, around(moved, varied, level)))
     return tuple(found)

@@ -474,6 +474,9 @@ class NeededShiftModel(_Part):
     reference: str
     counts: str = Field(description="selection: in points of the score; anything else: in the unit of cost")
     shift: float
+    interval: list[float] | None = Field(
+        default=None, description="of what is not known of the priors; null if not refitted"
+    )
 
 
 class RevealedModel(_Part):
