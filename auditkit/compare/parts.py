@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.base import CellRow, Row, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
 from auditkit.model.groups import UNKNOWN
@@ -33,12 +33,16 @@ MOST_ROWS = 500
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """phi: `weights` on `states`, all of one class. `counts` is what it counts, None if it is no plain count."""
+    """phi: `weights` at `places`, all of one class. `counts` is what it counts, None if it is no plain count.
+
+    Places are cells (`model/state_cells.py`) where `by_cell`, otherwise states.
+    """
 
     group: int
     """The number of the class."""
     counts: str | None
-    states: Ints
+    by_cell: bool
+    places: Ints
     weights: Floats
 
 
@@ -65,17 +69,21 @@ class Parts:
         if len(rows) > MOST_ROWS:
             return None
         names, classes = classes_of(rows, layout)
+        class_of_cell = _class_of_cell(layout, classes)
         found: dict[tuple[Any, ...], int] = {}
         parts: list[Part] = []
         entries: list[tuple[int, int, float]] = []
         for j, row in enumerate(rows.rows):
-            for group, states, coefficients in _by_class(row, layout, classes):
-                scale = float(coefficients[np.argmax(np.abs(coefficients))])
-                weights = np.round(coefficients / scale, 12)
-                key = (group, states.tobytes(), weights.tobytes())
+            by_cell, places, coefficients, own = _placed(row, layout, classes, class_of_cell)
+            for group in map(int, np.unique(own)):
+                here, these = places[own == group], coefficients[own == group]
+                scale = float(these[np.argmax(np.abs(these))])
+                weights = np.round(these / scale, 12)
+                key = (group, by_cell, here.tobytes(), weights.tobytes())
                 if key not in found:
                     found[key] = len(parts)
-                    parts.append(Part(group, _counts(layout, classes == group, states, weights), states, weights))
+                    counts = _counts(layout, classes == group, by_cell, here, weights)
+                    parts.append(Part(group, counts, by_cell, here, weights))
                 entries.append((j, found[key], scale))
         matrix = np.zeros((len(rows), len(parts)))
         for j, f, scale in entries:
@@ -85,11 +93,18 @@ class Parts:
 
     def by_search(self, visits: Floats) -> Floats:
         """phi_f . p of each search, an array (parts, searches)."""
-        search = self.layout.candidate_search[self.layout.state_candidate]
-        size = len(self.layout.search_ids)
-        return np.array(
-            [np.bincount(search[p.states], p.weights * visits[p.states], minlength=size) for p in self.parts]
-        ).reshape(len(self.parts), size)
+        layout, size = self.layout, len(self.layout.search_ids)
+        search = layout.candidate_search[layout.state_candidate]
+        cells, found = layout.cells, np.zeros((len(self.parts), size))
+        if any(part.by_cell for part in self.parts):
+            place = search * len(cells) + cells.of_state
+            counts = np.bincount(place, visits, minlength=size * len(cells)).reshape(size, len(cells))
+        for f, part in enumerate(self.parts):
+            if part.by_cell:
+                found[f] = np.einsum("sc,c->s", counts[:, part.places], part.weights)
+            else:
+                found[f] = np.bincount(search[part.places], part.weights * visits[part.places], minlength=size)
+        return found
 
 
 def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], Ints]:
@@ -107,24 +122,39 @@ def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], Ints]:
     return tuple(map(str, known)), codes.astype(np.int64)
 
 
-def _by_class(row: Row, layout: Layout, classes: Ints) -> list[tuple[int, Ints, Floats]]:
-    own = classes[layout.state_candidate[row.states]]
-    return [(int(c), row.states[own == c], row.coefficients[own == c]) for c in np.unique(own)]
+def _class_of_cell(layout: Layout, classes: Ints) -> Ints | None:
+    """The class of each cell, -1 for empty ones; None where classes tell candidates of a group apart."""
+    of_group = np.full(len(layout.groups), -1, dtype=np.int64)
+    of_group[layout.candidate_group] = classes
+    return of_group[layout.cells.group] if np.array_equal(of_group[layout.candidate_group], classes) else None
 
 
-def _counts(layout: Layout, who: Bools, states: Ints, weights: Floats) -> str | None:
+def _placed(row: Row, layout: Layout, classes: Ints, class_of_cell: Ints | None) -> tuple[bool, Ints, Floats, Ints]:
+    """Whether a row is taken apart by cells; its cells or states, their coefficients and their classes."""
+    if isinstance(row, CellRow) and class_of_cell is not None:
+        used = np.flatnonzero((row.cell_weights != 0.0) & (layout.cells.sizes > 0))
+        return True, used, row.cell_weights[used], class_of_cell[used]
+    states = row.states
+    return False, states, row.coefficients, classes[layout.state_candidate[states]]
+
+
+def _counts(layout: Layout, who: Bools, by_cell: bool, places: Ints, weights: Floats) -> str | None:
     """What a part counts: every selecting state, start, or state of a stage of its class, each with weight 1."""
     if not (weights == 1.0).all():
         return None
-    member = who[layout.state_candidate]
-    if np.array_equal(states, np.flatnonzero(member & layout.selecting)):
-        return SELECTION
-    if np.array_equal(states, layout.start[who]):
-        return INSPECTION
-    for number, stage in enumerate(layout.stages):
-        if np.array_equal(states, np.flatnonzero(member & (layout.state_stage == number))):
-            return stage
-    return None
+    cells = layout.cells
+    if by_cell:
+        member = (cells.sizes > 0) & np.isin(cells.group, layout.candidate_group[who])
+        meanings = {SELECTION: cells.selecting, INSPECTION: cells.starts}
+        meanings |= {stage: cells.stage == number for number, stage in enumerate(layout.stages)}
+    else:
+        member = who[layout.state_candidate]
+        starts = np.zeros(layout.states, dtype=np.bool_)
+        starts[layout.start] = True
+        meanings = {SELECTION: layout.selecting, INSPECTION: starts}
+        meanings |= {stage: layout.state_stage == number for number, stage in enumerate(layout.stages)}
+    own = [what for what, meant in meanings.items() if np.array_equal(places, np.flatnonzero(member & meant))]
+    return own[0] if own else None
 
 
 class _Resized(Layout):
@@ -172,12 +202,14 @@ def _rate(
     groups: dict[tuple[str | None, int], int] = {}
     members = []
     for j, (row, twin) in enumerate(zip(rows.rows, other.rows, strict=True)):
-        if row.bound != twin.bound or not np.array_equal(row.states, twin.states):
+        if row.bound != twin.bound or type(row) is not type(twin):
             return None, group_of, nothing
         codes, factors = _codes(layout, row.by)
         for f in np.flatnonzero(matrix[j]):
-            inside = np.searchsorted(row.states, parts[f].states)
-            shrunk = row.coefficients[inside] / twin.coefficients[inside]
+            before, after = _at(row, parts[f]), _at(twin, parts[f])
+            if (after == 0.0).any():
+                return None, group_of, nothing
+            shrunk = before / after
             code = int(codes[np.argmax(classes == parts[f].group)])
             if code >= 0 and np.allclose(shrunk, factors[code], rtol=1e-9):
                 rate[j, f] = True
@@ -188,6 +220,10 @@ def _rate(
             elif not np.allclose(shrunk, 1.0, rtol=1e-9):
                 return None, group_of, nothing
     return rate, group_of, np.array(members, dtype=np.bool_).reshape(len(members), nothing.shape[1])
+
+
+def _at(row: Row, part: Part) -> Floats:
+    return row.cell_weights[part.places] if part.by_cell and isinstance(row, CellRow) else row.at(part.places)
 
 
 def _codes(layout: Layout, by: str | None) -> tuple[Ints, Ints]:

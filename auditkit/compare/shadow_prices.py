@@ -95,7 +95,7 @@ def order_kept(layout: Layout, rows: Rows, parts: Parts | None, duals: Floats) -
         return True  # the same for everyone in a group
     adjusted = layout.reward.copy()
     for dual, row in zip(duals, rows.rows, strict=True):
-        adjusted[row.states] -= dual * row.coefficients
+        row.reduce(adjusted, dual)
     states = np.flatnonzero(layout.selecting)
     owner = layout.state_candidate[states]
     place = layout.candidate_search[owner] * len(layout.groups) + layout.candidate_group[owner]

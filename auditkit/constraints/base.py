@@ -23,6 +23,7 @@ from pydantic.fields import FieldInfo
 from auditkit.constraints import spec
 from auditkit.errors import OFFER_NAME
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
+from auditkit.model.state_cells import StateCells
 
 Sense = Literal["<=", "==", ">="]
 
@@ -57,6 +58,78 @@ class Row:
 
     def value(self, visits: Floats) -> float:
         return dot(self.coefficients, visits[self.states])
+
+    def size(self, visits: Floats) -> float:
+        """The absolute terms of the value added up."""
+        return dot(np.abs(self.coefficients), np.abs(visits[self.states]))
+
+    @property
+    def largest(self) -> float:
+        """The size of the largest coefficient."""
+        return float(np.abs(self.coefficients).max(initial=0.0))
+
+    def at(self, states: Ints) -> Floats:
+        """The coefficients of some states, 0 where they have none."""
+        if not len(self.states):
+            return np.zeros(len(states))
+        place = np.minimum(np.searchsorted(self.states, states), len(self.states) - 1)
+        return np.where(self.states[place] == states, self.coefficients[place], 0.0)
+
+    def reduce(self, rewards: Floats, dual: float) -> None:
+        """Take dual times the coefficients from the rewards: one product and one difference for each entry."""
+        rewards[self.states] -= dual * self.coefficients
+
+
+class CellRow(Row):
+    """A row that weighs the states of each cell alike. What it keeps is small, however many states there are."""
+
+    cells: StateCells
+    cell_weights: Floats
+
+    def __init__(
+        self, label: str, cells: StateCells, cell_weights: Floats, sense: Sense, bound: float, by: str | None = None
+    ) -> None:
+        own = {"label": label, "cells": cells, "cell_weights": cell_weights, "sense": sense, "bound": bound, "by": by}
+        self.__dict__.update(own)
+
+    @staticmethod
+    def like(row: Row, cells: StateCells) -> CellRow | None:
+        """The same row by cells; None if it tells states of a cell apart."""
+        if isinstance(row, CellRow) or row.tangent_at is not None:
+            return row if isinstance(row, CellRow) else None
+        cell = cells.of_state[row.states]
+        entries = np.bincount(cell, minlength=len(cells))
+        weights = np.zeros(len(cells))
+        weights[cell] = row.coefficients
+        if ((entries == 0) | (entries == cells.sizes)).all() and np.array_equal(weights[cell], row.coefficients):
+            return CellRow(row.label, cells, weights, row.sense, row.bound, row.by)
+        return None
+
+    @property
+    def states(self) -> Ints:
+        """Made anew whenever it is asked for, as the coefficients are."""
+        return np.flatnonzero((self.cell_weights != 0.0)[self.cells.of_state])
+
+    @property
+    def coefficients(self) -> Floats:
+        weights = self.cell_weights[self.cells.of_state]
+        return weights[weights != 0.0]
+
+    def value(self, visits: Floats) -> float:
+        return dot(self.cell_weights, self.cells.counts(visits))
+
+    def size(self, visits: Floats) -> float:
+        return dot(np.abs(self.cell_weights), self.cells.counts(np.abs(visits)))
+
+    @property
+    def largest(self) -> float:
+        return float(np.abs(self.cell_weights[self.cells.sizes > 0]).max(initial=0.0))
+
+    def at(self, states: Ints) -> Floats:
+        return self.cell_weights[self.cells.of_state[states]]
+
+    def reduce(self, rewards: Floats, dual: float) -> None:
+        rewards -= (dual * self.cell_weights)[self.cells.of_state]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,33 +176,44 @@ class Rows:
         return len(self.rows)
 
     def values(self, visits: Floats) -> Floats:
-        if len(self.rows) <= FEW_ROWS:
-            return np.array([row.value(visits) for row in self.rows], dtype=np.float64)
-        return np.asarray(self._matrix(len(visits)) @ visits)
+        return self._products(visits, absolute=False)
 
     def sizes(self, visits: Floats) -> Floats:
         """The sum of the absolute terms of each row, bound included: what rounding is relative to."""
-        visits = np.abs(visits)
-        if len(self.rows) <= FEW_ROWS:
-            terms = [dot(np.abs(row.coefficients), visits[row.states]) for row in self.rows]
-            return np.array(terms, dtype=np.float64) + np.abs(self.bounds)
-        return np.asarray(abs(self._matrix(len(visits))) @ visits) + np.abs(self.bounds)
+        return self._products(np.abs(visits), absolute=True) + np.abs(self.bounds)
 
-    def _matrix(self, states: int) -> Any:
-        """Theta, sparse: with many rows one product is many times faster than one dot product for each."""
+    def _products(self, visits: Floats, *, absolute: bool) -> Floats:
+        """Theta p, or |Theta| p: rows by cells from one count of all cells, others by themselves or as a matrix."""
+        found = np.zeros(len(self.rows))
+        by_cell = [(j, row) for j, row in enumerate(self.rows) if isinstance(row, CellRow)]
+        if by_cell:
+            weights = np.array([row.cell_weights for _, row in by_cell])
+            counts = by_cell[0][1].cells.counts(visits)
+            found[[j for j, _ in by_cell]] = np.einsum("jc,c->j", np.abs(weights) if absolute else weights, counts)
+        others = np.array([j for j, row in enumerate(self.rows) if not isinstance(row, CellRow)], dtype=np.int64)
+        if len(others) > FEW_ROWS:
+            matrix = self._matrix(others, len(visits))
+            found[others] = (abs(matrix) if absolute else matrix) @ visits
+        else:
+            found[others] = [self.rows[j].size(visits) if absolute else self.rows[j].value(visits) for j in others]
+        return found
+
+    def _matrix(self, which: Ints, states: int) -> Any:
+        """Theta of some rows, sparse: with many rows one product is many times faster than one dot product for each."""
         if "matrix" not in self.__dict__:
             from scipy.sparse import csr_array
 
-            ends = np.cumsum([0, *(len(row.states) for row in self.rows)])
-            entries = [
-                np.concatenate([part, *parts])
-                for part, parts in (
-                    (np.zeros(0), [row.coefficients for row in self.rows]),
-                    (np.zeros(0, dtype=np.int64), [row.states for row in self.rows]),
-                )
-            ]
-            self.__dict__["matrix"] = csr_array((entries[0], entries[1], ends), shape=(len(self.rows), states))
+            rows = [self.rows[j] for j in which]
+            ends = np.cumsum([0, *(len(row.states) for row in rows)])
+            entries = np.concatenate([row.coefficients for row in rows])
+            columns = np.concatenate([row.states for row in rows])
+            self.__dict__["matrix"] = csr_array((entries, columns, ends), shape=(len(rows), states))
         return self.__dict__["matrix"]
+
+    @cached_property
+    def largest(self) -> Floats:
+        """The size of the largest coefficient of each row."""
+        return np.array([row.largest for row in self.rows], dtype=np.float64)
 
     @cached_property
     def bounds(self) -> Floats:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints.base import Constraint, Measure, Row
+from auditkit.constraints.base import CellRow, Constraint, Measure, Row
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, dot
 from auditkit.text import number
@@ -30,7 +30,7 @@ DIRECTIONS = 3
 
 
 def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]:
-    """The rows of a constraint, with arrays in them; raises PluginError that says what is wrong with one."""
+    """The rows of a constraint, by cells where that says it all; raises PluginError with what is wrong with one."""
     found = []
     for row in _listed(constraint, rows, "rows", "Row"):
         if not isinstance(row, Row):
@@ -44,7 +44,7 @@ def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]
             )
         if (wrong := row_flaw(row, layout)) is not None:
             raise PluginError(constraint, f"{_named(constraint)}, row {row.label!r}: {wrong}")
-        found.append(row)
+        found.append(CellRow.like(row, layout.cells) or row)
     return found
 
 

@@ -26,6 +26,7 @@ from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import UNKNOWN, comparable, groups_of
 from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.search import Box, Candidate, Chain, Search
+from auditkit.model.state_cells import StateCells
 
 ROUNDING = 1e-9
 """Of a capacity: expected numbers that exceed it by less do not exceed it."""
@@ -183,6 +184,11 @@ class Layout:
         chance = np.ones(self.states)
         chance[self.stop] = self.edge_prob
         return chance
+
+    @cached_property
+    def cells(self) -> StateCells:
+        """States by group and by what a visit means."""
+        return StateCells.of(self)
 
     @property
     def start(self) -> Ints:

@@ -273,5 +273,4 @@ class _Start:
         if best is None or best.rows.measures:
             return best is None or self.free.utility - best.utility > self.much
         own = [j for j, owner in enumerate(best.rows.owner) if owner == 0]
-        sizes = [float(np.abs(best.rows.rows[j].coefficients).max(initial=0.0)) for j in own]
-        return bool((np.abs(best.duals[own]) * sizes > self.much).any())
+        return bool((np.abs(best.duals[own]) * best.rows.largest[own] > self.much).any())

@@ -347,11 +347,10 @@ def _by_search(oracle: Oracle, visits: Floats, first: int, last: int) -> tuple[F
     """Utility and rows (rows, searches) of the searches first..last-1."""
     layout = oracle.layout
     low, high = (int(layout.candidate_ptr[layout.search_ptr[s]]) for s in (first, last))
+    states = np.arange(low, high)
     search = layout.candidate_search[layout.state_candidate[low:high]] - first
     utility = np.bincount(search, layout.reward[low:high] * visits[low:high], minlength=last - first)
     values = np.zeros((len(oracle.rows), last - first))
     for j, row in enumerate(oracle.rows.rows):
-        inside = slice(*np.searchsorted(row.states, [low, high]))
-        states = row.states[inside]
-        values[j] = np.bincount(search[states - low], row.coefficients[inside] * visits[states], minlength=last - first)
+        values[j] = np.bincount(search, row.at(states) * visits[low:high], minlength=last - first)
     return utility.astype(np.float64), values

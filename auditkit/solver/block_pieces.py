@@ -180,13 +180,14 @@ def _arrays(piece: Any) -> Iterable[np.ndarray]:
 
 def _renumbered(rows: Sequence[Row], states: Ints) -> PieceRows:
     """Rows over some increasing states, which are numbered anew."""
-    nothing = np.zeros(0, dtype=np.int64)
-    owner = np.repeat(np.arange(len(rows)), [len(row.states) for row in rows])
-    entry = np.concatenate([nothing, *(row.states for row in rows)])
-    place = np.searchsorted(states, entry)
-    inside = np.append(states, -1)[place] == entry
-    coefficients = np.concatenate([np.zeros(0), *(row.coefficients for row in rows)])
-    return PieceRows(_ptr(np.bincount(owner[inside], minlength=len(rows))), place[inside], coefficients[inside])
+    dense = [row.at(states) for row in rows]
+    place = [np.flatnonzero(weights) for weights in dense]
+    coefficients = [weights[own] for weights, own in zip(dense, place, strict=True)]
+    return PieceRows(
+        _ptr(np.array([len(own) for own in place], dtype=np.int64)),
+        np.concatenate([np.zeros(0, dtype=np.int64), *place]),
+        np.concatenate([np.zeros(0), *coefficients]),
+    )
 
 
 def _ptr(sizes: Ints) -> Ints:

@@ -1,10 +1,9 @@
 """The one interface under every method: a policy goes in; for each block of searches its utility and rows come out.
 
-Blocks are ranges of searches, at most `MOST_BLOCKS` of about equal size; they depend on the data alone. States fall
-into *cells*, by the group of the candidate and by what a visit means (inspected, at a stage, selected). A row that
-weighs the states of each cell alike, as rows on numbers or rates by group do, is a sum over cells; what a policy yields
-is therefore kept as the count of each cell in each block, from which the value of any such row follows, whatever its
-coefficients. Other rows are added up by themselves, in the blocks that they touch.
+Blocks are ranges of searches, at most `MOST_BLOCKS` of about equal size; they depend on the data alone. Rows on numbers
+or rates by group are sums over cells (`model/state_cells.py`). What a policy yields is therefore kept as the count of
+each cell in each block, from which the value of any such row follows, whatever its coefficients. Other rows are added
+up by themselves, in the blocks that they touch.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auditkit.constraints.base import Rows
+from auditkit.constraints.base import CellRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, engine
 from auditkit.solver.box_kernels import Boxes, Weights
@@ -42,27 +41,17 @@ class Cells:
 
     def __init__(self, layout: Layout, ptr: Ints | None = None) -> None:
         self.ptr = block_ranges(layout) if ptr is None else ptr
-        means = layout.selecting + 4 * (layout.state_stage + 1)
-        means[layout.start] += 2
-        happen = np.flatnonzero(np.bincount(means))
-        number = np.zeros(happen[-1] + 1 if len(happen) else 1, dtype=np.int64)
-        number[happen] = np.arange(len(happen))
         self.label = layout.candidate_group
-        self.of_state = (number[means] + len(happen) * self.label[layout.state_candidate]).astype(np.int32)
-        self.count = len(happen) * (int(self.label.max(initial=0)) + 1)
-        self.sizes = np.bincount(self.of_state, minlength=self.count)
+        self.of_state, self.count = layout.cells.of_state, len(layout.cells)
+        self._cells = layout.cells
         self.types = Types.of_boxes(layout, self.label) if layout.only_boxes else None
 
     def weights(self, rows: Rows) -> tuple[Floats, Bools]:
         """The weight of each cell in each row, and for which rows that is all there is to say."""
         matrix, whole = np.zeros((len(rows), self.count)), np.zeros(len(rows), dtype=np.bool_)
         for j, row in enumerate(rows.rows):
-            cell = self.of_state[row.states]
-            matrix[j, cell] = row.coefficients
-            entries = np.bincount(cell, minlength=self.count)
-            whole[j] = np.array_equal(matrix[j, cell], row.coefficients) and bool(
-                ((entries == 0) | (entries == self.sizes)).all()
-            )
+            if (same := CellRow.like(row, self._cells)) is not None:
+                matrix[j], whole[j] = same.cell_weights, True
         return matrix, whole
 
     @staticmethod

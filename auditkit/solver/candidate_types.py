@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.base import CellRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
 
 Words = NDArray[np.uint64]
@@ -47,20 +47,18 @@ class Types:
         return replace(rows, rows=tuple(self._restricted(row) for row in rows.rows))
 
     def _restricted(self, row: Row) -> Row:
+        if isinstance(row, CellRow) or len(row.states) >= len(self.states):
+            weights = row.at(self.states)
+            own = np.flatnonzero(weights)
+            return Row(row.label, own, weights[own], row.sense, row.bound, row.by)
         if not len(row.states):
             return row
-        if len(row.states) < len(self.states):  # a short row is looked up among the states of types
-            order, states = self._sorted
-            found = np.minimum(np.searchsorted(states, row.states), len(states) - 1)
-            place = np.flatnonzero(states[found] == row.states)
-            own = order[found[place]]
-            back = np.argsort(own)
-            own, place = own[back], place[back]
-        else:
-            every = np.minimum(np.searchsorted(row.states, self.states), len(row.states) - 1)
-            own = np.flatnonzero(row.states[every] == self.states)
-            place = every[own]
-        return replace(row, states=own, coefficients=row.coefficients[place], tangent_at=None)
+        order, states = self._sorted  # a short row is looked up among the states of types
+        found = np.minimum(np.searchsorted(states, row.states), len(states) - 1)
+        place = np.flatnonzero(states[found] == row.states)
+        own = order[found[place]]
+        back = np.argsort(own)
+        return Row(row.label, own[back], row.coefficients[place[back]], row.sense, row.bound, row.by)
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Ints]:

@@ -88,7 +88,7 @@ def solve(
     else:
         mixture = Mixture.by_search(policies, found.lotteries)
     # a dual shifts rewards by itself times a coefficient
-    steepest = np.array([np.abs(row.coefficients).max(initial=0.0) for row in rows.with_cuts(cuts).rows])
+    steepest = rows.with_cuts(cuts).largest
     duals = np.where(without_noise(duals * steepest, float(np.abs(layout.reward).max(initial=0.0))) == 0, 0.0, duals)
     best = Optimum(
         rows=rows,

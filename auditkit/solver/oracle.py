@@ -133,11 +133,9 @@ class Oracle:
     @cached_property
     def scale(self) -> Floats:
         """The size of each row, for tolerances: its bound, its largest coefficient, its terms in the free optimum."""
-        visits = self.free_visits
-        weights = [np.abs(row.coefficients) for row in self.rows.rows]
-        terms = [dot(w, visits[row.states]) for w, row in zip(weights, self.rows.rows, strict=True)]
-        largest = [w.max(initial=0.0) for w in weights]
-        size = np.maximum(np.maximum(np.array(terms), np.array(largest)), np.abs(self.rows.bounds))
+        bounds = np.abs(self.rows.bounds)
+        terms = self.rows.sizes(self.free_visits) - bounds
+        size = np.maximum(np.maximum(terms, self.rows.largest), bounds)
         return np.where(size > 0, size, 1.0)
 
 

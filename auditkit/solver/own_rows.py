@@ -35,8 +35,9 @@ def searches_of(oracle: Oracle) -> Ints:
     """The search that each row belongs to, -1 for shared rows."""
     layout, found = oracle.layout, np.full(len(oracle.rows), -1)
     for j, row in enumerate(oracle.rows.rows):
-        if len(row.states):
-            first, last = layout.candidate_search[layout.state_candidate[row.states[[0, -1]]]]
+        states = row.states
+        if len(states):
+            first, last = layout.candidate_search[layout.state_candidate[states[[0, -1]]]]
             found[j] = first if first == last else -1
     return found
 

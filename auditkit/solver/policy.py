@@ -37,8 +37,8 @@ class Level:
         """R adjusted: objective * R - Theta' duals. Rows beyond the duals were added later and do not matter."""
         reward = self.objective * layout.reward
         for dual, row in zip(self.duals, rows.rows, strict=False):
-            if dual != 0.0:  # one product and one difference per entry, in the order of rows: `verify` repeats it
-                reward[row.states] -= dual * row.coefficients
+            if dual != 0.0:  # in the order of rows: `verify` repeats it
+                row.reduce(reward, dual)
         return reward
 
     def size(self, layout: Rewarded, rows: Rows) -> float:

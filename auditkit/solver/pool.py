@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auditkit.constraints.base import Rows
+from auditkit.constraints.base import CellRow, Rows
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.policy import Policy
@@ -35,7 +35,7 @@ class Pool:
 
     def _entries(self) -> int:
         kept = {id(policy.rows): policy.rows for policy, _ in self.found if policy.rows is not None}
-        return sum(len(row.states) for rows in kept.values() for row in rows.rows)
+        return sum(len(row.states) for rows in kept.values() for row in rows.rows if not isinstance(row, CellRow))
 
     def best(self, matrix: Floats, bounds: Floats, duals: Floats, most: int) -> list[tuple[Policy, Sums]]:
         """Policies that come nearest to the bound at some duals of rows with these weights of cells."""
