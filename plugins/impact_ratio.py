@@ -37,12 +37,12 @@ class ImpactRatio(OutcomeConstraint):
         rows = []
         named = (*(self.groups or ()), *(() if self.reference is None else (self.reference,)))
         for scope in self.scopes(layout, named or None):
-            y = scope.rates(layout, outcome)
+            rates = scope.rates(layout, outcome)
             groups = scope.groups(self.groups)
             references = groups if self.reference is None else scope.groups((self.reference,))
             for r, g in ((r, g) for r in references for g in groups if g != r):
                 label = f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}{scope.where}"
-                rows.append(Row.of(label, y[g] - self.minimum * y[r], ">=", 0, scope.by))
+                rows.append(rates.row(label, {g: 1, r: -self.minimum}, ">=", 0))
         return rows
 
 

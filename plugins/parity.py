@@ -40,13 +40,13 @@ class Parity(OutcomeConstraint):
         rows = []
         for scope in self.scopes(layout, self.groups):
             rates = scope.rates(layout, outcome, self.basis)
-            y = {group: rates[group] for group in scope.groups(self.groups)}
+            groups = scope.groups(self.groups)
             label = f"{self.on} parity {{}} {{}} {{}}{scope.where}".format
             if self.tolerance == 0:
-                rows += [Row.of(label(g, "=", h), y[g] - y[h], "==", 0, scope.by) for g, h in pairwise(y)]
+                rows += [rates.row(label(g, "=", h), {g: 1, h: -1}, "==", 0) for g, h in pairwise(groups)]
             else:
-                pairs = permutations(y, 2)
-                rows += [Row.of(label(g, "-", h), y[g] - y[h], "<=", self.tolerance, scope.by) for g, h in pairs]
+                pairs = permutations(groups, 2)
+                rows += [rates.row(label(g, "-", h), {g: 1, h: -1}, "<=", self.tolerance) for g, h in pairs]
         return rows
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from auditkit.constraints.base import CellRow, Constraint, Measure, Row
 from auditkit.errors import PluginError, blaming
-from auditkit.model.layout import Floats, Layout, dot
+from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.text import number
 
 LARGEST = 1e100
@@ -35,13 +35,14 @@ def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]
     for row in _listed(constraint, rows, "rows", "Row"):
         if not isinstance(row, Row):
             raise PluginError(constraint, f"{_named(constraint)}: rows must be of the class Row, not {row!r}")
-        with blaming(constraint, f"{_named(constraint)}, row {row.label!r},"):
-            row = replace(
-                row,
-                states=np.asarray(row.states),
-                coefficients=np.asarray(row.coefficients, dtype=np.float64),
-                bound=float(row.bound),
-            )
+        if not isinstance(row, CellRow):
+            with blaming(constraint, f"{_named(constraint)}, row {row.label!r},"):
+                row = replace(
+                    row,
+                    states=np.asarray(row.states),
+                    coefficients=np.asarray(row.coefficients, dtype=np.float64),
+                    bound=float(row.bound),
+                )
         if (wrong := row_flaw(row, layout)) is not None:
             raise PluginError(constraint, f"{_named(constraint)}, row {row.label!r}: {wrong}")
         found.append(CellRow.like(row, layout.cells) or row)
@@ -62,13 +63,14 @@ def row_flaw(row: Row, layout: Layout) -> str | None:
         return f"its sense is {row.sense!r}, not <=, == or >="
     if row.weights is not None and row.weights != layout.states:
         return _wrong_number(row.weights, layout)
-    if row.states.ndim != 1 or row.coefficients.shape != row.states.shape:
+    by_cell = isinstance(row, CellRow)
+    if not by_cell and (row.states.ndim != 1 or row.coefficients.shape != row.states.shape):
         return f"{row.coefficients.shape} coefficients for {row.states.shape} states; there must be as many"
-    if (wrong := _of_common(row, layout)) is not None:
+    if (wrong := _of_numbers(row) or (None if by_cell else _of_states(row.states, layout))) is not None:
         return wrong
-    if not np.isfinite(row.coefficients).all():
+    if not np.isfinite(row.cell_weights if isinstance(row, CellRow) else row.coefficients).all():
         return "a coefficient is not finite"
-    if max(np.abs(row.coefficients).max(initial=0.0), abs(row.bound)) > LARGEST:
+    if max(row.largest, abs(row.bound)) > LARGEST:
         return f"its numbers must not exceed {LARGEST:g}"
     return None
 
@@ -90,19 +92,23 @@ def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> l
             raise PluginError(constraint, f"{_named(constraint)}: measures must be of the class Measure")
         with blaming(constraint, f"{_named(constraint)}, measure {measure.label!r},"):
             measure = replace(measure, states=np.asarray(measure.states), bound=float(measure.bound))
-        wrong = "its sense must be <= or >=" if measure.sense not in ("<=", ">=") else _of_common(measure, layout)
+        wrong = "its sense must be <= or >=" if measure.sense not in ("<=", ">=") else _of_numbers(measure)
+        wrong = wrong or _of_states(measure.states, layout)
         if wrong is not None:
             raise PluginError(constraint, f"{_named(constraint)}, measure {measure.label!r}: {wrong}")
         found.append(_guarded(constraint, measure))
     return found
 
 
-def _of_common(part: Row | Measure, layout: Layout) -> str | None:
+def _of_numbers(part: Row | Measure) -> str | None:
     if not isinstance(part.label, str) or not part.label:
         return "it has no label"
     if not np.isfinite(part.bound):
         return f"its bound is {part.bound}"
-    states = part.states
+    return None
+
+
+def _of_states(states: Ints, layout: Layout) -> str | None:
     if states.ndim != 1 or (len(states) and not np.issubdtype(states.dtype, np.integer)):
         return "its states are not a list of numbers of states"
     if len(states) and (states[0] < 0 or states[-1] >= layout.states or (np.diff(states) <= 0).any()):

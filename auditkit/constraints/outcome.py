@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from auditkit.constraints.base import Constraint, Measure
+from auditkit.constraints.base import CellRow, Constraint, Measure, Row, Sense
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import comparable
-from auditkit.model.layout import Bools, Floats, Layout, Partition
+from auditkit.model.layout import Bools, Floats, Ints, Layout, Partition
 
 
 class OutcomeConstraint(Constraint):
@@ -104,16 +105,52 @@ class Scope:
             return np.ones(layout.states, np.bool_)
         return np.isin(self.partition.codes, list(self.cells.values()))[layout.state_candidate]
 
-    def rates(self, layout: Layout, outcome: Floats, basis: str = "rate") -> dict[str, Floats]:
-        """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
-        sizes = self.sizes if basis == "rate" else dict.fromkeys(self.cells, 1)
-        return {name: np.where(self.member(layout, name), outcome / sizes[name], 0.0) for name in self.cells}
+    def rates(self, layout: Layout, outcome: Floats, basis: str = "rate") -> Rates:
+        """How often candidates of each group reach an outcome, given as a weight of every state."""
+        return Rates(layout, self, outcome, self.sizes if basis == "rate" else dict.fromkeys(self.cells, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """Rates (or, with sizes of 1, numbers) of an outcome in the groups of a scope, from which rows are combined."""
+
+    layout: Layout
+    scope: Scope
+    outcome: Floats
+    sizes: Mapping[str, int]
+
+    def weights(self, group: str) -> Floats:
+        """For every state the weight whose product with p is the rate of a group."""
+        return np.where(self.scope.member(self.layout, group), self.outcome / self.sizes[group], 0.0)
+
+    def row(self, label: str, groups: Mapping[str, float], sense: Sense, bound: float) -> Row:
+        """A row on a sum of the rates of some groups, each times a factor."""
+        if self._by_cell is None:
+            weights = sum((factor * self.weights(group) for group, factor in groups.items()), np.zeros(()))
+            return Row.of(label, weights, sense, bound, self.scope.by)
+        outcome, code = self._by_cell
+        weights = np.zeros(len(outcome))
+        for group, factor in groups.items():
+            weights += np.where(code == self.scope.cells[group], factor * (outcome / self.sizes[group]), 0.0)
+        return CellRow(label, self.layout.cells, weights, sense, float(bound), self.scope.by)
+
+    @cached_property
+    def _by_cell(self) -> tuple[Floats, Ints] | None:
+        """The outcome in each cell and its group in the partition; None if states of a cell differ in either."""
+        cells, codes, own = self.layout.cells, self.scope.partition.codes, self.layout.candidate_group
+        code = np.full(len(self.layout.groups), -1, dtype=np.int64)
+        code[own] = codes
+        outcome = np.zeros(len(cells))
+        outcome[cells.of_state] = self.outcome
+        alike = np.array_equal(code[own], codes) and np.array_equal(outcome[cells.of_state], self.outcome)
+        return (outcome, code[cells.group]) if alike else None
 
 
 def group_rates(layout: Layout, outcome: Floats, basis: str = "rate", by: str | None = None) -> dict[str, Floats]:
     """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
     part = layout.partition(by)
-    return Scope(part, {name: code for code, name in enumerate(part.names)}).rates(layout, outcome, basis)
+    rates = Scope(part, {name: code for code, name in enumerate(part.names)}).rates(layout, outcome, basis)
+    return {name: rates.weights(name) for name in part.names}
 
 
 def group_code(layout: Layout, group: str) -> int:

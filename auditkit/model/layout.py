@@ -138,8 +138,8 @@ class Layout:
     candidate_ptr: Ints
     candidate_search: Ints
     candidate_group: Ints
-    state_candidate: Ints
-    state_stage: Ints
+    state_candidate: NDArray[np.int32]
+    state_stage: NDArray[np.int16]
     reward: Floats
     true_reward: Floats
     terminal: Bools
@@ -317,7 +317,7 @@ def lay_out(searches: Sequence[Search]) -> Layout:
         candidate_ptr=_offsets(sizes),
         candidate_search=np.repeat(np.arange(len(counts)), counts),
         candidate_group=np.array([group_code[cell] for cell in cells], dtype=np.int64),
-        state_candidate=np.repeat(np.arange(len(sizes)), sizes),
+        state_candidate=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
         state_stage=_codes(pieces, stage_code),
         reward=reward,
         true_reward=true,
@@ -334,13 +334,13 @@ def lay_out(searches: Sequence[Search]) -> Layout:
     )
 
 
-def _codes(pieces: list[_Piece], code: dict[str | None, int]) -> Ints:
+def _codes(pieces: list[_Piece], code: dict[str | None, int]) -> NDArray[np.int16]:
     """The stage of every state."""
-    known: dict[int, Ints] = {}
+    known: dict[int, NDArray[np.int16]] = {}
     for piece in pieces:
         if id(piece) not in known:
-            known[id(piece)] = np.array([code[stage] for stage in piece.stages], dtype=np.int64)
-    return np.asarray(_join([known[id(piece)] for piece in pieces], np.int64))
+            known[id(piece)] = np.array([code[stage] for stage in piece.stages], dtype=np.int16)
+    return np.asarray(_join([known[id(piece)] for piece in pieces], np.int16))
 
 
 def _offsets(lengths: Ints) -> Ints:
