@@ -256,7 +256,7 @@ class WelfareConstraint(OutcomeConstraint):
         """A measure of p from a function of the outcomes u and its gradient; a group's outcome is its members' sum."""
         weights = self.outcome(layout)
         states = np.flatnonzero(weights)
-        whose = layout.state_candidate[states]
+        whose: Ints = layout.state_candidate[states].astype(np.int64)
         count = len(layout.candidate_ids)
         if self.level == "group":
             partition = layout.partition(self.by)
