@@ -280,16 +280,23 @@ def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
 
 
 def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
-    """A solution against its instance, or a report (JSON, or the PDF that holds it) against its data."""
+    """A solution against its instance, or a report (JSON, the PDF that holds it, the page with it) against its data."""
     refuse_partial(claimed)
-    content = read_file(claimed)
-    if content.startswith(b"%PDF"):
+    content = shown = read_file(claimed)
+    if shown.startswith(b"%PDF"):
         from auditkit.report.pdf import attached
 
-        content = attached(content, str(claimed))
+        content = attached(shown, str(claimed))
+    elif shown[:15].lower() == b"<!doctype html>":
+        content = _written_with(claimed)
     document = parse_json(content, str(claimed))
     if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
-        return verify_report(document, subject, plugins, progress)
+        found = verify_report(document, subject, plugins, progress)
+        if shown is not content:
+            progress("setting the pages again")
+            checks, skipped = check_pages(shown, document, content, plugins, found.holds)
+            found = Verified((*found.checks, *checks), (*found.not_checked, *skipped))
+        return found
     if isinstance(subject, Query):
         what = "is a database: a solution is checked against its instance file"
         raise InputError(Problem(subject.shown, what, "auditkit verify SOLUTION.json INSTANCE.json"))
@@ -298,6 +305,47 @@ def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Prog
     rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
     progress("evaluating the policies again")
     return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
+
+
+def _written_with(page: Path) -> bytes:
+    """The document that was written with a page; of the text of a page alone nothing can be derived."""
+    beside = page.with_suffix(".json")
+    if not beside.is_file():
+        what = "is a page, which is checked with the JSON that was written with it"
+        raise InputError(Problem(str(page), what, f"put {beside.name} beside it, or verify the PDF"))
+    refuse_partial(beside)
+    return read_file(beside)
+
+
+def check_pages(
+    shown: bytes, report: dict[str, Any], content: bytes, plugins: Plugins, stands: bool
+) -> tuple[list[Check], list[str]]:
+    """Whether the pages of an HTML or PDF file are those of the report's document: they are made again and compared.
+
+    A page must be the same to the byte. A PDF need not be, as other versions of WeasyPrint, Pango and the fonts set it
+    otherwise: one that differs is not checked.
+    """
+    from auditkit.report import html, pdf
+
+    name = "the pages of the PDF" if shown.startswith(b"%PDF") else "the text of the page"
+    settings = report["config"].get("report", {})
+    if not stands:
+        return [], [f"{name}: the document does not stand"]
+    if settings.get("template_dir") is not None:
+        return [], [f"{name}: a theme made it, and only the document was checked"]
+    parts = settings.get("parts", "all")
+    pages = [html.render(report, sections=plugins.sections, parts=part) for part in dict.fromkeys((parts, "summary"))]
+    if not shown.startswith(b"%PDF"):
+        wanted, lines = pages[0].encode().splitlines(), shown.splitlines()
+        other = next((i for i, (a, b) in enumerate(zip(wanted, lines, strict=False), 1) if a != b), len(wanted) + 1)
+        return [Check(f"{name} is that of the document", pages[0].encode() == shown, f"differs at line {other}")], []
+    try:
+        if any(pdf.render(page, content, report["created"]) == shown for page in pages):
+            return [Check(f"{name} are those of the document", True)], []
+        why = "set here they are other bytes (other fonts, another WeasyPrint, or changed)"
+    except pdf.PdfUnavailable:
+        why = "no PDF can be made here"
+    return [], [f"{name}: {why}; only the document inside was checked"]
 
 
 def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
@@ -373,10 +421,12 @@ def _without_needed_intervals(part: dict[str, Any] | None) -> dict[str, Any] | N
 def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:
     """Each part of a report against the same part of a report that was made again of the same data."""
     found = json.loads(text_of(again))
-    claimed = {**report, "input": {**report["input"], "path": found["input"]["path"]}}
-    parts = [part for part in dict.fromkeys([*claimed, *found]) if part not in UNDERIVED]
-    checks = []
-    for part in parts:
-        noise = 0.0 if part in MEASURED else NOISE
-        checks.append(same_numbers(part, claimed.get(part), found.get(part), noise=noise))
-    return checks
+    parts = [part for part in dict.fromkeys([*report, *found]) if part not in UNDERIVED]
+    return [compare_part(part, report.get(part), found.get(part)) for part in parts]
+
+
+def compare_part(part: str, claimed: Any, found: Any) -> Check:
+    """One part of a report, word by word and number by number; the path of the data is what the user calls it."""
+    if part == "input" and isinstance(claimed, dict) and isinstance(found, dict):
+        claimed = {**claimed, "path": found["path"]}
+    return same_numbers(part, claimed, found, noise=0.0 if part in MEASURED else NOISE)

@@ -11,6 +11,7 @@ import copy
 import json
 import os
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,6 @@ from auditkit.report import findings, html
 from auditkit.report.audit import text_of
 from auditkit.report.document import dump
 from auditkit.report.people import in_general
-from auditkit.verification import NOISE, same_numbers
 from support.audit_helpers import HEADER, plugins, rows, save
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
@@ -387,7 +387,7 @@ def changed(document: Doc, path: tuple[str | int, ...]) -> Doc:
     for key in path[:-1]:
         place = place[key]
     number = place[path[-1]]
-    place[path[-1]] = number + 1 if isinstance(number, int) else number * (1 + 1e-6) + 1e-6
+    place[path[-1]] = number + 1 if isinstance(number, int) else number + 1e-6 * (1 + abs(number))
     return other
 
 
@@ -410,8 +410,7 @@ def test_verify_notices_every_number_that_is_changed(people: Path) -> None:
         for path in {found[0], found[len(found) // 2], found[-1]}:
             part = {str(path[0]): document[path[0]]}
             other = changed(part, path)
-            noise = 0.0 if path[0] in pipeline.MEASURED else NOISE
-            assert not same_numbers(str(path[0]), other[path[0]], part[path[0]], noise=noise).holds, path
+            assert not pipeline.compare_part(str(path[0]), other[path[0]], part[path[0]]).holds, path
     assert given < 60
     for part in ("scope", "disparity", "frontier", "sections", "constrained"):  # and through the whole of it
         path = next(found[-1] for kind, found in kinds.items() if kind[0] == part)
@@ -425,17 +424,25 @@ def test_verify_notices_every_number_that_is_changed(people: Path) -> None:
 def test_a_forged_headline_is_noticed_in_json_and_pdf(auditkit: Any, tmp_path: Path) -> None:
     people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
     (tmp_path / "quick.toml").write_text("[report]\nreplicates = 0\n")
-    done = auditkit("report", people, "--config", "quick.toml", "--format", "pdf,json")
+    done = auditkit("report", people, "--config", "quick.toml", "--format", "html,pdf,json")
     assert done.code == 0
     if done.err:
         pytest.skip("there is no Pango here")
-    stands = auditkit("verify", "people.audit.pdf", people)
-    assert (stands.code, stands.err) == (0, "")
-    assert f"not checked: {pipeline.GIVEN}" in stands.out
-    document = json.loads((tmp_path / "people.audit.json").read_text())
-    document["disparity"]["tables"][0]["groups"][0]["selected"] += 1
+    page = tmp_path / "people.audit.html"
+    for name in ("people.audit.pdf", "people.audit.summary.pdf", "people.audit.html"):
+        stands = auditkit("verify", name, people)
+        assert (stands.code, stands.err) == (0, ""), stands.out
+        assert f"not checked: {pipeline.GIVEN}" in stands.out
+        assert stands.out.count("not checked") == 1
+    text = (tmp_path / "people.audit.json").read_text()
+    document = json.loads(text)
     from auditkit.report import pdf
 
+    (tmp_path / "pages.pdf").write_bytes(pdf.render("<p>Nothing was found.</p>", text.encode(), document["created"]))
+    pages = auditkit("verify", "pages.pdf", people)
+    assert pages.code == 0
+    assert "not checked: the pages of the PDF: set here they are other bytes" in pages.out
+    document["disparity"]["tables"][0]["groups"][0]["selected"] += 1
     (tmp_path / "forged.pdf").write_bytes(pdf.render("<p>report</p>", dump(document).encode(), document["created"]))
     falls = auditkit("verify", "forged.pdf", people)
     assert falls.code == 1
@@ -444,6 +451,25 @@ def test_a_forged_headline_is_noticed_in_json_and_pdf(auditkit: Any, tmp_path: P
     none = auditkit("verify", "empty.pdf", people)
     assert none.code == 2
     assert "there is no report inside" in none.err
+    number = re.search(r"<td[^>]*>(\d+)</td>", page.read_text())
+    assert number is not None
+    page.write_text(page.read_text().replace(number[0], number[0].replace(number[1], f"{number[1]}1"), 1))
+    other = auditkit("verify", page, people)
+    assert other.code == 1
+    assert "does not stand: the text of the page is that of the document: differs at line" in other.out
+    (tmp_path / "people.audit.json").unlink()
+    alone = auditkit("verify", page, people)
+    assert alone.code == 2
+    assert "put people.audit.json beside it" in alone.err
+
+
+def test_several_reports_inside_a_pdf_are_refused_at_the_second() -> None:
+    from auditkit.report import pdf
+
+    streams = [b"stream\n" + zlib.compress(pdf._OPENING + b"%d" % i + b" " * 1_000_000) for i in (1, 1, 2)]
+    assert pdf.attached(b"%PDF" + b"".join(streams[:2]), "x").startswith(pdf._OPENING + b"1")
+    with pytest.raises(InputError, match="there are several reports inside"):
+        pdf.attached(b"%PDF" + b"".join(streams), "x")
 
 
 def test_settings_are_checked_by_name(tmp_path: Path) -> None:

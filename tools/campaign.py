@@ -333,6 +333,53 @@ def _left_a_fault(place: Path, *arguments: str) -> int:
     return fault is not None
 
 
+def forged(folder: Path, limits: Limits) -> Result:
+    """Every number, word and yes or no of a report's document, changed one at a time, against the report made again."""
+    from auditkit import pipeline, plugin_manager
+    from auditkit.config import check
+
+    result = Result("forged reports: every number, text and yes or no of the sample's document, changed one at a time")
+    data = ROOT / "sample_data" / "hiring.csv"
+    if limits.seconds < 5:
+        data = save(folder / "people.csv", rows(searches=6, each=7))
+    found = json.loads(pipeline.text_of(pipeline.audit(data, check({"source": None}), plugin_manager.load(()))))
+    given = 0
+    for part, value in found.items():
+        holder = {part: json.loads(json.dumps(value))}
+        for owner, key in leaves(holder):
+            before = owner[key]
+            if part in pipeline.UNDERIVED or (part, key) == ("input", "path"):
+                given += 1
+                continue
+            owner[key] = forgery(before)
+            result.tried += 1
+            if pipeline.compare_part(part, holder[part], value).holds:
+                result.failed.append(f"{part}: {key} {before!r} -> {owner[key]!r}")
+            owner[key] = before
+    result.note = f"{given} more are what a report says of its own making, which `verify` lists as not checked"
+    return result
+
+
+def leaves(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Where the single values of a document are: what holds them, and at which key."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, dict | list):
+            yield from leaves(item)
+        else:
+            yield value, key
+
+
+def forgery(value: Any) -> Any:
+    """Another value of the same kind, close to it; a zero for what is missing."""
+    if value is None:
+        return 0
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    return f"{value}." if isinstance(value, str) else value + 1e-6 * (1 + abs(value))
+
+
 def in_one_process(folder: Path, limits: Limits) -> Result:
     """Many audits one after the other in one process: what they need must not grow."""
     result = Result(f"{limits.repeats} audits in one process")
@@ -401,6 +448,7 @@ ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "killed-runs": killed_runs,
     "killed-runs-postgresql": killed_runs_in_postgresql,
     "ended": ended_reports,
+    "forged": forged,
     "many-audits": many_audits,
     "one-process": in_one_process,
     "other-user": other_user,

@@ -21,7 +21,7 @@ from auditkit.cli.options import (
 
 
 @click.command()
-@click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json|REPORT.pdf")
+@click.argument("claimed", type=click.Path(path_type=Path), metavar="SOLUTION.json|REPORT.json|REPORT.pdf|REPORT.html")
 @click.argument("subject", type=DataType(path_type=Path), metavar="INSTANCE.json|DATA")
 @query_option
 @plugin_options
@@ -31,8 +31,8 @@ def verify(claimed: Path, subject: str | Path, query: str | None, as_json: bool,
     """Check a solution or a report without the code that found it.
 
     Policies are evaluated again by other algorithms and bounds re-derived from the duals. A report is also made once
-    more from its data and compared number by number; of a PDF the document inside is read. Exits with 1 if any claim
-    does not stand.
+    more from its data and compared number by number: the JSON, the document inside a PDF, or the JSON beside a page.
+    Pages are made again too, and compared. What was not checked is said. Exits with 1 if any claim does not stand.
     """
     with working("verifying", quiet) as say:
         from auditkit.config import Config

@@ -23,10 +23,12 @@ VARIANT = "pdf/a-3a"
 ATTACHMENT = "report.json"
 PACKAGES = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0")
 EPOCH = "SOURCE_DATE_EPOCH"
-MOST_ATTACHED = 1 << 28
+MOST_ATTACHED = 1 << 26
 """Bytes of a document that is unpacked from a PDF."""
 
 _OPENING = b'{\n "format": "auditkit-report/'
+
+_NAME = "name a PDF that auditkit report has written, or its JSON"
 
 UA = b"""\
 <rdf:Description xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/" rdf:about="" pdfuaid:part="1" />
@@ -81,22 +83,24 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
 
 def attached(content: bytes, place: str) -> bytes:
     """The document inside a PDF that `render` wrote. Every stream is looked at: no PDF library is needed for that."""
-    found = set()
+    found: bytes | None = None
     for start in re.finditer(rb"stream\r?\n", content):
-        unpacking = zlib.decompressobj()
+        rest = memoryview(content)[start.end() :]
         try:
-            if not unpacking.decompress(content[start.end() : start.end() + 4096], 64).startswith(_OPENING):
+            if not zlib.decompressobj().decompress(rest[:4096], 64).startswith(_OPENING):
                 continue
             unpacking = zlib.decompressobj()
-            found.add(unpacking.decompress(content[start.end() :], MOST_ATTACHED))
+            document = unpacking.decompress(rest, MOST_ATTACHED)
         except zlib.error:
             continue
         if not unpacking.eof:
             raise InputError(Problem(place, "the document inside is too large or cut off", "verify the JSON beside it"))
-    if len(found) != 1:
-        what = "there are several reports inside" if found else "there is no report inside"
-        raise InputError(Problem(place, what, "name a PDF that auditkit report has written, or its JSON"))
-    return found.pop()
+        if found is not None and found != document:  # at once: a thousand of them would fill the memory
+            raise InputError(Problem(place, "there are several reports inside", _NAME))
+        found = document
+    if found is None:
+        raise InputError(Problem(place, "there is no report inside", _NAME))
+    return found
 
 
 def _accessible(_: Any, made: Any) -> None:
