@@ -7,6 +7,7 @@ knows what may stand in them.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from datetime import date
@@ -193,10 +194,19 @@ def read(path: Path) -> Config:
     return place(parse(path)[1], path)
 
 
+MOST_BYTES, MOST_DOTS = 500_000, 30
+_PART = rb"""(?:[A-Za-z0-9_-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')[ \t]*+"""
+_LONG_KEY = re.compile(rb"(?<![A-Za-z0-9_-])(?:%b\.[ \t]*+){%d}" % (_PART, MOST_DOTS))
+"""Python's reader of TOML needs gigabytes for a key of some ten thousand parts."""
+
+
 def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
     """A TOML file: what it is, byte by byte, and what it holds."""
     try:
         text = read_regular(path)
+        if len(text) > MOST_BYTES or _LONG_KEY.search(text):
+            what = f"is longer than {MOST_BYTES:,} bytes, or has a key of more than {MOST_DOTS} parts"
+            raise InputError(Problem(str(path), what, "name a file of settings; auditkit init DATA writes one"))
         return text, tomllib.loads(text.decode("utf-8-sig").replace("\r\n", "\n"))
     except FileNotFoundError:
         raise InputError(Problem(str(path), "there is no such file", "auditkit init DATA writes one")) from None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LAST_ROW = 1_048_576
 MOST_CELLS = 50_000_000
+MOST_PARTS = 10_000
 
 
 class Excel(Reader):
@@ -33,8 +34,11 @@ class Excel(Reader):
 
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                unpacked = sum(part.file_size for part in archive.infolist())
-            limits.check_expansion(place, len(data), unpacked)
+                parts = archive.infolist()
+            limits.check_expansion(place, len(data), sum(part.file_size for part in parts))
+            if len(parts) > MOST_PARTS:
+                what = f"has {len(parts):,} parts inside, and no workbook has so many"
+                raise InputError(Problem(place, what, "export the table again, as CSV"))
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
             try:
                 return {sheet.title: _frame(place, sheet) for sheet in book.worksheets}

@@ -26,7 +26,18 @@ def campaign() -> Any:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, signals and /proc")
 @pytest.mark.parametrize(
     "name",
-    ["files", "instances", "solutions", "specs", "settings", "forged", "many-audits", "one-process", "other-user"],
+    [
+        "files",
+        "instances",
+        "solutions",
+        "specs",
+        "settings",
+        "exhausting",
+        "forged",
+        "many-audits",
+        "one-process",
+        "other-user",
+    ],
 )
 def test_a_short_run_of_each_attack_holds(campaign: Any, name: str) -> None:
     limits = campaign.Limits(1.0, random.Random(7), audits=4, repeats=12)

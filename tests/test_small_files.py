@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from auditkit.config import parse
 from auditkit.data import load
 from auditkit.data.file_limits import LONGEST_CELL, LONGEST_LINE, MOST_BLANK_ROWS, MOST_COLUMNS
 from auditkit.data.read_file import read as read_with
@@ -71,6 +72,13 @@ def laughs(path: Path) -> Path:
     return with_rows(path, cell("&a9;"), f'<!DOCTYPE x [<!ENTITY a0 "ha">{entities}]>')
 
 
+def many_parts(path: Path) -> Path:
+    with zipfile.ZipFile(book(path), "a") as archive:
+        for i in range(20_000 - len(archive.namelist())):
+            archive.writestr(f"x{i}", "")
+    return path
+
+
 def repeated(path: Path) -> Path:
     """120 million rows of the same three values."""
     n = 4_000_000
@@ -108,6 +116,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "cell.xlsx": (lambda p: with_rows(p, cell("x" * 9_000_000)), "a cell holds 9,000,000 characters"),
     "bomb.xlsx": (lambda p: with_rows(p, cell("x" * 200_000_000)), "would unpack from"),
     "laughs.xlsx": (laughs, "is not a readable .xlsx file"),
+    "parts.xlsx": (many_parts, "has 20,000 parts inside"),
     "cell.csv": (text(TEXT + "4," + "x" * 10_000_000 + ",1\n"), "row 5: is a line of more than 1,000,000 bytes"),
     "lines.csv": (text(TEXT + '4,"' + "x\n" * 5_000_000 + '",1\n'), "a cell holds too many characters"),
     "open.csv": (text(TEXT + '4,"' + "x,1\n" * 2_000_000), "look for a quotation mark that is never closed"),
@@ -196,3 +205,28 @@ def test_a_nul_anywhere_in_a_file_is_found(tmp_path: Path, encoding: str) -> Non
     path.write_bytes((TEXT * 40_000 + "4,F\0emale,1\n" + TEXT).encode(encoding))
     with pytest.raises(InputError, match=r"row 160001: holds a NUL character"):
         read_with(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        ".".join("a" * 50_000) + " = 1",
+        f"[{'.'.join('a' * 50_000)}]",
+        "x = {" + " . ".join(['"a\\"b"'] * 50_000) + " = 1}",
+        ".".join(["'a'"] * 50_000) + " = 1",
+        "\n".join(f"k{i} = 1" for i in range(60_000)),
+        "#" * 600_000,
+    ],
+    ids=["bare", "table", "inline", "quoted", "many", "long"],
+)
+def test_a_file_of_settings_that_no_settings_need(tmp_path: Path, content: str) -> None:
+    """Python's reader would need ten gigabytes for the first."""
+    (tmp_path / "audit.toml").write_text(content)
+    with pytest.raises(InputError, match="is longer than 500,000 bytes, or has a key of more than 30 parts"):
+        parse(tmp_path / "audit.toml")
+
+
+def test_settings_within_the_limits_are_read(tmp_path: Path) -> None:
+    query = "SELECT " + ", ".join(f"a.b{i}" for i in range(500))
+    (tmp_path / "audit.toml").write_text(f'query = "{query}"\n# {"-" * 100_000}\n# {"." * 1000}\n')
+    assert parse(tmp_path / "audit.toml")[1] == {"query": query}

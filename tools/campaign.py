@@ -23,6 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -47,8 +48,11 @@ MENDED = (
     ("verify accepted changed headlines", "it makes the report once more and compares every number", "test_pipeline"),
     ("passwords of database URLs in messages", "one function shows URLs and scrubs texts", "test_scheduled_history"),
     ("a clock that jumped removed records", "jumps remove nothing and make nothing older", "test_scheduled_run"),
-    ("a killed report left some of its files", "files appear together or not at all", "test_written_together"),
+    ("a killed report left some of its files", "the next command completes or takes back", "test_written_together"),
+    ("verify did not look at the pages", "made again from the document and compared", "test_pipeline"),
     ("small files that exhaust the machine", "limits before memory is spent", "test_small_files"),
+    ("a key of 50,000 parts in audit.toml took 10 GB", "limits before it is parsed", "test_small_files"),
+    ("many reports inside one PDF filled the memory", "refused at the second", "test_pipeline"),
     ("hidden sheets read in place of visible ones", "read only by name, and said", "test_small_files"),
     ("control characters and direction marks in names", "escaped wherever text leaves", "test_printed_text"),
     ("the order of rows changed the report", "ties are broken by content", "test_printed_text"),
@@ -67,6 +71,8 @@ class Result:
     tried: int = 0
     failed: list[str] = field(default_factory=list)
     note: str = ""
+    measured: list[tuple[str, str, float, float, str]] = field(default_factory=list)
+    """What was refused: name, size, seconds, megabytes, and the reason."""
 
 
 @dataclass(frozen=True)
@@ -333,6 +339,66 @@ def _left_a_fault(place: Path, *arguments: str) -> int:
     return fault is not None
 
 
+MOST_SECONDS, MOST_MEGABYTES = 2.0, 500.0
+MEASURED = """
+import sys, time
+from auditkit.cli import invoke
+def once(*arguments):
+    begin = time.perf_counter()
+    code = invoke(list(arguments))
+    peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    return code, time.perf_counter() - begin, int(peak.split()[1]) / 1000
+print(*once("check", sys.argv[1])[1:], *once(*sys.argv[2:]))
+"""
+
+
+def exhausting(folder: Path, limits: Limits) -> Result:
+    """Small files that would fill the memory or never end: what refusing them takes, in a process for each."""
+    from test_small_files import ATTACKS as SMALL_FILES
+
+    result = Result(f"small files that exhaust a machine, refused within {MOST_SECONDS:g} s and {MOST_MEGABYTES:g} MB")
+    (folder / "people.csv").write_text(PEOPLE)
+    calls = {}
+    for name, (make, _) in itertools.islice(SMALL_FILES.items(), 2 if limits.seconds < 5 else None):
+        calls[name] = ("check", str(make(folder / name)))
+    os.mkfifo(folder / "pipe.csv")
+    (folder / "nested.json").write_bytes(b"[" * 5_000_000)
+    (folder / "bomb.pdf").write_bytes(bombs_in_a_pdf())
+    calls["a FIFO"] = ("check", str(folder / "pipe.csv"))
+    calls["/dev/zero"] = ("check", "/dev/zero")
+    for name in ("nested.json", "bomb.pdf"):
+        calls[f"{name} to verify"] = ("verify", str(folder / name), str(folder / "people.csv"))
+    calls["nested.json to solve"] = ("solve", str(folder / "nested.json"))
+    for name, arguments in calls.items():
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", MEASURED, str(folder / "people.csv"), *arguments],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        load, memory, code, seconds, megabytes = map(float, done.stdout.split()[-5:])
+        path = Path(arguments[1])
+        size = f"{path.stat().st_size:,} bytes" if path.is_file() else ""
+        reason = done.stderr.strip().partition(": ")[2].replace(f"{folder}/", "").replace("|", "\\|")
+        result.tried += 1
+        result.measured.append((name, size, seconds, megabytes, reason))
+        result.note = f"libraries take {load:.1f} s and {memory:.0f} MB before"
+        if code != 2 or seconds > MOST_SECONDS or megabytes > MOST_MEGABYTES:
+            result.failed.append(f"{name}: exit code {code:g}, {seconds:.1f} s, {megabytes:.0f} MB, {reason}")
+    return result
+
+
+def bombs_in_a_pdf() -> bytes:
+    """Streams that begin like a report and unpack to sixty megabytes each."""
+    streams = []
+    for number in range(40):
+        packing = zlib.compressobj(9)
+        text = packing.compress(b'{\n "format": "auditkit-report/2", "x": %d' % number)
+        text += b"".join(packing.compress(b" " * 1_000_000) for _ in range(60)) + packing.flush()
+        streams.append(b"stream\n" + text + b"endstream\n")
+    return b"%PDF-1.7\n" + b"".join(streams)
+
+
 def forged(folder: Path, limits: Limits) -> Result:
     """Every number, word and yes or no of a report's document, changed one at a time, against the report made again."""
     from auditkit import pipeline, plugin_manager
@@ -448,6 +514,7 @@ ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "killed-runs": killed_runs,
     "killed-runs-postgresql": killed_runs_in_postgresql,
     "ended": ended_reports,
+    "exhausting": exhausting,
     "forged": forged,
     "many-audits": many_audits,
     "one-process": in_one_process,
@@ -463,12 +530,28 @@ def attack(name: str, limits: Limits) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+REFUSED = """
+## Small files that exhaust a machine
+
+Each is refused in a process of its own; the time is that of the command after the libraries are loaded, the memory the
+peak of the whole process with them.
+
+| file | size | time | peak memory | refused with |
+| --- | --- | --- | --- | --- |
+"""
+
+
 def page(results: list[Result], seconds: float, seed: int) -> str:
     """docs/reliability.md."""
     rows = []
     for r in results:
         note = r.note or ("see below" if r.failed else "")
         rows.append(f"| {r.what} | {r.tried:,} | {r.tried - len(r.failed):,} | {note} |\n")
+    refused = [
+        f"| {name} | {size} | {seconds:.2f} s | {megabytes:.0f} MB | {reason} |\n"
+        for r in results
+        for name, size, seconds, megabytes, reason in r.measured
+    ]
     faults = [f"- {r.what}: `{fault[:200]}`\n" for r in results for fault in r.failed[:3]]
     mended = [f"| {what} | {how} | `tests/{test}.py` |\n" for what, how, test in MENDED]
     when = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
@@ -479,6 +562,7 @@ def page(results: list[Result], seconds: float, seed: int) -> str:
         "## Tried and held\n\n| attack | tried | held | |\n| --- | --- | --- | --- |\n"
         + "".join(rows)
         + ("\n## Did not hold\n\n" + "".join(faults) if faults else "")
+        + (REFUSED + "".join(refused) if refused else "")
         + "\n## Mended\n\nEach of these was found by attacking, and has a test that attacks it again.\n\n"
         "| what did not hold | now | test |\n| --- | --- | --- |\n" + "".join(mended)
     )

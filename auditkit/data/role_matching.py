@@ -6,6 +6,7 @@ Names of an earlier tier go first, and whole names before names that are part of
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 import pandas as pd
@@ -44,11 +45,13 @@ def best_of(found: list[Match]) -> list[Match]:
     return [match for match in found if match.rank == top]
 
 
-def by_name(name: str) -> list[Match]:
+@lru_cache(maxsize=10_000)
+def by_name(name: str) -> tuple[Match, ...]:
     """The roles that a name suggests, whatever the values are."""
     words = plain(name)
     # `Person : Gender`: what stands before the colon says of whom
     short = plain(name.rpartition(" : ")[2]) or words
+    joined = (words.replace(" ", ""), short.replace(" ", ""))
     tables = [(role, "", tiers) for role, tiers in NAMES.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in GROUP_NAMES.items()]
     found = []
@@ -56,12 +59,12 @@ def by_name(name: str) -> list[Match]:
         matches = []
         for tier, names in enumerate(tiers):
             for known in names:
-                whole = known.replace(" ", "") in (words.replace(" ", ""), short.replace(" ", ""))
+                whole = known.replace(" ", "") in joined
                 if whole or _holds(words, known, role):
                     matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
         if matches:
             found.append(min(matches, key=lambda match: match.closeness))
-    return found
+    return tuple(found)
 
 
 def _holds(words: str, known: str, role: str) -> bool:
