@@ -58,8 +58,11 @@ def test_boxes_are_evaluated_as_chains_are(seed: int, levels: int) -> None:
     inside = np.isin(layout.candidate_search[layout.state_candidate], some)
     np.testing.assert_array_equal(one.visits(some), np.where(inside, one.visits(), 0.0))
     group = layout.candidate_group
+    together = [prepared.selection_laws(np.arange(7), group, 3) for prepared in (one, other)]
     for search in range(7):
-        np.testing.assert_array_equal(one.selection_law(search, group, 3), other.selection_law(search, group, 3))
+        law = one.selection_law(search, group, 3)
+        for same in (other.selection_law(search, group, 3), together[0][search], together[1][search]):
+            np.testing.assert_array_equal(law, same)
         for a, b in zip(one.inspection_law(search, group, 3), other.inspection_law(search, group, 3), strict=True):
             np.testing.assert_array_equal(a, b)
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from auditkit.compare.expost import ExPost, Grid, histogram, sum_of
+from auditkit.compare.convolution import Grid, sum_of
+from auditkit.compare.expost import ExPost, histogram
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.binding import make
@@ -131,23 +132,17 @@ def test_laws_are_those_of_everything_that_can_happen(keys: list[dict[str, Any]]
     assert unfilled.mean == pytest.approx(optimum.outcome.unfilled_capacity, abs=1e-9)
 
 
-def test_laws_do_not_depend_on_how_groups_are_merged(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_searches_with_too_many_outcomes_have_no_law_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     instance = random_instance(3, searches=4, candidates=5, capacity=2, groups="XYZ")
     optimum = solve(instance, [make(KINDS, {"type": "parity"})]).constrained
     assert optimum is not None
-    parts = Parts.of(optimum.rows, instance.layout)
-
-    def laws() -> list[Any]:
-        chance = ExPost(instance.layout, optimum.rows, optimum.mixture, parts)
-        return [chance.slack(j) for j in range(len(optimum.rows))]
-
-    joint = laws()
+    chance = ExPost(instance.layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, instance.layout))
+    assert all(chance.reason(j) is None for j in range(len(optimum.rows)))
     monkeypatch.setattr("auditkit.compare.expost.MOST_JOINT", 0)
-    for one, other in zip(joint, laws(), strict=True):
-        np.testing.assert_allclose(one.probabilities, other.probabilities, atol=1e-14)
-        assert (one.mean, one.sd, one.outside) == pytest.approx((other.mean, other.sd, other.outside), abs=1e-13)
     monkeypatch.setattr("auditkit.compare.expost.MOST_CELLS", 0)
-    assert laws() == [None, None]
+    for j in range(len(optimum.rows)):
+        assert chance.slack(j) is None
+        assert "too many joint outcomes" in str(chance.reason(j))
 
 
 def test_a_large_capacity_is_no_obstacle() -> None:
@@ -249,7 +244,7 @@ def test_large_tables_are_put_on_fewer_counts_with_the_same_mean_and_deviation(m
     assert optimum is not None
     parts = Parts.of(optimum.rows, instance.layout)
     exact = ExPost(instance.layout, optimum.rows, optimum.mixture, parts).slack(0)
-    monkeypatch.setattr("auditkit.compare.expost.MOST_GRID", 200)
+    monkeypatch.setattr("auditkit.compare.convolution.MOST_GRID", 200)
     coarse = ExPost(instance.layout, optimum.rows, optimum.mixture, parts).slack(0)
     assert exact is not None and coarse is not None
     assert exact.error == 0 < coarse.error < 0.3 * exact.sd
@@ -262,8 +257,9 @@ def test_convolutions_agree_however_they_are_formed(products: int, monkeypatch: 
     rng = np.random.default_rng(1)
     tables = [rng.dirichlet(np.ones(12)).reshape(3, 4) for _ in range(9)]
     expected = sum_of(tables)
-    monkeypatch.setattr("auditkit.compare.expost.FEW", 0)
-    monkeypatch.setattr("auditkit.compare.expost.MOST_PRODUCTS", products)
+    monkeypatch.setattr("auditkit.compare.convolution.SMALL", 0)
+    monkeypatch.setattr("auditkit.compare.convolution.FEW", 0)
+    monkeypatch.setattr("auditkit.compare.convolution.MOST_PRODUCTS", products)
     found = sum_of(tables)
     assert (found.first, found.second) == (expected.first, expected.second)
     np.testing.assert_allclose(found.chance, expected.chance, atol=1e-15)

@@ -11,19 +11,18 @@ the whole firm, the law is the weighted sum of such convolutions.) The realised 
 is a function of the two counts, so mean, standard deviation, histogram and the chance of a miss need no simulation.
 Rows on later stages, on values, or with more than two different coefficients have no such law here; `reason` says so.
 
-Only non-negative numbers are added and multiplied, or large tables by FFT, whose errors are below 1e-15. Margins with
-less than `NEGLIGIBLE` of the mass are cut off, which is less than the rounding of what remains. A table of more than
-`MOST_GRID` counts is put on every second one of them: what lies between is shared by its neighbours so that means
-stay, and what this adds to the variance is counted (`error`, taken off the standard deviation again).
+Where a table has too many counts it is put on a coarser grid (`convolution.py`); what this adds to the variance is
+stated (`error`) and taken off the standard deviation again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from auditkit.compare.convolution import Grid, sum_of
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
@@ -35,9 +34,8 @@ BINS = 40
 TAIL = 5e-5
 """Bins span what lies between these quantiles on either side; what lies beyond is counted in the outer bins."""
 
-NEGLIGIBLE = 1e-18
 MOST_JOINT = 300_000
-"""Largest table of joint counts that is laid out for one search; beyond, groups are merged for each row anew."""
+"""Joint counts of a search up to which its law costs nearly nothing."""
 
 MOST_CELLS = 250_000_000
 """Work for one row's law within searches of large capacity beyond which it is not computed."""
@@ -45,12 +43,8 @@ MOST_CELLS = 250_000_000
 MOST_STEPS = 20_000_000_000
 """The same for searches with limits, whose tables are mostly empty."""
 
-MOST_GRID = 2_000_000
-"""Joint counts of the whole firm that are told apart; beyond, only every second one is."""
-
-FEW, MOST_PRODUCTS, FFT_ROUNDING = 32, 2_000_000, 1e-15
-"""Outcomes that are shifted one by one; products up to which tables are convolved directly; what FFTs err by."""
-
+FEW = 32
+"""About so many outcomes of a set are possible at a time."""
 
 Groups = tuple[int, ...]
 
@@ -84,88 +78,6 @@ class Unfilled:
         return float(self.counts @ self.probabilities)
 
 
-@dataclass(frozen=True, eq=False)
-class Grid:
-    """Joint law of two counts: chance of (first + step[0] i, second + step[1] j); `spread` is variance due to steps."""
-
-    first: int
-    second: int
-    chance: Floats
-    step: tuple[int, int] = (1, 1)
-    spread: tuple[float, float] = (0.0, 0.0)
-
-    def plus(self, other: Grid) -> Grid:
-        """The law of the sum with independent counts."""
-        one, two = self, other
-        for axis in (0, 1):
-            while one.step[axis] < two.step[axis]:
-                one = one.coarser(axis)
-            while two.step[axis] < one.step[axis]:
-                two = two.coarser(axis)
-        spread = (one.spread[0] + two.spread[0], one.spread[1] + two.spread[1])
-        chance, negligible = _convolution(one.chance, two.chance)
-        total = Grid(one.first + two.first, one.second + two.second, chance, one.step, spread).trimmed(negligible)
-        while total.chance.size > MOST_GRID:
-            total = total.coarser(int(total.chance.shape[1] > total.chance.shape[0]))
-        return total
-
-    def trimmed(self, negligible: float = NEGLIGIBLE) -> Grid:
-        a, b = _inside(self.chance.sum(axis=1), negligible), _inside(self.chance.sum(axis=0), negligible)
-        first, second = self.first + self.step[0] * a.start, self.second + self.step[1] * b.start
-        return Grid(first, second, self.chance[a, b], self.step, self.spread)
-
-    def coarser(self, axis: int) -> Grid:
-        """The law on every second count of one axis; the others go half and half to their neighbours."""
-        chance = self.chance if axis == 0 else self.chance.T
-        even, odd = chance[0::2].copy(), chance[1::2]
-        if len(even) == len(odd):
-            even = np.vstack([even, np.zeros((1, even.shape[1]))])
-        even[: len(odd)] += odd / 2
-        even[1 : len(odd) + 1] += odd / 2
-        added = self.step[axis] ** 2 * float(odd.sum())
-        step, spread = list(self.step), list(self.spread)
-        step[axis] *= 2
-        spread[axis] += added
-        result = even if axis == 0 else np.ascontiguousarray(even.T)
-        return Grid(self.first, self.second, result, (step[0], step[1]), (spread[0], spread[1]))
-
-
-def _convolution(one: Floats, two: Floats) -> tuple[Floats, float]:
-    """Their convolution, and how much of the mass is rounding."""
-    small, large = sorted((one, two), key=lambda table: int(np.count_nonzero(table)))
-    if np.count_nonzero(small) <= FEW:
-        rows, columns = large.shape
-        total = np.zeros((rows + small.shape[0] - 1, columns + small.shape[1] - 1))
-        for i, j in zip(*np.nonzero(small), strict=True):
-            total[i : i + rows, j : j + columns] += small[i, j] * large
-        return total, NEGLIGIBLE
-    from scipy.signal import convolve2d, fftconvolve
-
-    if small.size * large.size <= MOST_PRODUCTS:
-        return np.asarray(convolve2d(small, large)), NEGLIGIBLE
-    return np.maximum(fftconvolve(small, large), 0.0), FFT_ROUNDING
-
-
-def _inside(margin: Floats, negligible: float) -> slice:
-    kept = np.flatnonzero(margin > negligible)
-    return slice(int(kept[0]), int(kept[-1]) + 1)
-
-
-def sum_of(tables: Iterable[Floats]) -> Grid:
-    """The law of the sum of independent pairs of counts whose laws start at (0, 0): pairs, then pairs of pairs."""
-    stack: list[tuple[int, Grid]] = []  # how many tables each is the sum of, falling
-    for table in tables:
-        size, grid = 1, Grid(0, 0, table).trimmed()
-        while stack and stack[-1][0] <= size:
-            before, other = stack.pop()
-            size, grid = size + before, other.plus(grid)
-        stack.append((size, grid))
-    total = stack.pop()[1] if stack else Grid(0, 0, np.ones((1, 1)))
-    while stack:
-        total = stack.pop()[1].plus(total)
-    return total
-
-
 class ExPost:
     """Laws of one mixture; what the policies are evaluated for is kept between questions."""
 
@@ -178,19 +90,8 @@ class ExPost:
         self.classes = layout.candidate_group if parts is None else parts.classes
         self.size = int(self.classes.max()) + 1
         self.counted, self.coefficient = _by_class(self.size, len(rows), parts)
-        selections = self.coefficient[[counted == SELECTION for counted in self.counted]]
-        self.kind = np.unique(selections, axis=1, return_inverse=True)[1].ravel() if len(selections) else self._alike
-        self.kinds = int(self.kind.max()) + 1
-        self.kind_of = self.kind[self.classes]
-        """Of each candidate."""
-        self._sets: tuple[Groups | None, Groups | None, Ints, int] = None, None, self.classes, 0
         self._prepared: dict[int, Prepared] = {}
-        self._joint: dict[tuple[int, int], tuple[Ints, Floats] | None] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
-
-    @property
-    def _alike(self) -> Ints:
-        return np.zeros(self.size, dtype=np.int64)
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
@@ -233,7 +134,7 @@ class ExPost:
         if counted == INSPECTION:
             return (float(np.diff(layout.search_ptr).max(initial=0)) + 1) ** 2 <= 4 * MOST_OUTCOMES
         classes = len(np.unique(coefficient))
-        wide = (layout.capacity + 1.0) ** self.kinds > MOST_JOINT
+        wide = (layout.capacity + 1.0) ** classes > MOST_JOINT
         if not wide.any():
             return True
         k = layout.capacity[wide] + 1.0
@@ -261,25 +162,38 @@ class ExPost:
                 for g in self._grids[counted, second, first]
             ]
         if (counted, first, second) not in self._grids:
-            searches = range(len(self.layout.search_ids))
             self._grids[counted, first, second] = [
-                sum_of(self._mixed(counted, policy, search, first, second) for search in searches)
-                for policy, _ in self.draws
+                sum_of(self._tables(counted, policy, first, second)) for policy, _ in self.draws
             ]
         return self._grids[counted, first, second]
 
-    def _mixed(self, counted: str, drawn: int | None, search: int, first: Groups, second: Groups) -> Floats:
-        """The law in one search, under the policy drawn for the firm or the search's own lottery."""
+    def _tables(self, counted: str, drawn: int | None, first: Groups, second: Groups) -> list[Floats]:
+        """The law in each search, under the policy drawn for the firm or the search's own lottery."""
+        everyone = np.arange(len(self.layout.search_ids))
         if drawn is not None:
-            return self._in_search(counted, drawn, search, first, second)
-        lottery = self.mixture.lottery(search)
-        if len(lottery) == 1:
-            return self._in_search(counted, lottery[0][0], search, first, second)
-        tables = [(w, self._in_search(counted, policy, search, first, second)) for policy, w in lottery]
-        total = np.zeros(np.max([table.shape for _, table in tables], axis=0))
-        for w, table in tables:
-            total[: table.shape[0], : table.shape[1]] += w * table
-        return total
+            return self._laws(counted, drawn, everyone, first, second)
+        found: list[Floats | None] = [None] * len(everyone)
+        for policy in range(len(self.mixture.policies)):
+            who, chance = self.mixture.followers(policy)
+            laws = self._laws(counted, policy, who, first, second)
+            for search, weight, law in zip(who.tolist(), chance.tolist(), laws, strict=True):
+                other = found[search]
+                found[search] = weight * law if other is None else _sum(other, weight * law)
+        return [table for table in found if table is not None]
+
+    def _laws(self, counted: str, policy: int, searches: Ints, first: Groups, second: Groups) -> list[Floats]:
+        """Joint laws of the numbers from two sets of groups in some searches under a policy."""
+        place = np.full(self.size, 2)
+        place[list(first)], place[list(second)] = 0, 1
+        if not second:
+            place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
+        group, groups, prepared = place[self.classes], int(place.max()) + 1, self._policy(policy)
+        if counted == INSPECTION:
+            tables = [_table(*prepared.inspection_law(int(search), group, max(groups, 2))) for search in searches]
+        else:
+            laws = prepared.selection_laws(searches, group, groups)
+            tables = [law.reshape(len(law), -1) if groups < 3 else law.sum(axis=2) for law in laws]
+        return tables if second else [table.sum(axis=1, keepdims=True) for table in tables]
 
     def _policy(self, policy: int) -> Prepared:
         if policy not in self._prepared:
@@ -287,44 +201,20 @@ class ExPost:
             self._prepared[policy] = Prepared.of_policy(self.layout, self.rows, self.mixture.policies[policy], who)
         return self._prepared[policy]
 
-    def _in_search(self, counted: str, policy: int, search: int, first: Groups, second: Groups) -> Floats:
-        k, (of_candidate, classes) = int(self.layout.capacity[search]), self._placed(first, second)
-        atoms = self._atoms(policy, search) if counted == SELECTION else None
-        if counted == INSPECTION:
-            counts, chance = self._policy(policy).inspection_law(search, of_candidate, max(classes, 2))
-            table = np.zeros(counts.max(axis=0)[:2] + 1)
-            np.add.at(table, (counts[:, 0], counts[:, 1]), chance)
-        elif atoms is not None:
-            counts, chance = atoms
-            a, b = (counts[:, list(dict.fromkeys(self.kind[list(some)]))].sum(axis=1) for some in (first, second))
-            table = np.zeros((k + 1, k + 1))
-            np.add.at(table, (a, b), chance)
-        else:
-            law = self._policy(policy).selection_law(search, of_candidate, classes)
-            table = law.reshape(k + 1, -1) if classes < 3 else law.sum(axis=2)
-        return table if second else table.sum(axis=1, keepdims=True)
 
-    def _placed(self, first: Groups, second: Groups) -> tuple[Ints, int]:
-        """Which of the two sets every candidate is in, worked out once for all searches; how many sets there are."""
-        if self._sets[:2] != (first, second):
-            place = np.full(self.size, 2)
-            place[list(first)], place[list(second)] = 0, 1
-            if not second:
-                place = np.minimum(place, 1)  # who is in neither set is the second, which is summed over
-            self._sets = first, second, place[self.classes], int(place.max()) + 1
-        return self._sets[2], self._sets[3]
+def _table(counts: Ints, chance: Floats) -> Floats:
+    """Chances of pairs of counts, laid out; further counts are summed over."""
+    table = np.zeros(counts.max(axis=0)[:2] + 1)
+    np.add.at(table, (counts[:, 0], counts[:, 1]), chance)
+    return table
 
-    def _atoms(self, policy: int, search: int) -> tuple[Ints, Floats] | None:
-        """All joint counts by kind of group that can happen in a search, if they are few enough to be listed."""
-        if (policy, search) not in self._joint:
-            k = int(self.layout.capacity[search])
-            found = None
-            if (k + 1) ** self.kinds <= MOST_JOINT:
-                law = self._policy(policy).selection_law(search, self.kind_of, self.kinds)
-                happen = np.nonzero(law)
-                found = np.column_stack(happen).astype(np.int64), law[happen]
-            self._joint[policy, search] = found
-        return self._joint[policy, search]
+
+def _sum(one: Floats, two: Floats) -> Floats:
+    """Tables that begin at the same counts, added up."""
+    total = np.zeros(np.maximum(one.shape, two.shape))
+    for table in (one, two):
+        total[: table.shape[0], : table.shape[1]] += table
+    return total
 
 
 def _by_class(classes: int, rows: int, parts: Parts | None) -> tuple[list[str | None], Floats]:

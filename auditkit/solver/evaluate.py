@@ -19,7 +19,7 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.solver import box_kernels, kernels, room_kernels
+from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.policy import Policy
 from auditkit.solver.room_kernels import Nested
@@ -196,6 +196,27 @@ class Prepared:
             return np.asarray(kernels.selection_law(len(own), k, owner, kappa, own, groups)).reshape(shape)
         total = np.indices(shape).sum(axis=0).ravel()
         return self._nested_law(search, owner, kappa, _strides(shape)[own], np.zeros_like(owner), total).reshape(shape)
+
+    def selection_laws(self, searches: Ints, group: Ints, groups: int) -> list[Floats]:
+        """`selection_law` of several searches."""
+        layout = self.layout
+        if layout.limits is not None:
+            return [self.selection_law(int(search), group, groups) for search in searches]
+        width = layout.capacity[searches] + 1
+        ptr = np.concatenate([[0], np.cumsum(width**groups)]).astype(np.int64)
+        laws, ranges = np.empty(ptr[-1]), pieces(ptr)
+        if layout.only_boxes:
+            boxes, law = _boxes(layout), (group, groups, ptr, laws)
+            in_threads(ranges, lambda a, b: law_kernels.box_laws(a, b, searches, boxes, self.index, self.tol, *law))
+        else:
+            chains, law = _chains(layout), (group, groups, ptr, laws)
+            share = np.empty(layout.states)
+            in_threads(
+                ranges,
+                lambda a, b: law_kernels.chain_laws(a, b, searches, chains, self.index, self.mass, share, *law),
+            )
+        shapes = [(int(k),) * groups for k in width]
+        return [flat.reshape(shape) for flat, shape in zip(np.split(laws, ptr[1:-1]), shapes, strict=True)]
 
     def _sets(self, search: int) -> tuple[Ints, Ints, Ints] | None:
         """Innermost set of every candidate, parents and capacities of the sets; None where there are no limits."""
