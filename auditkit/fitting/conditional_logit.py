@@ -6,12 +6,11 @@ In a stratum of n people of whom k were chosen, with weights w_i = exp(x_i b),
 
 e_k and its first two derivatives in b follow from adding one person after the other,
 e_k(w_1..w_j) = e_k(w_1..w_{j-1}) + w_j e_{k-1}(w_1..w_{j-1}), so that the likelihood is exact for any number chosen.
-Where more than half were chosen, the others are counted instead. Strata are worked on side by side.
+Where more than half were chosen, the others are counted instead.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,8 +18,6 @@ import numpy as np
 from auditkit.model.layout import Bools, Floats, Ints
 
 MOST_STEPS = 40
-MOST_CELLS = 4_000_000
-"""Numbers that are worked on at once."""
 MOST_ODDS = 150.0
 """Log odds whose products of four are still numbers."""
 SEPARATED = 0.01
@@ -49,12 +46,11 @@ class Choices:
         self.informative: Bools = np.isin(stratum, told)
         flip = 2 * taken > sizes
         few = np.where(flip, sizes - taken, taken)
-        order = told[np.lexsort((sizes[told], few[told]))]
         rows = np.argsort(stratum, kind="stable")
-        first = np.concatenate([[0], np.cumsum(sizes)])
-        self._members = [rows[first[s] : first[s + 1]] for s in order]
-        self._few, self._flip = few[order], flip[order]
-        self.chosen = chosen
+        self._members = rows[self.informative[rows]]
+        self._ptr = np.concatenate([[0], np.cumsum(sizes[told])])
+        self._few, self._flip = few[told], flip[told]
+        self.chosen = np.asarray(chosen, dtype=np.bool_)
 
     def fit(self, x: Floats) -> ConditionalLogit:
         """Newton's method, halving steps that overshoot."""
@@ -83,67 +79,8 @@ class Choices:
 
     def likelihood(self, x: Floats, b: Floats) -> tuple[float, Floats, Floats]:
         """Log likelihood, its slope, and minus its curvature."""
-        p = x.shape[1]
-        value, slope, curvature = 0.0, np.zeros(p), np.zeros((p, p))
-        for rows, sign, inside, few, chosen in self._batches(p):
-            own = x[rows] * sign[:, None, None]
-            eta = np.where(inside, own @ b, -np.inf)
-            # about the last one chosen by weight, so that e_k is among the largest of the e_j
-            eta -= -np.sort(-eta, axis=1)[np.arange(len(few)), few - 1][:, None]
-            if eta.max() > MOST_ODDS:
-                return -np.inf, slope, curvature
-            log_e, mean, spread = _sets(np.exp(eta), np.where(inside[:, :, None], own, 0.0), few)
-            picked = np.where(chosen[:, :, None], own, 0.0).sum(axis=1)
-            value += float(np.where(chosen, eta, 0.0).sum() - log_e.sum())
-            slope += (picked - mean).sum(axis=0)
-            curvature += spread.sum(axis=0)
-        return value, slope, curvature
+        from auditkit.fitting import logit_kernels
 
-    def _batches(self, p: int) -> Iterator[tuple[Ints, Floats, Bools, Ints, Bools]]:
-        """Rows (strata, places), sign of the columns, which places are taken, how many are chosen, and who."""
-        start = 0
-        while start < len(self._members):
-            end, width = start, 0
-            while end < len(self._members):
-                width = max(width, len(self._members[end]))
-                cells = (end + 1 - start) * ((int(self._few[end]) + 1) * (1 + p + p * p) + width * p)
-                if end > start and cells > MOST_CELLS:
-                    break
-                end += 1
-            members = self._members[start:end]
-            width = max(map(len, members))
-            rows, inside = np.zeros((len(members), width), dtype=np.int64), np.zeros((len(members), width), np.bool_)
-            for i, own in enumerate(members):
-                rows[i, : len(own)], inside[i, : len(own)] = own, True
-            flip = self._flip[start:end]
-            chosen = inside & (self.chosen[rows] ^ flip[:, None])
-            yield rows, np.where(flip, -1.0, 1.0), inside, self._few[start:end], chosen
-            start = end
-
-
-def _sets(weight: Floats, x: Floats, few: Ints) -> tuple[Floats, Floats, Floats]:
-    """Of each stratum: log e_k, and mean and covariance of the sum of x over a random set of k."""
-    strata, width, p = x.shape
-    most = int(few.max())
-    zero, one, two = np.zeros((strata, most + 1)), np.zeros((strata, most + 1, p)), np.zeros((strata, most + 1, p, p))
-    zero[:, 0] = 1.0
-    log_scale = np.zeros(strata)
-    for j in range(width):
-        w, own = weight[:, j, None], x[:, j, None, :]
-        z, d = w * zero[:, :-1], w[:, :, None] * one[:, :-1]
-        cross = own[:, :, :, None] * d[:, :, None, :]
-        two[:, 1:] += w[:, :, None, None] * two[:, :-1] + cross + np.swapaxes(cross, 2, 3)
-        two[:, 1:] += (own[:, :, :, None] * own[:, :, None, :]) * z[:, :, None, None]
-        one[:, 1:] += d + own * z[:, :, None]
-        zero[:, 1:] += z
-        if j % 4 == 3:  # sums of products grow like binomial coefficients
-            top = zero.max(axis=1)
-            log_scale += np.log(top)
-            zero /= top[:, None]
-            one /= top[:, None, None]
-            two /= top[:, None, None, None]
-    here = np.arange(strata), few
-    total = zero[here]
-    mean = one[here] / total[:, None]
-    spread = two[here] / total[:, None, None] - mean[:, :, None] * mean[:, None, :]
-    return np.log(total) + log_scale, mean, spread
+        strata = (self._ptr, self._members, self._few, self._flip, self.chosen)
+        value, slope, curvature = logit_kernels.likelihood(*strata, np.ascontiguousarray(x), b, MOST_ODDS)
+        return float(value), slope, curvature
