@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from auditkit.constraints.base import CellRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.solver import type_kernels
 
 Words = NDArray[np.uint64]
 
@@ -77,15 +78,14 @@ def _mixed(numbers: NDArray[np.generic]) -> Words:
 
 def _first_alike(layout: Layout, label: Ints, rows: Sequence[Row]) -> tuple[Ints, Ints]:
     """The first candidate of each type, and the type of every candidate."""
-    place = np.arange(layout.states) - np.repeat(layout.start, np.diff(layout.candidate_ptr))
-    stir = _mixed(place) | np.uint64(1)
-    words = _mixed(layout.reward + 0.0) * stir + _mixed(layout.value_chance) * _mixed(place + layout.states)
-    key = np.add.reduceat(words, layout.start) + _mixed(np.asarray(label, dtype=np.int64))
+    numbers = (array.view(np.uint64) for array in (layout.reward, layout.value_chance, label))
+    key = type_kernels.box_keys(layout.candidate_ptr, *numbers)
     for number, row in enumerate(rows):
         if len(row.states):
             owner = layout.state_candidate[row.states]
             begins = np.flatnonzero(np.diff(owner, prepend=-1))
-            entries = _mixed(row.coefficients + 0.0) * stir[row.states]
+            place = row.states - layout.start[owner]
+            entries = _mixed(row.coefficients + 0.0) * (_mixed(place) | np.uint64(1))
             factor = _mixed(np.array([number + 1]))[0] | np.uint64(1)
             key[owner[begins]] += np.add.reduceat(entries, begins) * factor
     _, first, of = np.unique(key, return_index=True, return_inverse=True)
@@ -94,12 +94,11 @@ def _first_alike(layout: Layout, label: Ints, rows: Sequence[Row]) -> tuple[Ints
 
 def _same(layout: Layout, alike: Ints, label: Ints, rows: Sequence[Row]) -> bool:
     """Whether every candidate has the numbers of the candidate that it is said to be alike."""
-    sizes = np.diff(layout.candidate_ptr)
-    if not (np.array_equal(sizes, sizes[alike]) and np.array_equal(label, label[alike])):
+    if not type_kernels.boxes_alike(layout.candidate_ptr, layout.reward, layout.value_chance, label, alike):
         return False
-    twin = np.arange(layout.states) + np.repeat(layout.start[alike] - layout.start, sizes)
-    if not all(np.array_equal(x, x[twin]) for x in (layout.reward, layout.value_chance)):
-        return False
+    if not rows:
+        return True
+    twin = np.arange(layout.states) + np.repeat(layout.start[alike] - layout.start, np.diff(layout.candidate_ptr))
     sizes_alike = np.bincount(alike, minlength=len(alike))
     for row in rows:
         place = np.minimum(np.searchsorted(row.states, twin[row.states]), len(row.states) - 1)
