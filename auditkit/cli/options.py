@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
+from auditkit.cli.estimate import Estimate
 from auditkit.cli.streams import bare
 from auditkit.errors import InputError, Problem
 from auditkit.text import printable
@@ -36,10 +37,11 @@ def complain(error: InputError) -> None:
 
 
 @contextmanager
-def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+def working(what: str, quiet: bool, estimate: Estimate | None = None) -> Iterator[Callable[[str], None]]:
     """A bar on stderr while something may take long, and a function that says what is being done.
 
-    Where the solver is compiled, the first time on a machine, that is said too, once. Nothing when nobody is looking.
+    With an estimate it says how long that may still take. Where the solver is compiled, the first time on a machine,
+    that is said too, once. Nothing when nobody is looking.
     """
     if quiet or not sys.stderr.isatty():
         yield lambda _: None
@@ -49,9 +51,14 @@ def working(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
 
     columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
-        task = bar.add_task(what, total=None)
+        task = bar.add_task(what, total=None if estimate is None else 1.0)
 
         def say(text: str) -> None:
+            if estimate is not None:
+                estimate.begin(text)
+                left = estimate.left(bar.tasks[0].elapsed or 0.0)
+                text = f"{text} ({left})" if left else text
+                bar.update(task, completed=estimate.done)
             bar.update(task, description=printable(text))
 
         with _saying_that_it_compiles(lambda: bar.console.print(COMPILES, style="dim")):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from auditkit.cli.estimate import Estimate
 from auditkit.cli.options import (
     DONE,
     FINDING,
@@ -52,7 +53,10 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     from auditkit.report import thresholds
 
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
-    with working("starting", quiet) as say:
+    settings = request.config.report
+    without = {"frontier of": not settings.what_if, "setting the PDF": "pdf" not in settings.formats}
+    estimate = Estimate([phase for phase, absent in without.items() if absent])
+    with working("starting", quiet, estimate) as say:
         from auditkit import pipeline
 
         done = pipeline.audit(request.data, request.config, load_plugins(), say)
