@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from auditkit.cli.estimate import Estimate
 from auditkit.cli.streams import bare
+from auditkit.cli.time_left import TimeLeft
 from auditkit.errors import InputError, Problem
 from auditkit.text import printable
 
@@ -37,7 +37,7 @@ def complain(error: InputError) -> None:
 
 
 @contextmanager
-def working(what: str, quiet: bool, estimate: Estimate | None = None) -> Iterator[Callable[[str], None]]:
+def working(what: str, quiet: bool, estimate: TimeLeft | None = None) -> Iterator[Callable[[str], None]]:
     """A bar on stderr while something may take long, and a function that says what is being done.
 
     With an estimate it says how long that may still take. Where the solver is compiled, the first time on a machine,

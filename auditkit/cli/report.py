@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.estimate import Estimate
 from auditkit.cli.options import (
     DONE,
     FINDING,
@@ -20,6 +19,7 @@ from auditkit.cli.options import (
     working,
 )
 from auditkit.cli.output import print_mapping
+from auditkit.cli.time_left import TimeLeft
 from auditkit.errors import InputError, Problem
 from auditkit.text import printable
 
@@ -55,7 +55,7 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
     settings = request.config.report
     without = {"frontier of": not settings.what_if, "setting the PDF": "pdf" not in settings.formats}
-    estimate = Estimate([phase for phase, absent in without.items() if absent])
+    estimate = TimeLeft([phase for phase, absent in without.items() if absent])
     with working("starting", quiet, estimate) as say:
         from auditkit import pipeline
 

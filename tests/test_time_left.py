@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from auditkit.cli.estimate import LEAST_DONE, SHARES, Estimate
+from auditkit.cli.time_left import LEAST_DONE, SHARES, TimeLeft
 
 
 def test_what_is_done_grows_and_ends_before_the_whole() -> None:
-    estimate, seen = Estimate(), [0.0]
+    estimate, seen = TimeLeft(), [0.0]
     for phase in SHARES:
         for step in range(5):
             estimate.begin(f"{phase} {step}")
@@ -18,7 +18,7 @@ def test_what_is_done_grows_and_ends_before_the_whole() -> None:
 
 
 def test_what_is_left_is_in_proportion_to_what_is_done() -> None:
-    estimate = Estimate()
+    estimate = TimeLeft()
     estimate.begin("intervals of the prices")
     done = estimate.done
     before = [SHARES[phase] for phase in list(SHARES)[: list(SHARES).index("intervals of the prices")]]
@@ -28,7 +28,7 @@ def test_what_is_left_is_in_proportion_to_what_is_done() -> None:
 
 
 def test_phases_that_will_not_come_count_nothing() -> None:
-    whole, short = Estimate(), Estimate(["frontier of", "setting the PDF"])
+    whole, short = TimeLeft(), TimeLeft(["frontier of", "setting the PDF"])
     for estimate in (whole, short):
         estimate.begin("the firm's own decisions")
     assert short.done > 0.75
@@ -36,7 +36,7 @@ def test_phases_that_will_not_come_count_nothing() -> None:
 
 
 def test_a_guess_is_not_said() -> None:
-    estimate = Estimate()
+    estimate = TimeLeft()
     assert estimate.left(100.0) == ""
     estimate.begin("reading the data")
     assert estimate.left(100.0) == ""
@@ -45,11 +45,11 @@ def test_a_guess_is_not_said() -> None:
 
 
 def test_steps_without_a_phase_belong_to_the_present_one() -> None:
-    estimate = Estimate()
+    estimate = TimeLeft()
     estimate.begin("frontier of quota")
     before = estimate.done
     estimate.begin("more positions")
     estimate.begin("best policy under parity")  # asked again for a question: no step back
-    following = Estimate()
+    following = TimeLeft()
     following.begin("the firm's own decisions")
     assert before < estimate.done < following.done

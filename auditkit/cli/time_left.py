@@ -26,7 +26,7 @@ LEAST_DONE, LEAST_SECONDS = 0.1, 5.0
 """Before that much is done there is no estimate."""
 
 
-class Estimate:
+class TimeLeft:
     """Counts the phases that a report goes through."""
 
     def __init__(self, without: Collection[str] = ()) -> None:
