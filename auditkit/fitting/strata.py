@@ -215,7 +215,7 @@ def _measured(scores: Floats) -> Floats:
 
 
 def _mean(law: Law) -> float:
-    return float(np.average(law[0], weights=law[1]))
+    return float((law[0] * law[1]).sum() / law[1].sum())
 
 
 def _means(code: Ints, values: Floats, weights: Floats) -> dict[int, float]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from auditkit.compare import FirmDecisions, FirmSearch
     from auditkit.compare.revealed import RevealedShift, RevealedStep
     from auditkit.data import History
+    from auditkit.fitting.hidden_information import HiddenInformation
 
 NEGLIGIBLE = 0.005
 """Share of the gain below which a part is not mentioned."""
@@ -23,12 +24,14 @@ def of_decisions(
     history: History,
     words: Phrases,
     names: Mapping[str, str],
+    losses: Mapping[str, tuple[float, float]],
     differing: Collection[object],
 ) -> list[Finding]:
     """The firm's search beside the best, what its decisions act like, hidden information, and what scores say.
 
-    `names` are the phrases of the constraints by their labels; `differing` the attributes of which a disparity is told,
-    so that what decisions act like matters there even where it is not clear.
+    `names` are the phrases of the constraints by their labels, `losses` the intervals of their prices; `differing` are
+    the attributes of which a disparity is told, so that what decisions act like matters there even where it is not
+    clear.
     """
     told = [finding("firm", "firm-gain", _gain(found.search, words))]
     for step in found.revealed.steps:
@@ -37,7 +40,7 @@ def of_decisions(
             told.append(finding(kind, "acts-like", text, step=step.step, **about))
     if found.revealed.left_out:
         told.append(finding("notice", "revealed-left-out", say.revealed_left_out(found.revealed.left_out)))
-    told += _hidden(found, words, names)
+    told += _hidden(found, words, names, losses)
     told += _scores(found, words)
     return told
 
@@ -72,10 +75,15 @@ def _acts_like(
         yield text, {"attribute": attribute} | ({"group": clear[0].group} if len(clear) == 1 else {}), bool(clear)
 
 
-def _hidden(found: FirmDecisions, words: Phrases, names: Mapping[str, str]) -> Iterator[Finding]:
+def _hidden(
+    found: FirmDecisions, words: Phrases, names: Mapping[str, str], losses: Mapping[str, tuple[float, float]]
+) -> Iterator[Finding]:
+    def prices(test: HiddenInformation) -> str:
+        return _prices(found, test.attribute, words, names, losses)
+
     for test in found.hidden:
         if test.verdict == "found":
-            text = say.hidden_information(words, test.attribute, test.p) + _prices(found, test.attribute, words, names)
+            text = say.hidden_information(words, test.attribute, test.p) + prices(test)
             yield finding("model", "hidden-information", text, attribute=test.attribute)
     loose = [test for test in found.hidden if test.verdict == "cannot-tell"]
     if loose:
@@ -84,16 +92,22 @@ def _hidden(found: FirmDecisions, words: Phrases, names: Mapping[str, str]) -> I
         yield finding(
             "notice",
             "hidden-information-unknown",
-            text + "".join(_prices(found, test.attribute, words, names) for test in loose),
+            text + "".join(map(prices, loose)),
         )
 
 
-def _prices(found: FirmDecisions, attribute: str, words: Phrases, names: Mapping[str, str]) -> str:
+def _prices(
+    found: FirmDecisions,
+    attribute: str,
+    words: Phrases,
+    names: Mapping[str, str],
+    losses: Mapping[str, tuple[float, float]],
+) -> str:
     for each in found.prices:
         if each.attribute == attribute:
             prices = [(price.correlation, price.loss) for price in each.prices]
             name = names.get(each.constraint, each.constraint)
-            return say.hidden_prices(name, words.people(attribute, each.group), prices)
+            return say.hidden_prices(name, words.people(attribute, each.group), prices, losses.get(each.constraint))
     return ""
 
 

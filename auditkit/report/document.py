@@ -115,8 +115,13 @@ def _findings(parts: ReportParts) -> list[dict[str, Any]]:
         found += findings.of_comparison(parts.comparison, words)
     if parts.decisions is not None and parts.comparison is not None:
         names = {entry.label: findings.phrase_of(entry, words) for entry in parts.comparison.constrained}
+        losses = {
+            entry.label: entry.interval.loss
+            for entry in parts.comparison.constrained
+            if isinstance(entry.interval, PriceInterval)
+        }
         differing = {item.get("attribute") for item in found if item["kind"] == "disparity"}
-        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, differing)
+        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, differing)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.shown)

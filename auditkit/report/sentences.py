@@ -338,8 +338,11 @@ def hidden_unknown(attributes: Sequence[str], reasons: Sequence[str]) -> str:
     )
 
 
-def hidden_prices(constraint: str, people: str, prices: Sequence[tuple[float, float | None]]) -> str:
-    told = [f"{'cannot be met' if loss is None else amount(loss)} at {brief(rho)}" for rho, loss in prices]
+def hidden_prices(
+    constraint: str, people: str, prices: Sequence[tuple[float, float | None]], bounds: tuple[float, float] | None
+) -> str:
+    """`bounds`: the interval of the price at 0, which says how many digits the prices have."""
+    told = [f"{'cannot be met' if loss is None else amount_like(loss, bounds)} at {brief(rho)}" for rho, loss in prices]
     return (
         f" The price of {constraint}, if what it saw of {people} has this correlation with what the predictions leave "
         f"open: {listing(told)}."
