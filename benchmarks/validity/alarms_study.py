@@ -96,7 +96,8 @@ and with six groups it found 0.083 (seeds 1000 to 1399, which is where the reaso
 that occurs in few searches leaves far fewer, about 24 of 60. It now has those of Pustejovsky and Tipton's approximate
 Hotelling test, which was not adjusted to any scenario. In *{COMMON}* all scores of a search share an
 effect with a spread of 3; in *{UNEVEN}* four of six groups have half the spread. Of stages, shifts are those of the
-first step.
+first step. Where the firm has a hidden signal of one group, its standings spread more widely in that group, and a shift
+is not the whole description of its decisions: alarms there are not counted as false.
 """
 
 

@@ -28,6 +28,8 @@ from auditkit.plugin_manager import load
 from auditkit.solver import Solution
 
 NAME = "coverage"
+AIM, ENOUGH = 0.92, 20
+"""Coverage that is aimed at, and data sets from which on falling short of it is said."""
 FIRST, COUNTS = 0, (10, 40)
 MANY = 2000
 """Searches of a population: they give its price to a few percent."""
@@ -167,16 +169,27 @@ FOOT = r"""
 nothing became 0 (because of `stages, null`); nothing was changed afterwards, and all were then run anew. The fitter of
 a plugin was added last, unseen. Seeds 0, 1, 2, ... of each scenario, with candidates of its own. Before scenarios had
 their own candidates, the first seven were run with the seeds 0 to 13 in common: held 0.94 (instance) and 0.97
-(population) of 98; the lowest were `mild` and `few scores, gap`, 12 of 14 each (instance).
+(population) of 98; the lowest were `mild` and `few scores, gap`, 12 of 14 each (instance). Seven scenarios have more
+data sets than the others because some of them were below 0.92 after 20.
 """
 
+
+WHY = """
+A share of 0.92 among 60 has a standard error of 0.035. The reason was looked for in the first 45 data sets of `gap`, of
+which four miss the instance's price. In three of them the scores themselves show a difference of groups that is 2.4
+to 2.8 standard errors from the true one (-0.65, -1.15 and -5.23 where -3 is true), farther than a 95 % interval
+reaches; a plain regression's own interval misses the true difference in 6 of the 45. In the fourth the difference
+(-2.0) is within 1.5 standard errors, but priors shrink it, and replicates drawn from data that show little difference
+are shrunk as well: where the price measured is nearly 0 and the truth is not, the upper end is too low.
+"""
 
 SHIFTS = """
 
 ### Shifts that the constraints need
 
 Groups against the largest one, in score points; the interval is to hold the shift of the exact optimum of the same
-searches under the true laws. They were added last and measured with the later seeds (from 20 on).
+searches under the true laws. Like those of duals, these intervals include the error of the priors and not the choice of
+searches. They were added last and measured once, with the later seeds (from 20 on).
 
 | scenario | data sets | shifts | true, mean | reported, mean | root mean square error | held | width |
 | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -194,6 +207,7 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     whole: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    below: list[str] = []
     for scenario in SCENARIOS:
         found = results.get(scenario.name, [])
         every = price_of_population(scenario) if found else []
@@ -203,9 +217,18 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
             whole[scenario.looked_at] += rows
             label = scenario.name + (f", {rows[0]['label']}" if len(found[0]["entries"]) > 1 else "")
             lines.append(_line(label + ("*" if scenario.looked_at else ""), rows))
+            held = _held(rows)
+            if len(rows) >= ENOUGH and min(held) < AIM:
+                below.append(f"{label} ({held[0]:.2f} and {held[1]:.2f} of {len(rows)})")
     for looked_at, rows in whole.items():
         if rows:
             lines.append(_line("all that were looked at" if looked_at else "all others", rows))
+    if below:
+        lines += [
+            "",
+            f"**Less than {AIM:.2f} was held**, of the instance or of the population, in: {'; '.join(below)}.",
+        ]
+        lines += WHY.strip().splitlines()
     lines += ["", *FOOT.strip().splitlines(), *shifts_section(results)]
     return "\n".join(lines)
 
@@ -220,6 +243,8 @@ def shifts_section(results: dict[str, list[dict[str, Any]]]) -> list[str]:
             if not rows:
                 continue
             true, shift = (np.array([row[key] for row in rows]) for key in ("true", "shift"))
+            sign = np.where(true < 0, -1.0, 1.0)  # the reference is the larger group, whichever that happens to be
+            true, shift = sign * true, sign * shift
             held = np.mean([_inside(row["true"], row["interval"]) for row in rows])
             width = np.median([row["interval"][1] - row["interval"][0] for row in rows])
             label = scenario.name + (f", {known[0][number]['label']}" if len(known[0]) > 1 else "")
@@ -233,13 +258,19 @@ def shifts_section(results: dict[str, list[dict[str, Any]]]) -> list[str]:
 def _line(label: str, rows: list[dict[str, Any]]) -> str:
     known = [row for row in rows if row["interval"] is not None]
     loss, true = (np.array([row[key] for row in rows]) for key in ("loss", "instance"))
-    held = [np.mean([_inside(row[key], row["interval"]) for row in known]) for key in ("instance", "population")]
+    held = _held(rows)
     two_sided = np.mean([row["interval"][0] > 0 for row in known])
     width = np.median([row["interval"][1] - row["interval"][0] for row in known])
     without = f" ({len(rows) - len(known)} without)" if len(known) < len(rows) else ""
     numbers = f"{true.mean():.2f} | {loss.mean():.2f}, {np.median(loss):.2f}"
     shares = f"{held[0]:.2f} | {held[1]:.2f} | {two_sided:.2f}"
     return f"| {label} | {len(rows)}{without} | {numbers} | {shares} | {width:.1f} |"
+
+
+def _held(rows: list[dict[str, Any]]) -> list[float]:
+    """The shares of data sets whose interval holds the price of the instance, and of the population."""
+    known = [row for row in rows if row["interval"] is not None]
+    return [float(np.mean([_inside(row[key], row["interval"]) for row in known])) for key in ("instance", "population")]
 
 
 def _inside(value: float, interval: list[float]) -> bool:
