@@ -64,14 +64,16 @@ def results(study: ModuleType, scenario: str) -> list[dict[str, Any]]:
 
 def write(study: ModuleType) -> None:
     """Put the tables of a study into the page, between its marks."""
-    have = {s.name: results(study, s.name) for s in study.SCENARIOS}
+    have = {s.name: found for s in study.SCENARIOS if (found := results(study, s.name))}
+    if not have:
+        return  # what is written there stays
     begin, end = f"<!-- {study.NAME}: written by make validity -->", f"<!-- end of {study.NAME} -->"
     text = PAGE.read_text(encoding="utf-8")
     if begin not in text:
         text = f"{text.rstrip()}\n\n{begin}\n{end}\n"
     before, rest = text.split(begin)
     after = rest.split(end)[1]
-    section = study.section({name: found for name, found in have.items() if found}).strip()
+    section = study.section(have).strip()
     PAGE.write_text(f"{before}{begin}\n\n{section}\n\n{end}{after}", encoding="utf-8")
 
 
