@@ -188,7 +188,11 @@ def test_replicates_are_the_prices_of_refitted_instances() -> None:
     assert found.loss[1] == pytest.approx((root + reach) ** 2, rel=0.05)
 
 
-@pytest.mark.parametrize("keys", [CASES[0], {"type": "parity", "on": "inspection"}], ids=["selection", "inspection"])
+@pytest.mark.parametrize(
+    "keys",
+    [CASES[0], {"type": "parity", "on": "inspection"}, {"type": "quota", "group": "Female", "share": 0.5}],
+    ids=["selection", "inspection", "limit"],
+)
 def test_the_shift_that_a_constraint_needs_has_the_interval_of_its_dual(keys: dict[str, Any]) -> None:
     """With two groups and one row the shift is a multiple of the dual."""
     (entry,) = compare(fit_of(people()), [make(KINDS, keys)], KINDS).constrained

@@ -322,5 +322,9 @@ def needed_shifts(
                 (each.get((what, group), 0.0) - each.get((what, reference), 0.0)) / unit
                 for each in (shifts, *replicates)
             )
-            found.append(NeededShift(label, name, group, reference, what, moved, around(moved, varied, level)))
+            span = around(moved, varied, level)
+            if span is not None and len(rows.rows) == 1 and rows.rows[0].sense in ("<=", ">="):
+                # the dual of a limit has one sign, and so has its shift
+                span = (max(span[0], 0.0), span[1]) if moved > 0 else (span[0], min(span[1], 0.0))
+            found.append(NeededShift(label, name, group, reference, what, moved, span))
     return tuple(found)
