@@ -37,6 +37,7 @@ def campaign() -> Any:
         "many-audits",
         "one-process",
         "other-user",
+        "full-disk",
     ],
 )
 def test_a_short_run_of_each_attack_holds(campaign: Any, name: str) -> None:
@@ -51,5 +52,7 @@ def test_the_page_tells_what_was_tried_what_held_and_what_was_mended(campaign: A
     assert "| x | 5 | 4 | see below |" in page
     assert "| y | 7 | 7 |  |" in page
     assert "- x: `broke`" in page
+    measured = campaign.Result("z", 1, measured=[("far.xlsx", "9 bytes", 0.1, 207.4, "too far")])
+    assert "| far.xlsx | 9 bytes | 0.10 s | 207 MB | too far |" in campaign.page([measured], 1, 2)
     for _, _, test in campaign.MENDED:
         assert Path(ROOT / "tests" / f"{test}.py").is_file(), test

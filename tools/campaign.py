@@ -348,7 +348,8 @@ def once(*arguments):
     code = invoke(list(arguments))
     peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return code, time.perf_counter() - begin, int(peak.split()[1]) / 1000
-print(*once("check", sys.argv[1])[1:], *once(*sys.argv[2:]))
+command, small, path, *more = sys.argv[1:]
+print(*once(command, small, *more)[1:], *once(command, path, *more))
 """
 
 
@@ -371,7 +372,7 @@ def exhausting(folder: Path, limits: Limits) -> Result:
     calls["nested.json to solve"] = ("solve", str(folder / "nested.json"))
     for name, arguments in calls.items():
         done = subprocess.run(
-            [sys.executable, "-P", "-c", MEASURED, str(folder / "people.csv"), *arguments],
+            [sys.executable, "-P", "-c", MEASURED, arguments[0], str(folder / "people.csv"), *arguments[1:]],
             capture_output=True,
             text=True,
             timeout=120,
@@ -382,8 +383,12 @@ def exhausting(folder: Path, limits: Limits) -> Result:
         reason = done.stderr.strip().partition(": ")[2].replace(f"{folder}/", "").replace("|", "\\|")
         result.tried += 1
         result.measured.append((name, size, seconds, megabytes, reason))
-        result.note = f"libraries take {load:.1f} s and {memory:.0f} MB before"
-        if code != 2 or seconds > MOST_SECONDS or megabytes > MOST_MEGABYTES:
+        if not result.note:
+            result.note = f"the libraries take {load:.1f} s and {memory:.0f} MB before"
+        late = (
+            seconds > MOST_SECONDS and limits.seconds >= 5
+        )  # a short run is one of the tests, which share the machine
+        if code != 2 or late or megabytes > MOST_MEGABYTES:
             result.failed.append(f"{name}: exit code {code:g}, {seconds:.1f} s, {megabytes:.0f} MB, {reason}")
     return result
 
@@ -464,7 +469,7 @@ def in_one_process(folder: Path, limits: Limits) -> Result:
 
 def other_user(folder: Path, limits: Limits) -> Result:
     """Files that may not be read and folders that may not be written, as a user without rights."""
-    result = Result("a file without permission, a read-only folder and a full disk")
+    result = Result("a file without permission, a read-only folder, a terminal that cannot be written")
     (folder / "people.csv").write_text(PEOPLE)
     (folder / "closed.csv").write_text(PEOPLE)
     (folder / "closed.csv").chmod(0)
@@ -504,6 +509,54 @@ def other_user(folder: Path, limits: Limits) -> Result:
     return result
 
 
+def full_disk(folder: Path, limits: Limits) -> Result:
+    """`report` with PDF and `run` that may write only so many bytes to a file: refused, and nothing is left over."""
+    import resource
+
+    from auditkit.scheduled.run_history import opened
+
+    result = Result("`report` with PDF and `run` where a file cannot grow beyond 1, 2, 4, ... KB")
+    warm = folder / "warm"
+    sizes = [1 << power for power in (range(10, 19) if limits.seconds >= 5 else (12, 16))]
+    for place in (warm, *(folder / str(size) for size in sizes)):
+        place.mkdir()
+        save(place / "people.csv", rows(searches=6, each=7))
+        (place / "audit.toml").write_text(FITTED)
+    report = ("--config", "audit.toml", "--format", "html,pdf,json", "-q")
+    with contextlib.chdir(warm):
+        answered("report", "people.csv", *report)
+        answered("run", "audit.toml", "-q")
+    for size, command in itertools.product(sizes, (("report", "people.csv", *report), ("run", "audit.toml", "-q"))):
+        place = folder / str(size)
+        child = os.fork()
+        if child == 0:
+            os.chdir(place)
+            with (place / "said").open("wb") as said:
+                os.dup2(said.fileno(), 1)
+                os.dup2(said.fileno(), 2)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+            os._exit(invoke(list(command)))
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        said = (place / "said").read_text(errors="replace")
+        (place / "said").unlink()
+        result.tried += 1
+        files = {path.name for path in place.iterdir()} - {"people.csv", "audit.toml", "audits"}
+        audits = place / "audits"
+        kept = {path.name for path in audits.iterdir() if path.is_dir()} if audits.is_dir() else set()
+        recorded = set()
+        if (audits / "history.sqlite").exists() and code != 2:
+            with opened(str(audits / "history.sqlite"), create=False) as history:
+                recorded = {run.folder for run in history.runs(str(size))}
+        whole = len(files) in (0, 3) and kept == recorded and code in (0, 2)
+        if not whole or (code == 0) != bool(kept if command[0] == "run" else files):
+            result.failed.append(
+                f"{command[0]}, {size} bytes: exit code {code}, {sorted(files)}, {kept}, {said[-200:]}"
+            )
+        for path in place.glob("people.audit.*"):
+            path.unlink()
+    return result
+
+
 ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "files": files,
     "instances": instances,
@@ -519,6 +572,7 @@ ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "many-audits": many_audits,
     "one-process": in_one_process,
     "other-user": other_user,
+    "full-disk": full_disk,
 }
 
 
@@ -533,8 +587,8 @@ def attack(name: str, limits: Limits) -> Result:
 REFUSED = """
 ## Small files that exhaust a machine
 
-Each is refused in a process of its own; the time is that of the command after the libraries are loaded, the memory the
-peak of the whole process with them.
+Each is refused in a process of its own; the time is that of the command after another small file has had
+the libraries loaded, the memory the peak of the whole process with them.
 
 | file | size | time | peak memory | refused with |
 | --- | --- | --- | --- | --- |

@@ -26,7 +26,7 @@ PATIENCE = 5
 CHUNK = 10_000
 """Rows that are fetched at once."""
 HARMLESS = frozenset(
-    {"application_name", "charset", "connect_timeout", "host", "port", "sslmode", "target_session_attrs"}
+    {"application_name", "charset", "connect_timeout", "host", "port", "sslmode", "target_session_attrs", "user"}
 )
 """Parameters of a URL that may be shown: none of them can hold a secret."""
 
