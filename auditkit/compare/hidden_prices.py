@@ -63,8 +63,7 @@ def hidden_prices(
         prices = [HiddenPrice(0.0, 0.0, entry.loss, entry.ratio)]
         for correlation in CORRELATIONS:
             shift = correlation * test.spread * most.mills
-            changed = with_shift(fitted.instance, most.group, -scale * shift, test.attribute)
-            solution = solve(changed, entry.constraints)
+            solution = solve(with_shift(fitted.instance, most.group, -scale * shift, test.attribute), entry.constraints)
             prices.append(HiddenPrice(correlation, -shift, solution.loss, solution.ratio))
         found.append(HiddenPrices(test.attribute, most.group, entry.label, tuple(prices)))
     return tuple(found)

@@ -10,24 +10,27 @@ them, are therefore the true values of the variant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Layout
+from auditkit.model.layout import Bools, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
 
 def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
     """One capacity for each search, in order."""
-    searches = tuple(
-        Search(s.id, int(k), s.candidates, s.limits) for s, k in zip(instance.searches, capacities, strict=True)
-    )
-    return _laid_out(Instance(searches), replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)))
+
+    def searches() -> Iterator[Search]:
+        for search, capacity in zip(instance.searches, capacities, strict=True):
+            yield Search(search.id, int(capacity), search.candidates, search.limits)
+
+    return Variant(replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)), searches)
 
 
 def with_place(instance: Instance, limit: int) -> Instance:
@@ -35,16 +38,16 @@ def with_place(instance: Instance, limit: int) -> Instance:
     layout = instance.layout
     assert layout.limits is not None
     number = int(np.searchsorted(layout.limits.ptr, limit, side="right")) - 1
-    search = instance.searches[number]
-    wider = tuple(
-        replace(one, capacity=one.capacity + 1) if one.label == layout.limits.labels[limit] else one
-        for one in search.limits
-    )
+    label = layout.limits.labels[limit]
+
+    def searches() -> Iterator[Search]:
+        for i, search in enumerate(instance.searches):
+            more = tuple(replace(one, capacity=one.capacity + (one.label == label)) for one in search.limits)
+            yield Search(search.id, search.capacity, search.candidates, more) if i == number else search
+
     capacity = layout.limits.capacity.copy()
     capacity[limit] += 1
-    searches = list(instance.searches)
-    searches[number] = Search(search.id, search.capacity, search.candidates, wider)
-    return _laid_out(Instance(searches), replace(layout, limits=replace(layout.limits, capacity=capacity)))
+    return Variant(replace(layout, limits=replace(layout.limits, capacity=capacity)), searches)
 
 
 def with_scores(instance: Instance, group: str, factor: float, by: str | None = None) -> Instance:
@@ -54,18 +57,10 @@ def with_scores(instance: Instance, group: str, factor: float, by: str | None = 
     scaled = partition.codes == code
     if not factor > 0:
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
-    searches = tuple(
-        Search(
-            s.id,
-            s.capacity,
-            tuple(_seen(c, factor) if seen else _kept(c) for c, seen in zip(s.candidates, scaled[a:b], strict=True)),
-            s.limits,
-        )
-        for s, (a, b) in zip(instance.searches, pairwise(layout.search_ptr.tolist()), strict=True)
-    )
     member = scaled[layout.state_candidate]
     reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
-    return _laid_out(Instance(searches), replace(layout, reward=reward, has_true_rewards=True))
+    changed = replace(layout, reward=reward, has_true_rewards=True)
+    return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor), _kept))
 
 
 def with_shift(instance: Instance, group: str, shift: float, by: str | None = None) -> Instance:
@@ -73,15 +68,33 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     layout = instance.layout
     partition, code = layout.find(group, by)
     moved = partition.codes == code
-    searches = tuple(
-        replace(
-            s, candidates=tuple(_moved(c, shift) if m else c for c, m in zip(s.candidates, moved[a:b], strict=True))
-        )
-        for s, (a, b) in zip(instance.searches, pairwise(layout.search_ptr.tolist()), strict=True)
-    )
     paid = moved[layout.state_candidate] & layout.selecting
     reward, true = (np.where(paid, each + shift, each) for each in (layout.reward, layout.true_reward))
-    return _laid_out(Instance(searches), replace(layout, reward=reward, true_reward=true))
+    changed = replace(layout, reward=reward, true_reward=true)
+    return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
+
+
+class Variant(Instance):
+    """An instance that is known by its layout; its searches are made when they are asked for, which is seldom."""
+
+    def __init__(self, layout: Layout, searches: Callable[[], Iterable[Search]]) -> None:
+        self.__dict__.update(layout=layout, _make=searches)
+
+    @cached_property
+    def searches(self) -> tuple[Search, ...]:
+        return tuple(self.__dict__["_make"]())
+
+
+def _changed(
+    instance: Instance,
+    which: Bools,
+    change: Callable[[Candidate], Candidate],
+    keep: Callable[[Candidate], Candidate],
+) -> Iterator[Search]:
+    """The searches with some of the candidates changed."""
+    for search, (a, b) in zip(instance.searches, pairwise(instance.layout.search_ptr.tolist()), strict=True):
+        members = zip(search.candidates, which[a:b], strict=True)
+        yield replace(search, candidates=tuple(change(c) if meant else keep(c) for c, meant in members))
 
 
 def _moved(candidate: Candidate, shift: float) -> Candidate:
@@ -113,8 +126,3 @@ def _kept(candidate: Candidate) -> Candidate:
         replace(s, true_reward=s.reward) if s.terminal and s.true_reward is None else s for s in candidate.states
     )
     return Chain(candidate.id, candidate.group, candidate.start, states, candidate.attributes)
-
-
-def _laid_out(instance: Instance, layout: Layout) -> Instance:
-    instance.__dict__["layout"] = layout  # what the cached property would hold after its first use
-    return instance
