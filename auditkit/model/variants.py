@@ -69,7 +69,8 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     partition, code = layout.find(group, by)
     moved = partition.codes == code
     paid = moved[layout.state_candidate] & layout.selecting
-    reward, true = (np.where(paid, each + shift, each) for each in (layout.reward, layout.true_reward))
+    reward = np.where(paid, layout.reward + shift, layout.reward)
+    true = np.where(paid, layout.true_reward + shift, layout.true_reward) if layout.has_true_rewards else reward
     changed = replace(layout, reward=reward, true_reward=true)
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
 
