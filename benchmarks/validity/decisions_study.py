@@ -149,9 +149,9 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
         "",
         "\\* looked at, with these seeds, while the methods were chosen: their results were seen before the interval "
         "of the gain was widened and the errors of the test were changed to the jackknife. The others were run once, "
-        "afterwards. Since then only the degrees of freedom of the test were changed, because of `six groups, gap` with "
-        "other seeds (see the next section), and all was run anew. Scenarios have the same candidates at the same seed, "
-        "so that these shares are 20 draws and not 20 of each; the next section has more, each with its own.",
+        "afterwards. Since then only the degrees of freedom of the test were changed, because of `six groups, gap` "
+        "with other seeds (see the next section), and all was run anew. Scenarios have the same candidates at the same "
+        "seed, so that these shares are 20 draws and not 20 of each; the next section has more, each with its own.",
     ]
     return "\n".join(lines)
 
