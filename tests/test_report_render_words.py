@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit import text as words
-from auditkit.report import svg
+from auditkit.report import sentences, svg
+from auditkit.report.phrases import Phrases
 
 CSS = Path(__file__).resolve().parents[1] / "templates" / "report.css"
 
@@ -260,3 +261,13 @@ def test_no_other_module_rounds_a_number() -> None:
                 if re.search(r"\.\d*[efgEFG]$|^[,.\d]*%$", spec):
                     found.append(f"{path.relative_to(root)}:{node.lineno}: {spec}")
     assert not found, found
+
+
+def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
+    phrases = Phrases({"Gender": ("sex", ["Female", "Male"])}, ("Interviewed", "Hired"))
+    later: list[tuple[str, float | None, tuple[float, float] | None]] = [("Hired", 1.0, None)]
+    about = {"attribute": "Gender", "group": "Female", "step": "Interviewed", "line": 0.8}
+    said = sentences.where_it_arises(phrases, later=later, **about)  # type: ignore[arg-type]
+    assert "hired: 1.00, as the group with the highest rate" in plain(said) and "not available" not in said
+    said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.9, 1.05))], **about)  # type: ignore[arg-type]
+    assert "hired: 0.97, 0.90 to 1.05" in plain(said)

@@ -118,7 +118,7 @@ def where_it_arises(
     parts = []
     for name, x, bounds in later:
         own, spread = with_interval(x, bounds, line)
-        parts.append(f"{words.reached(name)}: {own}, {spread}")
+        parts.append(f"{words.reached(name)}: {own}, {spread if bounds else 'as the group with the highest rate'}")
     return (
         f"The difference arises at “{step}”. Among those {words.reached(step)}, no further difference is found for "
         f"{words.people(attribute, group)} (ratio of those {'; '.join(parts)})."
