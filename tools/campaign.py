@@ -380,7 +380,7 @@ def exhausting(folder: Path, limits: Limits) -> Result:
         load, memory, code, seconds, megabytes = map(float, done.stdout.split()[-5:])
         path = Path(arguments[1])
         size = f"{path.stat().st_size:,} bytes" if path.is_file() else ""
-        reason = done.stderr.strip().partition(": ")[2].replace(f"{folder}/", "").replace("|", "\\|")
+        reason = done.stderr.strip().rpartition("error: ")[2].replace(f"{folder}/", "").replace("|", "\\|")
         result.tried += 1
         result.measured.append((name, size, seconds, megabytes, reason))
         if not result.note:
@@ -595,6 +595,16 @@ the libraries loaded, the memory the peak of the whole process with them.
 """
 
 
+FORGED = """
+## What verify reads of a forged report
+
+The document: the JSON, the one inside a PDF, or the one beside a page. Each changed value is compared with the report
+made once more from the data. The text of a page (HTML) must then be the document's to the byte. The pages of a PDF are
+set again too: where they are other bytes, which other fonts or another WeasyPrint suffice for, they are listed as not
+checked. So are pages made with a theme.
+"""
+
+
 def page(results: list[Result], seconds: float, seed: int) -> str:
     """docs/reliability.md."""
     rows = []
@@ -617,6 +627,7 @@ def page(results: list[Result], seconds: float, seed: int) -> str:
         + "".join(rows)
         + ("\n## Did not hold\n\n" + "".join(faults) if faults else "")
         + (REFUSED + "".join(refused) if refused else "")
+        + FORGED
         + "\n## Mended\n\nEach of these was found by attacking, and has a test that attacks it again.\n\n"
         "| what did not hold | now | test |\n| --- | --- | --- |\n" + "".join(mended)
     )
