@@ -9,10 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from auditkit.cli.options import working
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 
@@ -74,3 +76,15 @@ def test_compiling_is_said_once_on_a_terminal(tmp_path: Path) -> None:
     again, terminal = on_terminal(["solve", str(instance)], tmp_path, NUMBA_CACHE_DIR=str(cache))
     assert b"compiling" not in read_until(terminal, None)
     assert again.wait(PATIENCE) == 0
+
+
+def test_an_interrupt_that_compiled_code_swallows_is_not_lost() -> None:
+    begun = []
+    with pytest.raises(KeyboardInterrupt), working("something", quiet=True) as say:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        begun.append("went on, as after a callback of compiled code")
+        say("the next step")
+        begun.append("the next step")
+    assert begun == ["went on, as after a callback of compiled code"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

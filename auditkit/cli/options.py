@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -37,28 +39,68 @@ def complain(error: InputError) -> None:
 
 
 @contextmanager
-def working(what: str, quiet: bool, estimate: TimeLeft | None = None) -> Iterator[Callable[[str], None]]:
+def working(what: str, quiet: bool, time_left: TimeLeft | None = None) -> Iterator[Callable[[str], None]]:
     """A bar on stderr while something may take long, and a function that says what is being done.
 
     With an estimate it says how long that may still take. Where the solver is compiled, the first time on a machine,
     that is said too, once. Nothing when nobody is looking.
     """
-    if quiet or not sys.stderr.isatty():
-        yield lambda _: None
+    with _interrupts_kept() as check:
+        if quiet or not sys.stderr.isatty():
+            yield lambda _: check()
+            return
+        with _bar(what, time_left) as say:
+
+            def checked(text: str) -> None:
+                check()
+                say(text)
+
+            yield checked
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[Callable[[], None]]:
+    """A function that raises KeyboardInterrupt if Ctrl-C was pressed, as the end of this does too.
+
+    Ctrl-C raises it at once; but where compiled code calls Python back (numba compiles so) it may be swallowed there.
+    """
+    pressed: list[int] = []
+
+    def handle(number: int, frame: Any) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    def check() -> None:
+        if pressed:
+            raise KeyboardInterrupt
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield lambda: None
         return
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield check
+        check()
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(what: str, time_left: TimeLeft | None) -> Iterator[Callable[[str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
-        task = bar.add_task(what, total=None if estimate is None else 1.0)
+        task = bar.add_task(what, total=None if time_left is None else 1.0)
 
         def say(text: str) -> None:
-            if estimate is not None:
-                estimate.begin(text)
-                left = estimate.left(bar.tasks[0].elapsed or 0.0)
+            if time_left is not None:
+                time_left.begin(text)
+                left = time_left.left(bar.tasks[0].elapsed or 0.0)
                 text = f"{text} ({left})" if left else text
-                bar.update(task, completed=estimate.done)
+                bar.update(task, completed=time_left.done)
             bar.update(task, description=printable(text))
 
         with _saying_that_it_compiles(lambda: bar.console.print(COMPILES, style="dim")):

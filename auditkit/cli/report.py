@@ -55,8 +55,8 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
     settings = request.config.report
     without = {"frontier of": not settings.what_if, "setting the PDF": "pdf" not in settings.formats}
-    estimate = TimeLeft([phase for phase, absent in without.items() if absent])
-    with working("starting", quiet, estimate) as say:
+    time_left = TimeLeft([phase for phase, absent in without.items() if absent])
+    with working("starting", quiet, time_left) as say:
         from auditkit import pipeline
 
         done = pipeline.audit(request.data, request.config, load_plugins(), say)
