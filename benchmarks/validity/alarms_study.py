@@ -92,9 +92,10 @@ tests of a data set together where there are several attributes), a false alarm 
 FOOT = rf"""
 \* The scenario was used, with seeds below 1400, while a method was chosen. With 300 data sets a share of 0.05 has a
 standard error of 0.013, with 130 one of 0.019. Six scenarios with two and six groups, in which every alarm is false,
-were taken to 300 after 128 data sets of *two groups, {COMMON}* had found 0.086. Until the last change the test took F with as many degrees of freedom as there are searches,
-and with six groups it found 0.083 (seeds 1000 to 1399, which is where the reason was looked for): a group
-that occurs in few searches leaves far fewer, about 24 of 60. It now has those of Pustejovsky and Tipton's approximate
+were taken to 300 after 128 data sets of *two groups, {COMMON}* had found 0.086.
+Until the last change the test took F with as many degrees of freedom as there are searches, and with six groups it
+found 0.083 (seeds 1000 to 1399, which is where the reason was looked for): a group that occurs in few searches leaves
+far fewer, about 24 of 60. It now has those of Pustejovsky and Tipton's approximate
 Hotelling test, which was not adjusted to any scenario. In *{COMMON}* all scores of a search share an
 effect with a spread of 3; in *{UNEVEN}* four of six groups have half the spread. Of stages, shifts are those of the
 first step. Where the firm has a hidden signal of one group, its standings spread more widely in that group, and a shift
