@@ -43,6 +43,7 @@ from auditkit.fitting.recorded_search import RecordedSearch, recorded_search, st
 from auditkit.fitting.standing import Standings
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver import evaluate
+from auditkit.solver.oracle import free_visits
 
 if TYPE_CHECKING:
     from auditkit.compare.comparison import Constrained
@@ -130,7 +131,7 @@ def firm_search(
 ) -> FirmSearch:
     """Compare the firm's own search with the best policy and with those of `entries`."""
     layout = fitted.instance.layout
-    best = evaluate.visits(layout, layout.reward[:, None])
+    best = free_visits(layout)
     against = Against(fitted, standings, level)
     stages = [(stage, OwnSearch.of(fitted, stage).worth) for stage in stages_before_score(fitted)]
     worths = [float(layout.reward @ best), *(worth for _, worth in stages)]
