@@ -149,8 +149,9 @@ def _entry(
     duals, gains = [float(dual["value"]) for dual in claimed["duals"]], []
     best = evaluate(layout, adjusted(layout, rows, [{"duals": duals}]))
     for row, dual in zip(rows.rows, claimed["duals"], strict=True):
-        size = float(np.abs(row.coefficients) @ visits[row.states]) + abs(row.bound)
-        value = float(row.coefficients @ visits[row.states])
+        coefficients, here = row.coefficients, visits[row.states]
+        size = float(np.abs(coefficients) @ here) + abs(row.bound)
+        value = float(coefficients @ here)
         slack = value - row.bound if row.sense == ">=" else row.bound - value
         met = abs(slack) <= TOLERANCE * (1 + size) if row.sense == "==" else slack >= -TOLERANCE * (1 + size)
         sign = {"==": True, "<=": dual["value"] >= 0, ">=": dual["value"] <= 0}[row.sense]

@@ -26,6 +26,8 @@ from auditkit.model.layout import Floats, Layout
 TIE_TOLERANCE = 1e-9
 """Part of what a policy with ties means: of the size of a level's rewards, closer indices are tied."""
 
+CERTAINLY_NONE = [1.0]
+
 SHORT = 16
 """Products of polynomials up to this size are formed term by term: numpy would take longer to be called."""
 
@@ -64,8 +66,9 @@ def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[
         terms = np.abs(reward)
         for dual, row in zip(level["duals"], rows.rows, strict=False):
             if dual != 0.0:
-                reward[row.states] -= dual * row.coefficients
-                terms[row.states] += np.abs(dual * row.coefficients)
+                states, shift = row.states, dual * row.coefficients
+                reward[states] -= shift
+                terms[states] += np.abs(shift)
         rewards.append(reward)
         sizes.append(float(terms.max(initial=0.0)))
     return rewards, tuple(sizes)
@@ -226,8 +229,8 @@ def _stay(chain: NumberedChain, start: int, inside: set[int]) -> dict[int, float
                 if t not in reached:
                     reached.add(t)
                     todo.append(t)
-    if not edges:
-        return {start: 1.0}
+    if all(s == start for s, _, _ in edges) and all(t != start for _, t, _ in edges):  # one step and no way back
+        return {start: 1.0, **{t: a for _, t, a in edges}}
     place = {s: i for i, s in enumerate(sorted(reached))}
     matrix = np.eye(len(place))
     for s, t, a in edges:
@@ -248,7 +251,7 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> li
             if chain.terminal[s] or chain.stop[s]:
                 capped[u] += mass
         events += [(index[u], -c, -u, mass) for u, mass in capped.items()]
-    events.sort(key=lambda event: event[:3], reverse=True)
+    events.sort(reverse=True)  # no two are of the same candidate and state
     zero = (0.0,) * len(events[0][0]) if events else ()
     chance: list[dict[int, float]] = [{} for _ in numbers]
     ahead = [0.0] * len(numbers)
@@ -314,16 +317,22 @@ class _Tree:
     def __init__(self, n: int, k: int) -> None:
         self.k = k
         self.width = 1 << max(0, (n - 1).bit_length())
-        self.nodes = [[1.0]] * (2 * self.width)
+        self.nodes = [CERTAINLY_NONE] * (2 * self.width)
 
     def _product(self, a: list[float], b: list[float]) -> list[float]:
-        size = min(len(a) + len(b) - 1, max(self.k, 1))
+        if a == CERTAINLY_NONE or b == CERTAINLY_NONE:  # most of them, early on: nobody is ahead
+            return b if a == CERTAINLY_NONE else a
+        if self.k <= 1:
+            return [a[0] * b[0]]
+        if self.k == 2 and len(a) == len(b) == 2:
+            return [a[0] * b[0], a[0] * b[1] + a[1] * b[0]]
+        size = min(len(a) + len(b) - 1, self.k)
         if len(a) * len(b) > SHORT:
             return [float(x) for x in np.convolve(a, b)[:size]]
         product = [0.0] * size
         for i, x in enumerate(a):
-            for j in range(min(len(b), size - i)):
-                product[i + j] += x * b[j]
+            for j, y in enumerate(b[: size - i], i):
+                product[j] += x * y
         return product
 
     def set(self, leaf: int, law: list[float]) -> None:
