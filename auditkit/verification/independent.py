@@ -323,7 +323,7 @@ class _Tree:
         if a == CERTAINLY_NONE or b == CERTAINLY_NONE:  # most of them, early on: nobody is ahead
             return b if a == CERTAINLY_NONE else a
         if self.k <= 1:
-            return [a[0] * b[0]]
+            return [a[0] * b[0]] if a and b else []
         if self.k == 2 and len(a) == len(b) == 2:
             return [a[0] * b[0], a[0] * b[1] + a[1] * b[0]]
         size = min(len(a) + len(b) - 1, self.k)

@@ -84,7 +84,8 @@ def measure(firm: KnownFirm) -> dict[str, Any]:
 
 
 HEAD = f"""
-The seeds {FIRST}, {FIRST + 1}, ... of each scenario, with candidates of its own. *Alarms* of a shift are intervals
+The seeds {FIRST}, {FIRST + 1}, ... of each scenario, with candidates of its own. *Error* is the root mean
+square, *held* the share of intervals that hold the true shift. *Alarms* of a shift are intervals
 without 0, where the true shift is 0 they are false. *Found* is the test of hidden information at 0.05 (all
 tests of a data set together where there are several attributes), a false alarm in scenarios without a hidden signal.
 """
@@ -109,9 +110,8 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
         "",
         *HEAD.strip().splitlines(),
         "",
-        "| scenario | data sets | shifts | true | mean | root mean square error | interval holds it | alarms | found "
-        "| cannot tell |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+        "| scenario | sets, shifts | true | mean | error | held | alarms | found | cannot tell |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for scenario in SCENARIOS:
         found = results.get(scenario.name, [])
@@ -127,7 +127,7 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
             held, out = (np.mean([row["interval"][0] <= at <= row["interval"][1] for row in own]) for at in (true, 0.0))
             error = np.sqrt(((shift - true) ** 2).mean())
             lines.append(
-                f"| {name} | {len(found)} | {len(own)} | {true:g} | {shift.mean():.2f} | {error:.2f} "
+                f"| {name} | {len(found)}, {len(own)} | {true:g} | {shift.mean():.2f} | {error:.2f} "
                 f"| {held:.3f} | {1 - out:.3f} | {seen[0]:.3f} | {seen[1]:.2f} |"
             )
     return "\n".join([*lines, "", *FOOT.strip().splitlines()])
