@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ class Pattern:
     items: Ints
 
     @staticmethod
-    def of(rows: list[list[int]]) -> Pattern:
+    def of(rows: Sequence[Sequence[int]]) -> Pattern:
         lengths = np.fromiter((len(row) for row in rows), np.int64, len(rows))
         items = np.fromiter((item for row in rows for item in row), np.int64, int(lengths.sum()))
         return Pattern(np.concatenate([[0], np.cumsum(lengths)]), items)
@@ -288,10 +288,10 @@ class _Piece:
 
 
 def lay_out(searches: Sequence[Search]) -> Layout:
-    """Flatten the searches of an instance. Boxes of the same size share their structure, so many are quick."""
+    """Flatten the searches of an instance. What is alike is laid out once, so many candidates are quick."""
     candidates = [c for search in searches for c in search.candidates]
-    alike: dict[tuple[float, bytes, bytes, bytes | None], _Piece] = {}
-    pieces = [_shared_piece(c, alike) if isinstance(c, Box) else _chain_piece(c) for c in candidates]
+    alike: dict[tuple[object, ...], _Piece] = {}
+    pieces = [_shared_piece(c, alike) for c in candidates]
     sizes = np.array([len(p.reward) for p in pieces], dtype=np.int64)
     counts = np.array([len(search.candidates) for search in searches], dtype=np.int64)
     protected = _protected(candidates)
@@ -396,12 +396,16 @@ def _box_shape(m: int) -> Shape:
     )
 
 
-def _shared_piece(box: Box, alike: dict[tuple[float, bytes, bytes, bytes | None], _Piece]) -> _Piece:
-    """Boxes of the same law and cost are laid out once."""
-    true = None if box.true_values is None else box.true_values.tobytes()
-    key = (box.cost, box.values.tobytes(), box.probs.tobytes(), true)
+def _shared_piece(candidate: Candidate, alike: dict[tuple[object, ...], _Piece]) -> _Piece:
+    """Boxes of the same law and cost, and chains that share their states, are laid out once."""
+    key: tuple[object, ...]
+    if isinstance(candidate, Chain):
+        key = (id(candidate.states), candidate.start)
+    else:
+        true = None if candidate.true_values is None else candidate.true_values.tobytes()
+        key = (candidate.cost, candidate.values.tobytes(), candidate.probs.tobytes(), true)
     if key not in alike:
-        alike[key] = _box_piece(box)
+        alike[key] = _chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate)
     return alike[key]
 
 
@@ -430,9 +434,9 @@ def _chain_piece(chain: Chain) -> _Piece:
     live = states[: len(reachable)]
     targets: list[list[tuple[int, float]]] = [[(position[t], p) for t, p in s.to.items() if p > 0] for s in live]
     targets += [[] for _ in states[len(reachable) :]]
-    children = [[t for t, _ in row] for row in targets]
+    children = tuple(tuple(t for t, _ in row) for row in targets)
     return _Piece(
-        shape=_chain_shape(children, [state.terminal for state in states], cyclic),
+        shape=_chain_shape(children, tuple(state.terminal for state in states), cyclic),
         reward=np.array([state.reward for state in states], dtype=np.float64),
         true_reward=np.array([np.nan if s.true_reward is None else s.true_reward for s in states]),
         terminal=np.array([state.terminal for state in states]),
@@ -466,7 +470,8 @@ def _order(chain: Chain) -> tuple[list[str], bool]:
     return list(finished)[::-1], cyclic
 
 
-def _chain_shape(children: list[list[int]], terminal: list[bool], cyclic: bool) -> Shape:
+@lru_cache(maxsize=100)
+def _chain_shape(children: tuple[tuple[int, ...], ...], terminal: tuple[bool, ...], cyclic: bool) -> Shape:
     size = len(children)
     alive = [s for s in range(size) if not terminal[s]]
     if cyclic:

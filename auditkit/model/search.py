@@ -14,7 +14,7 @@ arrays, built once (`layout.py`).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ class Box:
             problems.append(Problem("probs", f"has {len(probs)} numbers for {len(values)} values"))
         if true is not None and len(true) != len(values):
             problems.append(Problem("true_values", f"has {len(true)} numbers for {len(values)} values"))
-        problems += _distribution_problems("probs", probs)
+        problems += _distribution_problems("probs", probs.tolist())
         problems += _group_problems(self.group)
         if problems:
             raise InputError(problems)
@@ -195,16 +195,16 @@ def _state_problems(states: Sequence[State]) -> list[Problem]:
                 Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'")
             )
         if state.to:
-            problems += _distribution_problems(f"{place}.to", np.array(list(state.to.values()), dtype=float))
+            problems += _distribution_problems(f"{place}.to", state.to.values())
     return problems
 
 
-def _distribution_problems(place: str, probs: NDArray[np.float64]) -> list[Problem]:
-    if not np.isfinite(probs).all():
+def _distribution_problems(place: str, probs: Collection[float]) -> list[Problem]:
+    if not all(map(math.isfinite, probs)):
         return [Problem(place, "contains a probability that is not finite")]
-    if (probs < 0).any() or (probs > 1 + SUM_TOLERANCE).any():
+    if any(p < 0 or p > 1 + SUM_TOLERANCE for p in probs):
         return [Problem(place, "contains a probability outside 0 to 1")]
-    total = float(probs.sum())
+    total = math.fsum(probs)
     if abs(total - 1) > SUM_TOLERANCE:
         return [Problem(place, f"the probabilities sum to {exact(total)}, not to 1")]
     return []
