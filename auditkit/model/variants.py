@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,7 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
         for search, capacity in zip(instance.searches, capacities, strict=True):
             yield Search(search.id, int(capacity), search.candidates, search.limits)
 
-    return Variant(replace(instance.layout, capacity=np.array(capacities, dtype=np.int64)), searches)
+    return Variant(_changed_layout(instance.layout, capacity=np.array(capacities, dtype=np.int64)), searches)
 
 
 def with_place(instance: Instance, limit: int) -> Instance:
@@ -47,7 +48,7 @@ def with_place(instance: Instance, limit: int) -> Instance:
 
     capacity = layout.limits.capacity.copy()
     capacity[limit] += 1
-    return Variant(replace(layout, limits=replace(layout.limits, capacity=capacity)), searches)
+    return Variant(_changed_layout(layout, limits=replace(layout.limits, capacity=capacity)), searches)
 
 
 def with_scores(instance: Instance, group: str, factor: float, by: str | None = None) -> Instance:
@@ -59,7 +60,7 @@ def with_scores(instance: Instance, group: str, factor: float, by: str | None = 
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
     member = scaled[layout.state_candidate]
     reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
-    changed = replace(layout, reward=reward, has_true_rewards=True)
+    changed = _changed_layout(layout, reward=reward, has_true_rewards=True)
     return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor), _kept))
 
 
@@ -71,7 +72,7 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     paid = moved[layout.state_candidate] & layout.selecting
     reward = np.where(paid, layout.reward + shift, layout.reward)
     true = np.where(paid, layout.true_reward + shift, layout.true_reward) if layout.has_true_rewards else reward
-    changed = replace(layout, reward=reward, true_reward=true)
+    changed = _changed_layout(layout, reward=reward, true_reward=true)
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
 
 
@@ -84,6 +85,15 @@ class Variant(Instance):
     @cached_property
     def searches(self) -> tuple[Search, ...]:
         return tuple(self.__dict__["_make"]())
+
+
+def _changed_layout(layout: Layout, **changes: Any) -> Layout:
+    """The layout with other capacities or rewards; what follows from neither is taken over."""
+    changed = replace(layout, **changes)
+    for name in ("cells", "only_boxes", "value_chance"):
+        if name in layout.__dict__:
+            changed.__dict__[name] = layout.__dict__[name]
+    return changed
 
 
 def _changed(

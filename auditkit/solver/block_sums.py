@@ -44,7 +44,7 @@ class Cells:
         self.label = layout.candidate_group
         self.of_state, self.count = layout.cells.of_state, len(layout.cells)
         self._cells = layout.cells
-        self.types = Types.of_boxes(layout, self.label) if layout.only_boxes else None
+        self.types = Types.plain(layout) if layout.only_boxes else None
 
     def weights(self, rows: Rows) -> tuple[Floats, Bools]:
         """The weight of each cell in each row, and for which rows that is all there is to say."""

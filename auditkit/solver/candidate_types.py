@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,13 @@ class Types:
         states = np.repeat(layout.candidate_ptr[first] - ptr[:-1], sizes) + np.arange(ptr[-1])
         return Types(of, ptr, states, layout.reward[states], layout.value_chance[states])
 
+    @staticmethod
+    def plain(layout: Layout) -> Types:
+        """Types of the boxes of a layout by group, which all rows by cells weigh alike; found once."""
+        if layout not in _PLAIN:
+            _PLAIN[layout] = Types.of_boxes(layout, layout.candidate_group)
+        return _PLAIN[layout]
+
     def restrict(self, rows: Rows) -> Rows:
         """Rows in the numbering of the states of types."""
         return replace(rows, rows=tuple(self._restricted(row) for row in rows.rows))
@@ -65,6 +73,9 @@ class Types:
     def _sorted(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.states)
         return order, self.states[order]
+
+
+_PLAIN: WeakKeyDictionary[Layout, Types] = WeakKeyDictionary()
 
 
 def _mixed(numbers: NDArray[np.generic]) -> Words:

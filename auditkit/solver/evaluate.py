@@ -10,28 +10,28 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auditkit.constraints.base import Rows
+from auditkit.constraints.base import CellRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
+from auditkit.solver.candidate_types import Types
 from auditkit.solver.policy import Policy
 from auditkit.solver.room_kernels import Nested
 
 TIE_TOLERANCE = 1e-9
 """Of the size of a level's rewards: closer indices are tied when a policy has further levels to break ties."""
 
-WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
-"""Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
-
 FEW_SEARCHES = 1000
 """Up to so many are prepared one by one, without those between them."""
+
+WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
+"""Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
 MOST_OUTCOMES = 4_000_000
 """Largest table of joint counts that is laid out in memory."""
@@ -55,15 +55,10 @@ def _chains(layout: Layout) -> kernels.Chains:
     )
 
 
-def _boxes(layout: Layout) -> Boxes:
-    """Every box as a type of its own, for rewards that are given for every state; made once for all searches."""
-    if layout not in _BOXES:
-        one_each = np.arange(len(layout.candidate_ids))
-        _BOXES[layout] = Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
-    return _BOXES[layout]
-
-
-_BOXES: WeakKeyDictionary[Layout, Boxes] = WeakKeyDictionary()
+def _each(layout: Layout) -> Boxes:
+    """Every box as a type of its own, for rewards that are given for every state."""
+    one_each = np.arange(len(layout.candidate_ids))
+    return Boxes(layout.search_ptr, layout.capacity, one_each, layout.candidate_ptr, layout.value_chance)
 
 
 def nested(layout: Layout) -> Nested | None:
@@ -110,13 +105,40 @@ class Prepared:
 
     layout: Layout
     index: Floats
+    """Of all states; where all candidates are boxes, of those of `boxes`."""
     mass: Floats
     """Empty where all candidates are boxes, which need no more than their indices."""
     tol: Floats
+    boxes: Boxes | None = None
+    reward: Floats | None = None
+    """What is paid in the states of `boxes`, whatever the policy looks at."""
 
     @staticmethod
     def of_policy(layout: Layout, rows: Rows, policy: Policy, searches: Ints | None = None) -> Prepared:
-        return Prepared.of(layout, policy.rewards(layout, rows), policy.sizes(layout, rows), searches)
+        used = (policy.rows or rows).rows[: max(len(level.duals) for level in policy.levels)]
+        if not layout.only_boxes or not all(isinstance(row, CellRow) for row in used):
+            return Prepared.of(layout, policy.rewards(layout, rows), policy.sizes(layout, rows), searches)
+        types = Types.plain(layout)  # what is asked of a type is known of all who are of it
+        typed = types.restrict(replace(rows, rows=used))
+        alike = Policy(policy.levels, typed)
+        rewards = np.ascontiguousarray(alike.rewards(types, typed))
+        boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
+        tol = tolerance(rewards, alike.sizes(types, typed))
+        return Prepared._of_boxes(layout, boxes, types.reward, rewards, tol, [(0, len(types.ptr) - 1)])
+
+    @staticmethod
+    def _of_boxes(
+        layout: Layout,
+        boxes: Boxes,
+        reward: Floats,
+        rewards: Floats,
+        tol: Floats,
+        ranges: list[tuple[int, int]],
+    ) -> Prepared:
+        index = np.empty_like(rewards)
+        for first, last in ranges:
+            box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, rewards, tol, index)
+        return Prepared(layout, index, np.empty(0), tol, boxes, reward)
 
     @staticmethod
     def of(
@@ -125,15 +147,12 @@ class Prepared:
         """`rewards` has one row per state and one column per level; `sizes` are those of their terms, if known."""
         rewards = np.ascontiguousarray(rewards.reshape(layout.states, -1))
         tol = tolerance(rewards, sizes)
-        index = np.empty_like(rewards)
         if layout.only_boxes:
-            boxes = _boxes(layout)
-            ranges = [(0, len(boxes.type))]
+            ranges = [(0, len(layout.candidate_ids))]
             if searches is not None and len(searches) <= FEW_SEARCHES:
                 ranges = [(int(layout.search_ptr[s]), int(layout.search_ptr[s + 1])) for s in searches]
-            for first, last in ranges:
-                box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, rewards, tol, index)
-            return Prepared(layout, index, np.empty(0), tol)
+            return Prepared._of_boxes(layout, _each(layout), layout.reward, rewards, tol, ranges)
+        index = np.empty_like(rewards)
         mass = np.empty(len(layout.mass.items))
         chains = _chains(layout)
         _over_searches(layout, searches, lambda some: kernels.prepare(some, chains, rewards, tol, index, mass))
@@ -143,8 +162,8 @@ class Prepared:
         """Expected visits p of every state: exits, or entries of terminal states. Zero outside `searches`, if given."""
         layout = self.layout
         visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
-        if layout.only_boxes:
-            self._visits_of_boxes(searches, visits)
+        if self.boxes is not None:
+            self._visits_of_boxes(self.boxes, searches, visits)
             return visits
         share, chains, limits = np.empty(layout.states), _chains(layout), nested(layout)
         _over_searches(
@@ -152,15 +171,15 @@ class Prepared:
         )
         return visits
 
-    def _visits_of_boxes(self, searches: Ints | None, visits: Floats) -> None:
+    def _visits_of_boxes(self, boxes: Boxes, searches: Ints | None, visits: Floats) -> None:
         layout = self.layout
-        boxes, limits, start = _boxes(layout), nested(layout), layout.candidate_ptr
+        limits, start = nested(layout), layout.candidate_ptr
         work: Callable[[Ints], None]
         if self.index.shape[1] == 1:
-            wanted = np.full(len(layout.candidate_ids), searches is None)
+            wanted = np.full(len(boxes.type_ptr) - 1, searches is None)
             for search in () if searches is None else searches:
-                wanted[layout.search_ptr[search] : layout.search_ptr[search + 1]] = True
-            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, self.index, layout.reward, wanted)
+                wanted[boxes.type[layout.search_ptr[search] : layout.search_ptr[search + 1]]] = True
+            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, self.index, self.reward, wanted)
 
             def work(some: Ints) -> None:
                 box_kernels.plain_visits(some, boxes, limits, events, start, visits)
@@ -174,8 +193,8 @@ class Prepared:
     def _events(self, search: int) -> tuple[Ints, Ints, Floats]:
         """States in whose event a candidate may be selected, in order of time; candidates; chances."""
         layout = self.layout
-        if layout.only_boxes:
-            _, _, states, owner, kappa, _ = box_kernels.box_events(search, _boxes(layout), self.index, self.tol)
+        if self.boxes is not None:
+            _, _, states, owner, kappa, _ = box_kernels.box_events(search, self.boxes, self.index, self.tol)
             return states + layout.candidate_ptr[layout.search_ptr[search]], owner, kappa
         share = np.empty(layout.states)
         states, owner, kappa = kernels.list_events(search, _chains(layout), self.index, self.mass, share)
@@ -205,8 +224,8 @@ class Prepared:
         width = layout.capacity[searches] + 1
         ptr = np.concatenate([[0], np.cumsum(width**groups)]).astype(np.int64)
         laws, ranges = np.empty(ptr[-1]), pieces(ptr)
-        if layout.only_boxes:
-            boxes, law = _boxes(layout), (group, groups, ptr, laws)
+        if self.boxes is not None:
+            boxes, law = self.boxes, (group, groups, ptr, laws)
             in_threads(ranges, lambda a, b: law_kernels.box_laws(a, b, searches, boxes, self.index, self.tol, *law))
         else:
             chains, law = _chains(layout), (group, groups, ptr, laws)
@@ -245,7 +264,8 @@ class Prepared:
         start = layout.start[c0:c1]
         states, owner, kappa = self._events(search)
         own = np.asarray(group[c0:c1])
-        always = np.bincount(own[np.isposinf(self.index[start, 0])], minlength=groups)  # needs no capacity
+        at = start if self.boxes is None else self.boxes.type_ptr[self.boxes.type[c0:c1]]
+        always = np.bincount(own[np.isposinf(self.index[at, 0])], minlength=groups)  # needs no capacity
         first = np.isin(states, start)
         counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
         if not k or not len(states):

@@ -142,7 +142,7 @@ class Oracle:
 def free_visits(layout: Layout) -> Floats:
     """Expected visits under the unconstrained optimum of a layout, evaluated once."""
     if layout not in _FREE:
-        _FREE[layout] = evaluate.visits(layout, layout.reward)
+        _FREE[layout] = evaluate.Prepared.of_policy(layout, Rows((), (), ()), Policy.at(())).visits()
         _FREE[layout].flags.writeable = False
     return _FREE[layout]
 
