@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditkit.disparity import CountedOutcome
 from auditkit.errors import InputError
+from auditkit.plugins.local_law_144.outcomes import CountedOutcome
 from auditkit.plugins.local_law_144.rates import CategoryRow, CategoryTable, tables
 from auditkit.report.conventions import conventions
+from support.data_files import shared
 
 
 def people(cells: dict[tuple[str, str], tuple[int, int]]) -> pd.DataFrame:
@@ -73,6 +74,27 @@ def test_small_categories_are_stated_but_not_the_reference() -> None:
     assert row(kept, "C").reference and row(kept, "A").impact_ratio is not None
 
 
+def test_the_reference_is_chosen_after_small_categories_have_left() -> None:
+    table = people({("a", "A"): (490, 100), ("b", "A"): (490, 150), ("tiny", "A"): (20, 20)})
+    assert row(of_table(table)["sex"], "tiny").reference  # exactly 2 % is not under 2 %
+    sex = of_table(table, minimum_share=0.021)["sex"]
+    assert row(sex, "b").reference and "2.1 %" in row(sex, "tiny").reason
+    assert not any(each.reference for each in of_table(table, minimum_share=0.9)["sex"].rows)
+    tied = of_table(people({("a", "A"): (10, 5), ("b", "A"): (100, 50)}))["sex"]
+    assert row(tied, "b").reference and row(tied, "a").impact_ratio == 1
+
+
+def test_ricci_above_the_median() -> None:
+    ricci = pd.read_csv(shared("ricci_v_destefano.csv"))
+    found, _ = tables(CountedOutcome.above_median(ricci["Combine"]), {"race/ethnicity": ricci["Race"]})
+    assert found[0].median == pytest.approx(69.502, abs=5.1e-7)
+    assert [(each.category, each.selected, each.applicants) for each in found[0].rows] == [
+        ("B", 9, 27),
+        ("H", 6, 23),
+        ("W", 44, 68),
+    ]
+
+
 def test_scored_variant_uses_the_full_sample() -> None:
     sex = of_table(HISTORY, outcome="score")["sex"]
     assert sex.rate_name == "scoring rate"
@@ -102,3 +124,57 @@ def test_conventions_are_dated_and_give_no_verdict() -> None:
     for convention in texts.values():
         assert convention.read_on == date(2026, 11, 16) and convention.source == "project fact sheet"
         assert convention.name and not re.search(r"\b(un)?fair|complian|bias|\bpass", convention.text, re.IGNORECASE)
+
+
+# Which applications count ---------------------------------------------------------------------------------------------
+
+FEW = pd.DataFrame(
+    {
+        "group": ["F", "F", "M", "M", "F", "M", "unknown", None],
+        "inspected": [True, True, True, False, True, True, True, True],
+        "selected": [False, False, True, False, False, True, True, False],
+        "withdrawn": [True, False, False, False, False, False, False, False],
+        "pending": [False, True, False, True, False, False, False, False],
+        "score": [1.0, 2.0, 3.0, np.nan, 3.0, 3.0, 4.0, 5.0],
+    }
+)
+
+
+def of_few(history: pd.DataFrame, outcome: str = "selected") -> CategoryTable:
+    (found,), notes = tables(CountedOutcome.of_table(history, outcome), {"sex": history["group"]})
+    assert notes == []
+    return found
+
+
+def test_withdrawn_and_pending_are_not_rejected_and_counts_add_up() -> None:
+    found = of_few(FEW)
+    assert (row(found, "F").applicants, row(found, "F").selected) == (1, 0)
+    assert (found.applicants, found.withdrawn, found.pending, found.unknown) == (3, 1, 2, 2)
+    assert row(of_few(FEW, "inspected"), "F").applicants == 1  # inspected and then withdrew: in no rate either
+    for outcome in ("selected", "inspected", "score"):
+        found = of_few(FEW, outcome)
+        assert found.applicants + found.withdrawn + found.pending + found.unknown + found.not_measured == len(FEW)
+    assert of_few(FEW.drop(columns=["withdrawn", "pending"])).applicants == 6
+
+
+def test_scored_above_the_full_sample_median() -> None:
+    found = of_few(FEW, "score")
+    assert found.median == 3 and found.outcome == "score above the median"  # unknown groups are in the sample
+    assert (found.selected, found.pending, found.withdrawn) == (0, 1, 0)  # ties are not above; a given score counts
+    assert row(found, "F").applicants == 3
+
+
+def test_missing_outcomes_are_left_out() -> None:
+    selected = pd.array([None, None, True, None, None, True, True, False], dtype="boolean")
+    found = of_few(FEW.assign(selected=selected))
+    assert (found.applicants, found.withdrawn, found.pending, found.not_measured, found.unknown) == (2, 1, 2, 1, 2)
+
+
+def test_columns_are_asked_for_by_name() -> None:
+    with pytest.raises(InputError, match="did you mean 'selected'"):
+        CountedOutcome.of_table(FEW, "select")
+    with pytest.raises(InputError, match="not a yes/no column"):
+        CountedOutcome.of_column(pd.Series([0.0, 2.0]))
+    assert CountedOutcome.of_column(pd.Series([0, 1, None])).not_measured == 1
+    kept = CountedOutcome.of_column(pd.Series([True, None, False], dtype=object)).counted
+    assert kept.tolist() == [True, False, True]

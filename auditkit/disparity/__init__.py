@@ -11,7 +11,6 @@
 | all tables of a page | page.py |
 | where a difference comes from | segments.py |
 | what comes out | results.py |
-| one table by itself: Local Law 144 | single.py, table.py |
 | what plugins measure | measure.py, measured.py |
 """
 
@@ -35,18 +34,7 @@ from auditkit.disparity.results import (
     SegmentTable,
     Within,
 )
-from auditkit.disparity.single import (
-    FOUR_FIFTHS,
-    Disparity,
-    Flag,
-    Group,
-    GroupCounts,
-    ReferenceComparison,
-    Status,
-    compare,
-)
 from auditkit.disparity.stratified import Agreement, agreement, exact_p
-from auditkit.disparity.table import CountedOutcome, measure, tally
 
 __all__ = [
     "Agreement",
@@ -56,39 +44,28 @@ __all__ = [
     "Disparities",
     "DisparitySettings",
     "DisparityTable",
+    "FlipFlop",
     "GroupResult",
     "GroupStatus",
+    "Interval",
     "Omnibus",
+    "Pair",
     "Reconciled",
     "Repeated",
     "SegmentPart",
     "SegmentTable",
+    "Stratified",
     "Within",
     "agreement",
     "applicants_needed",
     "detectable_ratio",
     "disparities",
     "exact_p",
-    "periods",
-    "FOUR_FIFTHS",
-    "ReferenceComparison",
-    "GroupCounts",
-    "Disparity",
-    "Flag",
-    "FlipFlop",
-    "Group",
-    "Interval",
-    "CountedOutcome",
-    "Pair",
-    "Status",
-    "Stratified",
-    "compare",
     "flip_flop",
     "holm",
-    "measure",
+    "periods",
     "plain",
     "score_interval",
     "stratify",
-    "tally",
     "with_measures",
 ]

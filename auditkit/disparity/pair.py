@@ -187,7 +187,6 @@ class Stratified:
     risk_interval: Interval | None
     cmh: float | None
     p: float | None
-    p_holm: float | None
     shortfall: float
     reverses: bool
 
@@ -225,7 +224,6 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
         risk_interval=risk_interval,
         cmh=cmh,
         p=None if cmh is None else float(chdtrc(1, cmh)),
-        p_holm=None,
         shortfall=-excess,
         reverses=pooled * sign < 0,
     )

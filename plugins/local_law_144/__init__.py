@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import hookimpl
 from auditkit.data.privacy import protect
-from auditkit.disparity import CountedOutcome
+from auditkit.plugins.local_law_144.outcomes import CountedOutcome
 from auditkit.plugins.local_law_144.rates import tables
 from auditkit.report.conventions import conventions
 from auditkit.report.section import Section, Subject

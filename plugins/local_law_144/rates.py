@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.disparity import CountedOutcome, Group, Status, compare, plain, tally
+from auditkit.disparity import plain
 from auditkit.errors import InputError, Problem
-from auditkit.model.groups import UNKNOWN
+from auditkit.model.groups import UNKNOWN, comparable
+from auditkit.plugins.local_law_144.outcomes import CountedOutcome
 
 TWO_PER_CENT = Fraction(1, 50)
 
@@ -34,7 +35,7 @@ class CategoryRow:
     category: str
     applicants: int
     selected: int
-    rate: Fraction | None
+    rate: Fraction
     impact_ratio: Fraction | None
     reference: bool
     reason: str
@@ -67,36 +68,38 @@ def table(
     name: str, category: pd.Series[Any], outcome: CountedOutcome, minimum_share: float | Fraction = TWO_PER_CENT
 ) -> CategoryTable:
     """One table from the category of each row and its outcome."""
-    counts, unknown = tally(category, outcome)
-    found = compare(counts, minimum_share=minimum_share, outcome=outcome.name)
+    names = category.astype("string").fillna(UNKNOWN)
+    known = outcome.counted & (names != UNKNOWN).to_numpy(np.bool_)
+    found = pd.Series(outcome.values[known]).groupby(names.to_numpy(object)[known]).agg(["size", "sum"])
+    counts = {str(each): (int(n), int(x)) for each, n, x in found.itertuples()}
+    least = Fraction(str(minimum_share))
+    taken = comparable({each: n for each, (n, _) in counts.items()}, least)
+    # of equal rates the larger category is the reference
+    reference = max(taken, key=lambda each: (Fraction(counts[each][1], counts[each][0]), counts[each][0]), default=None)
+    highest = None if reference is None else Fraction(counts[reference][1], counts[reference][0])
+    rows = []
+    for each, (n, x) in counts.items():
+        ratio, reason = None, ""
+        if each not in taken:
+            reason = f"under {float(100 * least):g} % of the applicants: left out of the ratio"
+        elif not highest:
+            reason = "not defined: the highest rate is zero"
+        else:
+            ratio = Fraction(x, n) / highest
+        rows.append(CategoryRow(each.replace("+", " / "), n, x, Fraction(x, n), ratio, each == reference, reason))
     return CategoryTable(
         name=name,
         outcome=outcome.name,
         rate_name="selection rate" if outcome.median is None else "scoring rate",
-        rows=tuple(map(_row, found.groups)),
-        applicants=found.applicants,
-        selected=found.selected,
-        unknown=unknown,
+        rows=tuple(rows),
+        applicants=sum(row.applicants for row in rows),
+        selected=sum(row.selected for row in rows),
+        unknown=int((outcome.counted & ~known).sum()),
         withdrawn=outcome.withdrawn,
         pending=outcome.pending,
         not_measured=outcome.not_measured,
         median=outcome.median,
-        minimum_share=found.minimum_share,
-    )
-
-
-def _row(group: Group) -> CategoryRow:
-    reason = group.reason if group.status is Status.EXCLUDED else ""
-    if not reason and group.impact_ratio is None:
-        reason = "not defined: the highest rate is zero"
-    return CategoryRow(
-        category=group.group.replace("+", " / "),
-        applicants=group.applicants or 0,
-        selected=group.selected or 0,
-        rate=group.rate,
-        impact_ratio=group.impact_ratio,
-        reference=group.status is Status.REFERENCE,
-        reason=reason,
+        minimum_share=least,
     )
 
 

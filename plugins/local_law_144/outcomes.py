@@ -1,4 +1,4 @@
-"""From a table of applications to counts: which outcome, of whom, in which stratum.
+"""Which applications count, and which of them have the outcome.
 
 "Selected" stands for any binary outcome: selected, inspected, or scored above the median of the full sample (a tie with
 the median is not above it). Withdrawn and pending applications enter no rate.
@@ -6,17 +6,14 @@ the median is not above it). Withdrawn and pending applications enter no rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from auditkit.disparity.single import FOUR_FIFTHS, Disparity, GroupCounts, compare
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.groups import UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,48 +89,3 @@ def _column(table: pd.DataFrame, name: str) -> pd.Series[Any]:
     if name not in table:
         raise InputError(Problem(f"column {name!r}", "is not in the table", nearest(name, map(str, table.columns))))
     return table[name]
-
-
-def tally(
-    group: pd.Series[Any], outcome: CountedOutcome, stratum: pd.Series[Any] | None = None, unknown: str = UNKNOWN
-) -> tuple[GroupCounts, int]:
-    """Counts of the rows that count, and how many of them are of unknown category."""
-    names = group.astype("string").fillna(unknown)
-    known = outcome.counted & (names != unknown).to_numpy(np.bool_)
-    if not known.any():
-        raise InputError(Problem(f"column {str(group.name)!r}", "no row with a known group and outcome is left"))
-    codes, groups = pd.factorize(names.to_numpy(object)[known], sort=True)
-    stratum_codes, K = np.zeros(len(codes), dtype=np.int64), 1
-    if stratum is not None:
-        stratum_codes, strata = pd.factorize(stratum.astype("string").fillna(unknown).to_numpy(object)[known])
-        K = len(strata)
-    cells, size = stratum_codes * len(groups) + codes, K * len(groups)
-    n = np.bincount(cells, minlength=size)
-    x = np.bincount(cells[outcome.values[known]], minlength=size)
-    shape = (K, len(groups))
-    counts = GroupCounts(tuple(str(name) for name in groups), n.reshape(shape), x.reshape(shape))
-    return counts, int((outcome.counted & ~known).sum())
-
-
-def measure(
-    table: pd.DataFrame,
-    outcome: str = "selected",
-    group: str = "group",
-    minimum_share: float | Fraction = 0.0,
-    *,
-    stratum: str | None = "search",
-    line: float | Fraction = FOUR_FIFTHS,
-    alpha: float = 0.05,
-) -> Disparity:
-    """Disparity in a history table. `outcome` is a yes/no column, or `score` for "above the full sample's median"."""
-    seen = CountedOutcome.of_table(table, outcome)
-    counts, unknown = tally(_column(table, group), seen, None if stratum is None else _column(table, stratum))
-    found = compare(counts, minimum_share=minimum_share, line=line, alpha=alpha, outcome=seen.name)
-    return replace(
-        found,
-        unknown=unknown,
-        withdrawn=seen.withdrawn,
-        pending=seen.pending,
-        not_measured=seen.not_measured,
-        median=seen.median,
-    )
