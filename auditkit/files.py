@@ -18,17 +18,32 @@ from typing import Any
 from auditkit.errors import InputError, Problem
 
 
+ALWAYS_FINE, MOST_EXPANSION = 10_000_000, 100
+"""A larger file must take up at least a hundredth of its size on the disk: the rest would be holes, read as zeros."""
+
+
 @contextmanager
 def opened_regular(path: Path) -> Iterator[BufferedReader]:
-    """A file, open for reading. Pipes and devices are refused: they may never end, or never begin."""
+    """A file, open for reading. Pipes and devices, which may never end or never begin, and holes are refused."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb", closefd=True) as file:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise InputError(Problem(str(path), "is a folder, not a file", "name the file in it"))
-        if not stat.S_ISREG(mode):
-            raise InputError(Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first"))
+    if (problem := _no_data(path, os.fstat(handle))) is not None:
+        os.close(handle)
+        raise InputError(problem)
+    with os.fdopen(handle, "rb") as file:
         yield file
+
+
+def _no_data(path: Path, found: os.stat_result) -> Problem | None:
+    """Why this is not read as a file."""
+    if stat.S_ISDIR(found.st_mode):
+        return Problem(str(path), "is a folder, not a file", "name the file in it")
+    if not stat.S_ISREG(found.st_mode):
+        return Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first")
+    taken = 512 * getattr(found, "st_blocks", found.st_size)
+    if found.st_size > max(ALWAYS_FINE, MOST_EXPANSION * taken):
+        what = f"is {found.st_size:,} bytes long and holds {taken:,} at most, the rest is holes"
+        return Problem(str(path), what, "copy or export it again")
+    return None
 
 
 def read_regular(path: Path) -> bytes:
