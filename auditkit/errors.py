@@ -21,14 +21,32 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="BaseModel")
 
+_IN_URL = re.compile(r"((?:[A-Za-z][\w+.-]*:/+|postgres\w*:)[^\s:/@]*):.*@", re.DOTALL)
+_AS_KEY = re.compile(r"\b(\w*pass(?:word|wd)?|pwd)=[^\s&]+", re.IGNORECASE)
+
+
+def without_passwords(text: str) -> str:
+    """A text without what stands where URLs and connection strings have passwords: one may be where none belongs.
+
+    >>> without_passwords("postgresql:/me:p/w@rd@host/db: there is no such file")
+    'postgresql:/me:***@host/db: there is no such file'
+    >>> without_passwords("host=h user=me password=s3cret")
+    'host=h user=me password=***'
+    """
+    return _AS_KEY.sub(r"\1=***", _IN_URL.sub(r"\1:***@", text))
+
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: its place, what it is, and the remedy."""
+    """One thing that is wrong: its place, what it is, and the remedy. What it quotes is shown without passwords."""
 
     where: str
     what: str
     fix: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("where", "what"):
+            object.__setattr__(self, key, without_passwords(getattr(self, key)))
 
     def at(self, place: str) -> Problem:
         """The same problem seen from further out: `place` is put before its own place."""

@@ -17,7 +17,6 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem
 
-
 ALWAYS_FINE, MOST_EXPANSION = 10_000_000, 100
 """A larger file must take up at least a hundredth of its size on the disk: the rest would be holes, read as zeros."""
 
