@@ -106,7 +106,7 @@ def validated(
     try:
         made = model.model_validate(raw)
         if swallowed := list(_swallowed(raw, made, "")):
-            raise InputError([Problem(where, "is true or false, not a number", fix) for where in swallowed])
+            raise InputError([Problem(where, f"is {what}, not a number", fix) for where, what in swallowed])
         return made
     except ValidationError as error:
         problems = []
@@ -128,19 +128,19 @@ def validated(
         raise InputError(problems) from None
 
 
-def _swallowed(raw: Any, made: Any, place: str) -> Iterator[str]:
-    """Where pydantic took true or false for a number: 1 is then nobody's meaning."""
-    if isinstance(raw, bool):
+def _swallowed(raw: Any, made: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Where pydantic took true, false or a text for a number, which is nobody's meaning."""
+    if isinstance(raw, bool | str):
         if isinstance(made, int | float) and not isinstance(made, bool):
-            yield place
+            yield place, "text" if isinstance(raw, str) else "true or false"
     elif isinstance(raw, dict):
         for key, value in raw.items():
-            if isinstance(value, bool | dict | list | tuple):
+            if isinstance(value, bool | str | dict | list | tuple):
                 inside = made.get(key) if isinstance(made, dict) else getattr(made, str(key), None)
                 yield from _swallowed(value, inside, f"{place}.{key}" if place else str(key))
     elif isinstance(raw, list | tuple) and isinstance(made, list | tuple):
         for i, (value, inside) in enumerate(zip(raw, made, strict=False)):
-            if isinstance(value, bool | dict | list | tuple):
+            if isinstance(value, bool | str | dict | list | tuple):
                 yield from _swallowed(value, inside, f"{place}[{i}]")
 
 
