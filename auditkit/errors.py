@@ -21,14 +21,32 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound="BaseModel")
 
+_IN_URL = re.compile(r"((?:[A-Za-z][\w+.-]*:/+|postgres\w*:)[^\s:/@]*):.*@", re.DOTALL)
+_AS_KEY = re.compile(r"\b(\w*pass(?:word|wd)?|pwd)=[^\s&]+", re.IGNORECASE)
+
+
+def without_passwords(text: str) -> str:
+    """A text without what stands where URLs and connection strings have passwords: one may be where none belongs.
+
+    >>> without_passwords("postgresql:/me:p/w@rd@host/db: there is no such file")
+    'postgresql:/me:***@host/db: there is no such file'
+    >>> without_passwords("host=h user=me password=s3cret")
+    'host=h user=me password=***'
+    """
+    return _AS_KEY.sub(r"\1=***", _IN_URL.sub(r"\1:***@", text))
+
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: its place, what it is, and the remedy."""
+    """One thing that is wrong: its place, what it is, and the remedy. What it quotes is shown without passwords."""
 
     where: str
     what: str
     fix: str = ""
+
+    def __post_init__(self) -> None:
+        for key in ("where", "what"):
+            object.__setattr__(self, key, without_passwords(getattr(self, key)))
 
     def at(self, place: str) -> Problem:
         """The same problem seen from further out: `place` is put before its own place."""
@@ -88,7 +106,7 @@ def validated(
     try:
         made = model.model_validate(raw)
         if swallowed := list(_swallowed(raw, made, "")):
-            raise InputError([Problem(where, "is true or false, not a number", fix) for where in swallowed])
+            raise InputError([Problem(where, f"is {what}, not a number", fix) for where, what in swallowed])
         return made
     except ValidationError as error:
         problems = []
@@ -110,19 +128,19 @@ def validated(
         raise InputError(problems) from None
 
 
-def _swallowed(raw: Any, made: Any, place: str) -> Iterator[str]:
-    """Where pydantic took true or false for a number: 1 is then nobody's meaning."""
-    if isinstance(raw, bool):
+def _swallowed(raw: Any, made: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Where pydantic took true, false or a text for a number, which is nobody's meaning."""
+    if isinstance(raw, bool | str):
         if isinstance(made, int | float) and not isinstance(made, bool):
-            yield place
+            yield place, "text" if isinstance(raw, str) else "true or false"
     elif isinstance(raw, dict):
         for key, value in raw.items():
-            if isinstance(value, bool | dict | list | tuple):
+            if isinstance(value, bool | str | dict | list | tuple):
                 inside = made.get(key) if isinstance(made, dict) else getattr(made, str(key), None)
                 yield from _swallowed(value, inside, f"{place}.{key}" if place else str(key))
     elif isinstance(raw, list | tuple) and isinstance(made, list | tuple):
         for i, (value, inside) in enumerate(zip(raw, made, strict=False)):
-            if isinstance(value, bool | dict | list | tuple):
+            if isinstance(value, bool | str | dict | list | tuple):
                 yield from _swallowed(value, inside, f"{place}[{i}]")
 
 

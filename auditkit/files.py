@@ -17,18 +17,35 @@ from typing import Any
 
 from auditkit.errors import InputError, Problem
 
+ALWAYS_FINE, MOST_EXPANSION = 10_000_000, 100
+"""A larger file must take up at least a hundredth of its size on the disk: the rest would be holes, read as zeros."""
+
+
+MOST_DIGITS = 300
+
 
 @contextmanager
 def opened_regular(path: Path) -> Iterator[BufferedReader]:
-    """A file, open for reading. Pipes and devices are refused: they may never end, or never begin."""
+    """A file, open for reading. Pipes and devices, which may never end or never begin, and holes are refused."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with os.fdopen(handle, "rb", closefd=True) as file:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
-            raise InputError(Problem(str(path), "is a folder, not a file", "name the file in it"))
-        if not stat.S_ISREG(mode):
-            raise InputError(Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first"))
+    if (problem := _no_data(path, os.fstat(handle))) is not None:
+        os.close(handle)
+        raise InputError(problem)
+    with os.fdopen(handle, "rb") as file:
         yield file
+
+
+def _no_data(path: Path, found: os.stat_result) -> Problem | None:
+    """Why this is not read as a file."""
+    if stat.S_ISDIR(found.st_mode):
+        return Problem(str(path), "is a folder, not a file", "name the file in it")
+    if not stat.S_ISREG(found.st_mode):
+        return Problem(str(path), "is a pipe or a device, not a file", "save the data to a file first")
+    taken = 512 * getattr(found, "st_blocks", found.st_size)
+    if found.st_size > max(ALWAYS_FINE, MOST_EXPANSION * taken):
+        what = f"is {found.st_size:,} bytes long and holds {taken:,} at most, the rest is holes"
+        return Problem(str(path), what, "copy or export it again")
+    return None
 
 
 def read_regular(path: Path) -> bytes:
@@ -56,16 +73,34 @@ def read_file(path: Path) -> bytes:
 def parse_json(content: bytes, place: str) -> Any:
     """What the bytes of a JSON document hold."""
     try:
-        return json.loads(content.decode("utf-8-sig"))
+        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_each_once, parse_int=_whole_number)
+    except InputError as error:
+        raise InputError([problem.of_file(place) for problem in error.problems]) from None
     except UnicodeDecodeError:
         raise InputError(Problem(place, "is not text in UTF-8")) from None
     except json.JSONDecodeError as error:
         where = f"{place}, line {error.lineno}, column {error.colno}"
         raise InputError(Problem(where, f"is not JSON: {error.msg}")) from None
-    except ValueError:  # Python reads no integer of more than 4,300 digits
+    except ValueError:
         raise InputError(Problem(place, "holds a number with too many digits", "round it")) from None
     except RecursionError:
         raise InputError(Problem(place, "is nested too deeply")) from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a key that stands there twice, every program takes the one it likes."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in {other for other, _ in pairs[:i]})
+        raise InputError(Problem("", f"the key {twice!r} stands twice in one object", "keep one of them"))
+    return made
+
+
+def _whole_number(text: str) -> int:
+    """What a float can hold: any arithmetic with more digits fails."""
+    if len(text) > MOST_DIGITS:
+        raise ValueError
+    return int(text)
 
 
 def sha256_of(path: Path, fix: str = "") -> str:

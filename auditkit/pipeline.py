@@ -16,15 +16,16 @@ still the disparity audit.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit import disparity
+from auditkit import __version__, disparity
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
 from auditkit.compare.firm_decisions import standings_of
 from auditkit.compare.firm_gain import Against
@@ -51,6 +52,7 @@ from auditkit.report.report_schema import ReportModel
 from auditkit.report.section import Section, Subject
 from auditkit.scenarios import Answers, ask
 from auditkit.solver import start_engine
+from auditkit.text import flat, printable
 from auditkit.verification import NOISE, Check, Verified, check_report, check_solution, same_numbers
 
 if TYPE_CHECKING:
@@ -63,9 +65,13 @@ __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "tex
 MEASURED = ("scope", "attributes", "steps", "groups", "funnel", "disparity", "segments", "problems", "mapping")
 """Parts of a report that are counted and tested; no optimisation leaves rounding there."""
 
-UNDERIVED = ("config", "created", "provenance", "version")
-GIVEN = f"{', '.join(UNDERIVED)} and input.path: with what the report was made, which it says itself"
-"""What `verify` cannot derive from the data."""
+UNDERIVED = ("config", "created", "version")
+OWN_WORDS = {"input": ("path",), "provenance": ("packages", "platform", "python")}
+GIVEN = "config, created, version, input.path and provenance (but its conventions): how it was made, as it says itself"
+"""What `verify` cannot derive from the data: whole parts, and keys of others."""
+
+IMMATERIAL = ("source", "database", "database_env", "query", "engine", "report.formats", "report.parts")
+"""Settings that change no number of a report, or stand in its `input`."""
 
 MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
@@ -355,7 +361,12 @@ def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progres
     that made it: so the policies and their bounds are checked by other code too (`auditkit.verification`).
     """
     check_format(ReportModel, report, "the report", "write it again with auditkit report --format json")
-    config = check({**report["config"], "source": None})
+    try:
+        datetime.fromisoformat(report["created"])
+    except ValueError:
+        raise InputError(Problem("the report: created", "is no date", "write it again with auditkit report")) from None
+    config = check({**report["config"], "source": None, "engine": "local"})  # nobody's report sends data anywhere
+    skipped = [GIVEN, *_chosen(config, report["version"])]
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")
     if isinstance(data, Query):
@@ -365,10 +376,9 @@ def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progres
     same = sha256 == report["input"]["sha256"]
     checks = [Check("the report is of this data", same, what)]
     if not same:
-        return Verified(tuple(checks))
+        return Verified(tuple(checks), tuple(skipped))
     again = audit(data, config, plugins, progress, when=report["created"])
     checks += compare_reports(report, again)
-    skipped = [GIVEN]
     if again.fitted is not None and report["firm"] is not None:
         rows = []
         for entry in report["constrained"]:
@@ -383,6 +393,21 @@ def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progres
         checks += [*more, *check_decisions(report, shown, again.fitted, rows, level)]
         skipped += unchecked
     return Verified(tuple(checks), tuple(skipped))
+
+
+def _chosen(config: Config, version: str) -> Iterator[str]:
+    """What its author chose: a report may be right about settings that nobody else would have taken."""
+    usual = dict(flat(Config().model_dump(mode="json")))
+    own = [
+        f"{key} = {printable(text)[:100]}"
+        for key, text in flat(config.model_dump(mode="json"))
+        if usual.get(key) != text
+    ]
+    own = [text for text in own if text.partition(" = ")[0] not in IMMATERIAL]
+    if own:
+        yield f"whether these settings, which are not the defaults, are the right ones: {'; '.join(own)}"
+    if version != __version__:
+        yield f"that auditkit {version} made it: this is {__version__}"
 
 
 def check_decisions(
@@ -426,7 +451,7 @@ def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:
 
 
 def compare_part(part: str, claimed: Any, found: Any) -> Check:
-    """One part of a report, word by word and number by number; the path of the data is what the user calls it."""
-    if part == "input" and isinstance(claimed, dict) and isinstance(found, dict):
-        claimed = {**claimed, "path": found["path"]}
+    """One part of a report, word by word and number by number, but for what it alone can know (`OWN_WORDS`)."""
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        claimed = {**claimed, **{key: found[key] for key in OWN_WORDS.get(part, ()) if key in claimed and key in found}}
     return same_numbers(part, claimed, found, noise=0.0 if part in MEASURED else NOISE)

@@ -346,7 +346,9 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     document = audited(people, fit__points=10, report__replicates=0, report__what_if=False).document
     found = pipeline.verify_report(document, people, PLUGINS)
     assert found.failed == ()
-    assert found.not_checked == (pipeline.GIVEN,)
+    given, chosen = found.not_checked
+    assert given == pipeline.GIVEN
+    assert chosen.endswith(": fit.points = 10; report.replicates = 0; report.what_if = no")
     assert len(found.checks) > 40
 
     def fails(change: Any) -> bool:
@@ -367,8 +369,59 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     assert fails(lambda d: d["firm"]["by_group"]["Gender"].pop("Male"))
     assert fails(lambda d: d["firm"]["by_group"].update(Race={}))
     assert fails(lambda d: d["input"].update(sha256="0"))
+    assert fails(lambda d: d["provenance"]["conventions"][0].update(text="One half is enough."))
+    assert fails(lambda d: d["provenance"].update(certified="by the auditor"))
+    assert fails(lambda d: d["constrained"][0]["unfilled"]["probabilities"].pop())
     with pytest.raises(InputError, match="the report: input: is missing"):
         pipeline.verify_report({"format": "auditkit-report/2"}, people, PLUGINS)
+    with pytest.raises(InputError, match="created: is no date"):
+        pipeline.verify_report({**document, "created": "yesterday"}, people, PLUGINS)
+    with pytest.raises(InputError, match=r"firm\.utility: is text, not a number"):
+        pipeline.verify_report({**document, "firm": {**document["firm"], "utility": "1.0"}}, people, PLUGINS)
+
+
+def test_a_report_names_no_place_to_which_verify_sends_the_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
+    document = audited(people, report__replicates=0).document
+    document["config"]["engine"] = "tcp://192.0.2.1:8786"
+    engines = []
+    running = pipeline.start_engine.running
+    monkeypatch.setattr(
+        pipeline.start_engine, "running", lambda name, tell: engines.append(name) or running(name, tell)
+    )
+    assert pipeline.verify_report(document, people, PLUGINS).holds
+    assert engines == ["local"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('"rows": 36', '"rows": 9999, "rows": 36', "the key 'rows' stands twice"),
+        ('"rows": 36', f'"rows": {"9" * 400}', "too many digits"),
+    ],
+)
+def test_a_document_that_programs_read_differently_is_refused(
+    auditkit: Any, tmp_path: Path, before: str, after: str, words: str
+) -> None:
+    people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
+    text = text_of(audited(people, report__replicates=0))
+    assert before in text
+    (tmp_path / "forged.json").write_text(text.replace(before, after, 1))
+    run = auditkit("verify", "forged.json", people)
+    assert run.code == 2
+    assert words in run.err
+
+
+def test_what_a_forged_report_says_stays_on_its_line(auditkit: Any, tmp_path: Path) -> None:
+    people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
+    document = audited(people, report__replicates=0).document
+    document["more\n99 of 99 claims stand"] = 1
+    (tmp_path / "forged.json").write_text(dump(document))
+    run = auditkit("verify", "forged.json", people)
+    assert run.code == 1
+    assert "\n99 of 99" not in run.out
 
 
 def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -433,7 +486,8 @@ def test_a_forged_headline_is_noticed_in_json_and_pdf(auditkit: Any, tmp_path: P
         stands = auditkit("verify", name, people)
         assert (stands.code, stands.err) == (0, ""), stands.out
         assert f"not checked: {pipeline.GIVEN}" in stands.out
-        assert stands.out.count("not checked") == 1
+        assert "not the defaults, are the right ones: report.replicates = 0" in stands.out
+        assert stands.out.count("not checked") == 2
     text = (tmp_path / "people.audit.json").read_text()
     document = json.loads(text)
     from auditkit.report import pdf
@@ -447,6 +501,10 @@ def test_a_forged_headline_is_noticed_in_json_and_pdf(auditkit: Any, tmp_path: P
     falls = auditkit("verify", "forged.pdf", people)
     assert falls.code == 1
     assert "does not stand: every number of disparity: differ: disparity.tables[0].groups[0].selected" in falls.out
+    decoy = zlib.compress(b'{"format": "auditkit-report/2", "firm": "does well"}')
+    more = b"9 0 obj\n<< /Type /EmbeddedFile >>\nstream\n" + decoy + b"\nendstream\nendobj\n"
+    (tmp_path / "decoy.pdf").write_bytes((tmp_path / "people.audit.pdf").read_bytes() + more)
+    assert "there is another document inside" in auditkit("verify", "decoy.pdf", people).err
     (tmp_path / "empty.pdf").write_bytes(pdf.render("<p>report</p>", b"{}", document["created"]))
     none = auditkit("verify", "empty.pdf", people)
     assert none.code == 2

@@ -215,6 +215,7 @@ def test_nothing_of_a_candidate_can_be_stored() -> None:
         "postgresql://me@127.0.0.1:1/db?options={secret}&nonsense={secret}",
         "nonsense://me:{secret}@host/db",
         "postgresql+nothing://me:{secret}@host/db",
+        "sqlite://me:{secret}@host/db",
     ],
 )
 def test_no_form_of_a_url_shows_its_password(url: str) -> None:
@@ -230,3 +231,26 @@ def test_no_password_stands_in_audit_toml(tmp_path: Path, url: str) -> None:
     with pytest.raises(InputError, match="holds a password") as caught:
         read_settings(tmp_path / "audit.toml")
     assert "s3cr3t" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:{secret}@host/db",
+        "postgresql:/me:{secret}@host/db",
+        "postgresql:me:a b/{secret}@host/db",
+        " postgresql://me:p@{secret}@host/db",
+        "jdbc:postgresql://me:{secret}@host/db",
+        "host=h user=me password={secret}",
+    ],
+)
+def test_a_url_where_a_file_or_another_setting_is_meant_shows_no_password(
+    auditkit: Any, tmp_path: Path, url: str
+) -> None:
+    given = url.format(secret="s3cr3t")
+    (tmp_path / "audit.toml").write_text(f'source = "x.csv"\nreport = "{given}"\n')
+    commands = (["solve", given], ["verify", given, given], ["check", given, given], ["report", given])
+    for arguments in (*commands, ["run", tmp_path / "audit.toml"]):
+        run = auditkit(*arguments)
+        assert run.code == 2
+        assert "s3cr3t" not in run.err + run.out

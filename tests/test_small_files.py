@@ -105,6 +105,13 @@ def text(content: str) -> Callable[[Path], Path]:
     return write
 
 
+def holes(path: Path) -> Path:
+    """Three rows, and then ten gigabytes that are nowhere on the disk."""
+    path.write_text(TEXT)
+    os.truncate(path, 10 << 30)
+    return path
+
+
 ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "far.xlsx": (lambda p: book(p, XFD1048576="x"), "row 1048576: there are more than 10,000 blank rows"),
     "right.xlsx": (lambda p: book(p, XFD3="x"), "row 3: has 16,384 columns"),
@@ -124,6 +131,8 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "commas.csv": (text(TEXT + "," * 10_000_000 + "\n"), "a line of more than"),
     "later.csv": (text(TEXT * 10_000 + "," * 900_000 + "\n"), "has 900,001 columns"),
     "blank.csv": (text(TEXT + "\n" * 10_000_000 + "4,F,1\n"), "row 4: there are more than 10,000 blank rows"),
+    "holes.csv": (holes, "the rest is holes"),
+    "holes.xlsx": (holes, "the rest is holes"),
     "rows.parquet": (repeated, "360,000,000 cells"),
     "value.parquet": (long_value, "a cell holds 1,000,000 characters"),
 }
@@ -133,7 +142,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
 def test_a_small_file_is_refused_before_it_fills_the_memory(tmp_path: Path, name: str) -> None:
     make, reason = ATTACKS[name]
     path = make(tmp_path / name)
-    assert path.stat().st_size < 12_000_000
+    assert 512 * path.stat().st_blocks < 12_000_000
     done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, cwd=tmp_path)
     code, memory = map(int, done.stdout.split()[-2:])
     assert (code, done.returncode) == (2, 0), done.stderr
@@ -149,6 +158,12 @@ def test_a_pipe_or_a_device_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -
         for reading in (read_with, load, read_json, sha256_of):
             with pytest.raises(InputError, match="is a pipe or a device, not a file"):
                 reading(path)
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    for reading in (read_with, load, read_json, sha256_of):
+        with pytest.raises(InputError, match="is a folder, not a file"):
+            reading(tmp_path)
 
 
 def test_what_lies_within_the_limits_is_read(tmp_path: Path) -> None:

@@ -416,12 +416,11 @@ def forged(folder: Path, limits: Limits) -> Result:
     found = json.loads(pipeline.text_of(pipeline.audit(data, check({"source": None}), plugin_manager.load(()))))
     given = 0
     for part, value in found.items():
-        holder = {part: json.loads(json.dumps(value))}
-        for owner, key in leaves(holder):
+        own = {key: value[key] for key in pipeline.OWN_WORDS.get(part, ())}
+        given += len(list(leaves({part: value} if part in pipeline.UNDERIVED else own)))
+        holder = {part: json.loads(json.dumps({**value, **{key: {} for key in own}} if own else value))}
+        for owner, key in leaves({} if part in pipeline.UNDERIVED else holder):
             before = owner[key]
-            if part in pipeline.UNDERIVED or (part, key) == ("input", "path"):
-                given += 1
-                continue
             owner[key] = forgery(before)
             result.tried += 1
             if pipeline.compare_part(part, holder[part], value).holds:

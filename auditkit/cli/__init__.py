@@ -40,7 +40,7 @@ from auditkit.cli import (
 from auditkit.cli.group import Commands
 from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.cli.streams import escaped
-from auditkit.errors import InputError, Problem
+from auditkit.errors import InputError, Problem, without_passwords
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
 WRITING = ".writing"  # of auditkit.files, whose imports take longer than a look
@@ -91,6 +91,7 @@ def _invoke(arguments: list[str] | None) -> int:
         complain(error)
         return WRONG_INPUT
     except click.ClickException as error:
+        error.message = without_passwords(error.message)
         error.show(sys.stderr)
         return WRONG_INPUT
     except click.Abort:
@@ -125,7 +126,7 @@ def _defect(error: Exception) -> int:
     """Say in one line that this is nobody else's fault."""
     if os.environ.get(TRACEBACK):
         raise error
-    reason = f"{type(error).__name__}: {error}".splitlines()[0]
+    reason = without_passwords(f"{type(error).__name__}: {error}".splitlines()[0])
     click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
     return DEFECT
 

@@ -18,6 +18,7 @@ from auditkit.cli.options import (
     quiet_option,
     working,
 )
+from auditkit.text import printable
 
 
 @click.command()
@@ -46,8 +47,8 @@ def verify(claimed: Path, subject: str | Path, query: str | None, as_json: bool,
         click.echo(json.dumps(found.to_json(), indent=1))
     else:
         for check in found.failed:
-            click.echo(f"does not stand: {check.claim}: {check.detail}")
+            click.echo(printable(f"does not stand: {check.claim}: {check.detail}"))
         for text in found.not_checked:
-            click.echo(f"not checked: {text}")
+            click.echo(printable(f"not checked: {text}"))
         click.echo(f"{len(found.checks) - len(found.failed)} of {len(found.checks)} claims stand")
     return DONE if found.holds else FINDING

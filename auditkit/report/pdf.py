@@ -28,6 +28,8 @@ MOST_ATTACHED = 1 << 26
 
 _OPENING = b'{\n "format": "auditkit-report/'
 
+_BEFORE = b"\xef\xbb\xbf \t\r\n"
+
 _NAME = "name a PDF that auditkit report has written, or its JSON"
 
 UA = b"""\
@@ -83,12 +85,19 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
 
 def attached(content: bytes, place: str) -> bytes:
     """The document inside a PDF that `render` wrote. Every stream is looked at: no PDF library is needed for that."""
-    found: bytes | None = None
+    found, others = None, False
     for start in re.finditer(rb"stream\r?\n", content):
         rest = memoryview(content)[start.end() :]
         try:
-            if not zlib.decompressobj().decompress(rest[:4096], 64).startswith(_OPENING):
-                continue
+            opening = zlib.decompressobj().decompress(rest[:4096], 64)
+        except zlib.error:
+            opening = bytes(rest[:64])
+        if not opening.lstrip(_BEFORE).startswith(b"{"):
+            continue
+        if not opening.startswith(_OPENING):
+            others = True
+            continue
+        try:
             unpacking = zlib.decompressobj()
             document = unpacking.decompress(rest, MOST_ATTACHED)
         except zlib.error:
@@ -100,6 +109,8 @@ def attached(content: bytes, place: str) -> bytes:
         found = document
     if found is None:
         raise InputError(Problem(place, "there is no report inside", _NAME))
+    if others:  # what a reader opens must be what is checked
+        raise InputError(Problem(place, "there is another document inside", _NAME))
     return found
 
 

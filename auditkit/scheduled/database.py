@@ -80,7 +80,9 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
             raise InputError(
                 Problem(shown, "is not the URL of a database", "postgresql://user@host/database")
             ) from None
-    shown = parsed.database or ""
+    if parsed.host is not None or not parsed.database:
+        raise InputError(Problem(shown, "names no file", "e.g. sqlite:///history.sqlite"))
+    shown = parsed.database
     if not create and not Path(shown).is_file():
         raise InputError(Problem(shown, "there is no history yet", "auditkit run AUDIT.toml begins one"))
     if create:

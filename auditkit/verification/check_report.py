@@ -172,7 +172,8 @@ def _entry(
     if free > 0:
         checks.append(check_number(f"{name}: ratio", claimed["price_of_fairness"]["ratio"], utility / free))
     if claimed["unfilled"] is not None:
-        mean = float(np.dot(claimed["unfilled"]["counts"], claimed["unfilled"]["probabilities"]))
+        law = zip(claimed["unfilled"]["counts"], claimed["unfilled"]["probabilities"], strict=False)
+        mean = float(sum(count * chance for count, chance in law))
         checks.append(
             check_number(f"{name}: mean of the law of unfilled positions", mean, claimed["unfilled_capacity"])
         )
