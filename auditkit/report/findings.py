@@ -302,7 +302,7 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
             first, *rest = entry.laws_left_out
             if any(dual.individual for dual in entry.duals):  # its rows name candidates
                 first, rest = say.SINGLE_ROWS, []
-            text = say.no_law(phrase_of(entry, words), first, len(rest))
+            text = say.no_law(words, phrase_of(entry, words), first, len(rest))
             found.append(_notice("ex-post-slack-not-computed", text))
     drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
     for entry in entries:

@@ -345,7 +345,7 @@ NUMBERS: dict[str, Callable[..., str]] = {
     "percent": text.percent,
     "plain": text.plain,
     "ratio": text.ratio,
-    "roughly": sentences.roughly,
+    "roughly": text.roughly,
     "scientific": text.scientific,
     "sentence": text.sentence,
     "signed": text.signed,

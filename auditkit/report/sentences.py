@@ -26,6 +26,7 @@ from auditkit.text import (
     percent,
     plural,
     ratio,
+    roughly,
     sentence,
     spaced,
 )
@@ -94,7 +95,7 @@ def behind_it(
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known."""
     parts = []
     if odds_ratio is not None:
-        parts.append(f"{reconciled} (odds ratio there {measured(odds_ratio, bounds)}, {p(within_p)})")
+        parts.append(f"{reconciled} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
     if shortfall is not None and shortfall > 0:
         more = f"{heads(shortfall)} more {words.people(attribute, group)}"
         parts.append(f"at the common rate {more} {words.would(step)}")
@@ -129,14 +130,21 @@ FEW = 5
 """People below which an expected number has a decimal."""
 
 
+MOST_NAMED = 3
+"""Groups that one sentence names; of the others it says how many."""
+NEAR_NOTHING = 0.05
+"""Ratios below this would be found only if hardly anybody of the group were taken."""
+
+
+def _some(named: Sequence[str], of: int, kind: str = "") -> str:
+    """a, b, c and 4 more groups."""
+    shown = [*named[:MOST_NAMED]]
+    return listing([*shown, f"{kind}{plural(of - len(shown), 'more group')}"] if of > len(shown) else shown)
+
+
 def heads(x: float) -> str:
     """About how many people, without digits that nobody knows."""
     return f"about {count(int(x + 0.5)) if x >= FEW else expected(x)}"
-
-
-def roughly(n: int) -> str:
-    """About so many, with two digits."""
-    return f"about {count(float(f'{n:.2g}'))}"
 
 
 def contributes_most(
@@ -159,8 +167,9 @@ def contributes_most(
         evidence = f"{p(part['p'])}, corrected for {plural(part['values'], 'value')}"
         short = f"the shortfall of {heads(part['whole'])} {own} at “{step}”" if i == 0 else "it"
         place = f"is largest in {part['value']}" if part["largest"] else f"arises in part in {part['value']}"
-        first = f"By {spaced(part['segment'])}, {short} {place} ({heads(part['shortfall'])})"
-        said.append(f"{first}: {numbers} {words.reached(step)} against {against}, a ratio of {ratio_} ({evidence}).")
+        more = ", partly made up elsewhere" if part["shortfall"] > part["whole"] else ""
+        first = f"By {spaced(part['segment'])}, {short} {place} ({heads(part['shortfall'])}{more})"
+        said.append(f"{first}: {numbers} {words.were(step)} against {against}, a ratio of {ratio_} ({evidence}).")
     return " ".join(said)
 
 
@@ -179,23 +188,24 @@ def below_line(
     rate = f"{other}’s rate" if other in ("women", "men") else f"the rate of {other}"
     of = f"Of {words.before(step)}, " if conditional else ""
     each = []
-    for group, x, bounds, _ in groups:
+    groups = sorted(groups, key=lambda group: 1.0 if group[1] is None else group[1])
+    for group, x, bounds, _ in groups[:MOST_NAMED]:
         own, spread = with_interval(x, bounds, line)
         each.append((words.people(attribute, group), own, spread))
     if len(each) == 1:
         (who, own, spread) = each[0]
         text = f"{of}{who} {words.were(step)} at {own} times {rate} ({spread}): below {fraction(line)}"
     else:
-        many = listing(f"{who} ({own}, {spread})" for who, own, spread in each)
+        many = _some([f"{who} ({own}, {spread})" for who, own, spread in each], len(groups))
         text = f"{of}{many} {words.were(step)} at less than {fraction(line)} of {rate}"
     text = whole(f"{text}, but the evidence of a difference is not sufficient")
-    more = [(n, words.people(attribute, group)) for group, _, _, n in groups if n]
+    more = [(n, words.people(attribute, group)) for group, _, _, n in groups[:MOST_NAMED] if n]
     if not more:
         return text
     (n, who), *others = more
     said = f"{roughly(n)} more applicants" if len(groups) == 1 else f"{roughly(n)} more applicants for {who}"
     said = listing([said, *(f"{roughly(n)} for {who}" for n, who in others)])
-    return f"{text} If the rates stayed as they are, {said} would be needed to show this."
+    return f"{text} If the rates stayed as they are, about {said} would be needed to show this."
 
 
 def no_difference(smallest: Sequence[float]) -> str:
@@ -208,7 +218,7 @@ def no_difference(smallest: Sequence[float]) -> str:
 
 
 def too_little(words: Phrases, attribute: str, step: str, groups: Sequence[tuple[str, float | None]]) -> str:
-    who = listing(words.people(attribute, group) for group, _ in groups)
+    who = _some([words.people(attribute, group) for group, _ in groups], len(groups))
     text = f"At “{step}” there is too little evidence about {who}"
     known = sorted((x, words.people(attribute, group)) for group, x in groups if x is not None)
     if known:
@@ -216,7 +226,8 @@ def too_little(words: Phrases, attribute: str, step: str, groups: Sequence[tuple
         at = ratio(low, None, 2)
         if at != ratio(high, None, 2):
             at = f"{at} ({fewest}) to {ratio(high, None, 2)} ({most})"
-        text += f": with 80 % power, only a ratio of {at} or lower would have been found"
+        near = f"of {at} or lower" if high >= NEAR_NOTHING else "close to 0"
+        text += f": with 80 % power, only a ratio {near} would have been found"
     return whole(text)
 
 
@@ -238,9 +249,9 @@ def prices(
 ) -> str:
     """What one constraint costs, (phrase, share lost, loss, interval of the share lost), what all of them together
     cost, and in how many requisitions one order of interviews would do (fewest, most, of how many)."""
-    phrase, *price = one
+    phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
-    text = f"{sentence(phrase)} would cost the best search {cost(*price, level, value)}"
+    text = f"{sentence(phrase)} would cost the best search {cost(share, loss, bounds, level, value)}"
     if together is not None:
         text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
     if fixed_order is None:
@@ -300,7 +311,7 @@ def firm_gain(
     by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
     lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
     won = listing(f"{_like(-part, bounds)} on {by[name]}" for name, part in parts.items() if part < 0)
-    said = " and ".join(filter(None, (f"loses {lost}" if lost else "", f"gains {won}" if won else "")))
+    said = ", and ".join(filter(None, (f"loses {lost}" if lost else "", f"gains {won}" if won else "")))
     return whole(text) + (f" It {said}." if said else "")
 
 
@@ -343,18 +354,20 @@ def acts_like(
     scores = "scores" if priors is None else "expected scores"
     other = words.people(attribute, reference)
     named = [words.people(attribute, group) for group, *_ in shifts]
+    shown = shifts[:MOST_NAMED]
     each = []
-    for i, (who, (_, x, bounds)) in enumerate(zip(named, shifts, strict=True)):
+    for i, (who, (_, x, bounds)) in enumerate(zip(named, shown)):
         than = f" than those of {other}" if i == 0 else ""
         each.append(f"{'those' if i else scores} of {who} were {shifted(x, bounds, than)}")
-    as_if = f"as if {listing(each)}"
+    as_if = f"as if {_some(each, len(shifts), 'the like for ')}"
     if clear:
         text = f"At equal {equal}, the firm's decisions at “{step}” act {as_if}"
         text += "; the intervals of the other groups include 0" if others else ""
         return (
             f"{text}. This describes decisions, not intentions: what was judged and is not in the data is part of it."
         )
-    text = f"At equal {equal}, no difference between {listing([*named, other])} is found at “{step}”"
+    between = listing([*named, other]) if len(named) <= MOST_NAMED else f"{_some(named, len(named))} and {other}"
+    text = f"At equal {equal}, no difference between {between} is found at “{step}”"
     text += f": decisions act {as_if}."
     if explained is None:
         return text
@@ -436,15 +449,20 @@ INTERVAL_OF_SEARCHES = (
 def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
     """More were selected in a unit than its limit allows."""
     each = listing((f"{label} in {plural(searches, 'requisition')}" for label, searches in units), 3)
-    return f"The firm itself selected more than limits inside requisitions allow: {each}. The best policies keep them."
+    text = f"The firm itself selected more than limits inside requisitions allow: {each}"
+    return f"{text}. The best policies stay within them."
 
 
 SINGLE_ROWS = "rows about single candidates: they are not shown"
 
 
-def no_law(phrase: str, first: str, further: int) -> str:
+def no_law(words: Phrases, phrase: str, first: str, further: int) -> str:
+    """`first` is the label of a row, or what rows it is about, and the reason."""
+    label, _, reason = first.rpartition(": ")
+    row = words.row(label)
     more = f" (and {plural(further, 'further row')})" if further else ""
-    return whole(f"no distribution of the ex-post slack under {phrase} for {first}{more}")
+    about = label if row == label else f"“{row}”"
+    return whole(f"no distribution of the ex-post slack under {phrase} for {about}: {reason}{more}")
 
 
 def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
@@ -455,7 +473,10 @@ def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
 
 
 def open_positions(each: Iterable[tuple[float, str]]) -> str:
-    return f"Positions that stay open on average: {listing(f'{brief(n)} under {phrase}' for n, phrase in each)}."
+    under: dict[str, list[str]] = {}
+    for n, phrase in each:
+        under.setdefault(brief(n), []).append(phrase)
+    return f"Openings left unfilled on average: {listing(f'{n} under {listing(some)}' for n, some in under.items())}."
 
 
 def frontier(words: Phrases, curve: Mapping[str, Any]) -> str:
