@@ -7,6 +7,7 @@
     expected     an expected number of persons, one decimal
     amount       utilities in the user's unit, about three significant digits
     brief        three significant digits, for sentences
+    roughly      two, for a number of people that is an order of magnitude
     number       six significant digits, for the cells of a table
 
 Rounding never moves a number across a line that matters, and no number but 0 is written as 0. None is "not available"
@@ -159,6 +160,15 @@ def number(x: object) -> str:
 def cell_percent(x: float | None, decimals: int = 2) -> str:
     """A share in a cell of a table."""
     return NO_CELL if x is None or x != x else percent(x, decimals)
+
+
+def roughly(n: float | None) -> str:
+    """A number of people that is known in its order of magnitude: two digits.
+
+    >>> roughly(3834), roughly(887), roughly(7)
+    ('3,800', '890', '7')
+    """
+    return NOT_AVAILABLE if n is None else count(float(f"{n:.2g}"))
 
 
 def brief(x: float, *lines: float) -> str:

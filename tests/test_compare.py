@@ -199,6 +199,14 @@ def test_words() -> None:
         == "as if each score were raised by 1 (A, B) and 12,345 (D); each score were lowered by 0.5 (C)"
     )
     assert say({("selection", "F"): 0.0}, 1.0) == NOT_BINDING
+    classes = [f"{sex}+{race}" for sex in ("F", "M", "unknown") for race in ("X", "Y")]
+    moved = {("selection", name): 1.0 if name.startswith("F") else -0.5 for name in classes}
+    assert say(moved, 1.0, classes=classes) == (
+        "as if each score of group F were raised by 1 and each score of groups M and unknown were lowered by 0.5"
+    )
+    moved.pop(("selection", "F+Y"))
+    assert "each score of group F+X were raised by 1" in say(moved, 1.0, classes=classes)
+    assert "group 40+ were" in say({("selection", "40+"): 1.0}, 1.0, classes=["40+", "under 40"])
 
 
 def counted(sizes: dict[str, int], selected: dict[str, float]) -> tuple[Layout, Any]:

@@ -286,7 +286,7 @@ def test_outcomes_yield_long_term_utilities() -> None:
     best = solve(result.instance).unconstrained.long_term_utility
     assert best is not None and best > long_term
     matched = fitted(with_outcomes())
-    assert any("moved and stretched" in notice for notice in matched.notices)
+    assert any("rescaled" in notice for notice in matched.notices)
 
 
 def test_too_few_outcomes_are_said() -> None:

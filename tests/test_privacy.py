@@ -19,6 +19,7 @@ from auditkit.data import History
 from auditkit.data.privacy import protect
 from auditkit.pipeline import measure
 from auditkit.report import people
+from support import ROOT
 
 THRESHOLD = 5
 STEPS = ("Interviewed", "Hired")
@@ -194,3 +195,25 @@ def test_the_position_of_somebody_left_out_goes_with_them() -> None:
     )
     shown = protect(auditkit.read(frame), THRESHOLD)
     assert shown.left_out == 1 and set(shown.history.table["capacity"]) == {5}
+
+
+@pytest.mark.parametrize("name", ["hiring.csv", "hiring-messy.csv", "hiring-stages.csv"])
+def test_the_rows_of_the_file_are_applications_and_those_left_out(name: str) -> None:
+    history = auditkit.read(ROOT / "sample_data" / name)
+    scope = people.scope(history, protect(history, THRESHOLD), "")
+    assert scope["rows"] == scope["applications"] + sum(left["rows"] for left in scope["left_out"])
+    assert all(left["rows"] > 0 for left in scope["left_out"]) and scope["stand_for"] is None
+
+
+def test_rows_that_are_counts_stand_for_applications() -> None:
+    table = pd.DataFrame(
+        {
+            "Gender": ["Male", "Male", "Female", "Female"],
+            "Dept": ["A"] * 4,
+            "Admit": ["Admitted", "Rejected"] * 2,
+            "Freq": [512, 313, 89, 19],
+        }
+    )
+    history = auditkit.read(table)
+    scope = people.scope(history, protect(history, THRESHOLD), "")
+    assert (scope["rows"], scope["stand_for"], scope["applications"], scope["left_out"]) == (4, 933, 933, [])

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit import text as words
-from auditkit.report import sentences, svg
+from auditkit.compare.revealed import RevealedShift, RevealedStep
+from auditkit.report import decision_findings, sentences, svg
 from auditkit.report.phrases import Phrases
 
 CSS = Path(__file__).resolve().parents[1] / "templates" / "report.css"
@@ -266,8 +267,105 @@ def test_no_other_module_rounds_a_number() -> None:
 def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     phrases = Phrases({"Gender": ("sex", ["Female", "Male"])}, ("Interviewed", "Hired"))
     later: list[tuple[str, float | None, tuple[float, float] | None]] = [("Hired", 1.0, None)]
-    about = {"attribute": "Gender", "group": "Female", "step": "Interviewed", "line": 0.8}
+    about = {"attribute": "Gender", "group": "Female", "step": "Interviewed", "line": 0.8, "thin": False}
     said = sentences.where_it_arises(phrases, later=later, **about)  # type: ignore[arg-type]
-    assert "hired: 1.00, as the group with the highest rate" in plain(said) and "not available" not in said
+    assert "(hired: the highest rate)." in plain(said) and "not available" not in said
     said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.9, 1.05))], **about)  # type: ignore[arg-type]
-    assert "hired: 0.97, 0.90 to 1.05" in plain(said)
+    assert plain(said).endswith("(hired: ratio 0.97, 0.90 to 1.05).")
+    about["thin"] = True
+    said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.4, 2.0))], **about)  # type: ignore[arg-type]
+    assert said.endswith("but there is too little evidence to rule one out.")
+
+
+PEOPLE = Phrases({"Gender": ("sex", ["Female", "Male"])}, ("Interviewed", "Hired"))
+
+
+def sentences_in(text: str) -> int:
+    return len(re.findall(r"[.!?](?= [A-Z0-9]|$)", text))
+
+
+def test_a_price_says_how_sure_it_is() -> None:
+    """One end where it may be as good as nothing, two otherwise; the constraint, and all of them together."""
+    one = ("equal hiring rates for women and men", 0.0003, 2.1, (0.0, 0.002))
+    said = plain(sentences.prices(PEOPLE, one, (0.0009, 7.0, (0.0001, 0.0089)), 4, 0.95, (56, 59, 60)))
+    assert said == (
+        "Equal hiring rates for women and men would cost the best search 0.03 % of the value of those hired, net of "
+        "costs (with 95 % confidence at most 0.20 %); all 4 constraints together, 0.09 % (0.01 to 0.89 %). Under a "
+        "constraint, one fixed order of interviews would do in 56 to 59 of 60 requisitions."
+    )
+    alone = plain(sentences.prices(PEOPLE, (*one[:3], None), None, 1, None, None))
+    assert alone.endswith("would cost the best search 0.03 % of the value of those hired, net of costs.")
+
+
+@pytest.mark.parametrize(
+    ("clear", "explained", "end"),
+    [
+        (True, None, "what was judged and is not in the data is part of it."),
+        (False, True, "whether these mean the same for each group is another question."),
+        (False, False, "One as large as the difference in rates could have been missed."),
+        (False, None, "than those of men (0.4 lower to 0.8 higher)."),
+    ],
+)
+def test_what_decisions_act_like_says_what_was_found(clear: bool, explained: bool | None, end: str) -> None:
+    shift = ("Female", -1.2, (-2.0, -0.4)) if clear else ("Female", 0.2, (-0.4, 0.8))
+    said = sentences.acts_like(
+        PEOPLE,
+        attribute="Gender",
+        step="Interviewed",
+        priors=("CV Score",),
+        shifts=[shift],
+        reference="Male",
+        clear=clear,
+        others=False,
+        explained=explained,
+    )
+    assert said.endswith(end) and sentences_in(said) <= 2
+    assert ("no difference between women and men is found" in said) is not clear
+    assert ("act as if expected scores of women were 1.2 points lower than those of men (0.4 to 2.0)" in said) is clear
+
+
+def test_a_sentence_names_few_groups_and_counts_the_others() -> None:
+    names = [f"G{i}" for i in range(15)]
+    many = Phrases({"Race": ("race", names)}, ("Hired",))
+    rows: list[tuple[str, float | None, sentences.Bounds, int | None]] = [
+        (name, 0.7 - 0.01 * i, (0.3, 1.2), 1234 + i) for i, name in enumerate(names)
+    ]
+    about = {"attribute": "Race", "step": "Hired", "conditional": False, "reference": "R", "line": 0.8}
+    said = sentences.below_line(many, groups=rows, **about)  # type: ignore[arg-type]
+    assert plain(said).startswith("G14 applicants (0.56, 0.30 to 1.20), G13 applicants (0.57, 0.30 to 1.20), G12")
+    assert "and 12 more groups" in said and "G11" not in said and sentences_in(said) == 2
+    assert "about 1,200 more applicants for G14 applicants" in said and "1,248" not in said
+    thin = sentences.too_little(many, "Race", "Hired", [(name, 0.02) for name in names])
+    assert "and 12 more groups" in thin and thin.endswith("only a ratio close to 0 would have been found.")
+
+
+def test_a_part_is_called_the_largest_only_if_it_is() -> None:
+    part = {"segment": "Job Family", "value": "Sales", "shortfall": 8.5, "whole": 24.4, "largest": True}
+    part |= {"selected": 6, "applicants": 55, "reference_selected": 50, "reference_applicants": 157}
+    part |= {"impact_ratio": 0.34, "bounds": (0.16, 0.75), "p": 0.012, "values": 5}
+    about = {"attribute": "Gender", "group": "Female", "reference": "Male", "step": "Interviewed"}
+    said = plain(sentences.contributes_most(PEOPLE, segments=[part], **about))  # type: ignore[arg-type]
+    assert said == (
+        "By Job Family, the shortfall of about 24 women at “Interviewed” is largest in Sales (about 9): 6 of 55 women "
+        "were interviewed against 50 of 157 men, a ratio of 0.34 (p = 0.012, corrected for 5 values)."
+    )
+    other = sentences.contributes_most(PEOPLE, segments=[part | {"largest": False}], **about)  # type: ignore[arg-type]
+    assert "arises in part in Sales" in other and "largest" not in other
+
+
+def test_a_difference_goes_along_with_the_standing_only_if_the_same_one_would_have_shown() -> None:
+    """The interval of the shift, as a log odds ratio, against that of the rates; either group may be the reference."""
+
+    def step(low: float, high: float, slope: float = 0.8) -> RevealedStep:
+        shift = RevealedShift("Gender", "Female", "Male", (low + high) / 2, 0.3, (low, high), None, None)
+        return RevealedStep("Interviewed", "priors", 60, slope, (shift,))
+
+    def explained(step: RevealedStep, ratio: float | None, *pair: str) -> bool | None:
+        odds = {} if ratio is None else {("Gender", "Interviewed", *(pair or ("Female", "Male"))): ratio}
+        return decision_findings._explained(step, step.shifts, odds)  # type: ignore[arg-type]
+
+    assert explained(step(-0.4, 0.8), None) is None
+    assert explained(step(-0.4, 0.8), 0.66) is True  # -0.32 to 0.64 leaves log 0.66 = -0.42 out
+    assert explained(step(-0.6, 0.8), 0.66) is False
+    assert explained(step(-0.8, 0.4), 0.66, "Male", "Female") is True
+    assert explained(step(-0.8, 0.6), 0.66, "Male", "Female") is False

@@ -319,7 +319,9 @@ def _duals(
         own = np.zeros(len(duals))
         own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
         moved = shadow_prices.total_shifts(parts, duals * own)
-        said = shadow_prices.NOT_BINDING if value == 0 else shadow_prices.say(moved, scale) if moved else None
+        said = shadow_prices.NOT_BINDING if value == 0 else None
+        if said is None and moved and parts is not None:
+            said = shadow_prices.say(moved, scale, classes=parts.names)
         slack = optimum.measure_slacks[k]
         found.append(Dual(measure.label, measure.sense, float(value), slack, said, False))
     return tuple(found)

@@ -188,7 +188,7 @@ def _step(
         return "nothing that is known beforehand tells candidates of a search apart"
     labels = {name: history.table[f"group:{name}"].astype("str").to_numpy() for name in attributes}
     rows, shown, small = _compared(labels, known, taken, standings, max(FEWEST, threshold))
-    left_out += [f"{step}: fewer than {max(FEWEST, threshold)} of {name} were, or were not, taken" for name in small]
+    left_out += [f"{step}: fewer than {max(FEWEST, threshold)} of {name} were taken, or were not" for name in small]
     if not any(len(groups) > 1 for groups in shown.values()):
         return "no two groups of which enough were, and were not, taken"
     choices = Choices(taken[rows], standings.search[rows])
@@ -202,10 +202,10 @@ def _step(
     x = np.column_stack([base / unit, member])
     logit = choices.fit(x)
     if not logit.converged:
-        return "who was taken follows the standing and the group without exception"
+        return "what was known and the group tell without exception who was taken"
     beta, error = float(logit.coefficients[0]), float(np.sqrt(logit.covariance[0, 0]))
     if beta < CLEAR * error:
-        return "the standing says too little of who was taken"
+        return "what was known says too little about who was taken"
     carried = None if scores is not None else _carried(choices, x, logit, standings, rows, unit)
     reach = float(t.ppf((1 + level) / 2, choices.strata - 1))
     shifts = []

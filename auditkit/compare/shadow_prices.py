@@ -40,13 +40,19 @@ def dual_in_words(
         return NOT_BINDING
     moved = None if parts is None else shifts(parts, j, dual)
     span = None if interval is None else (interval[0] / dual, interval[1] / dual)
-    return None if not moved else say(moved, value_scale, span)
+    return None if parts is None or not moved else say(moved, value_scale, span, parts.names)
 
 
-def say(moved: Mapping[tuple[str, str], float], value_scale: float, span: tuple[float, float] | None = None) -> str:
+def say(
+    moved: Mapping[tuple[str, str], float],
+    value_scale: float,
+    span: tuple[float, float] | None = None,
+    classes: Sequence[str] = (),
+) -> str:
     """As if each score of group F were raised by 2.1 (0.4 to 3.8); groups that are moved alike are named together.
 
-    `span` has the ends of the interval, as multiples of each shift.
+    `span` has the ends of the interval, as multiples of each shift; `classes` are all groups, so that those that make
+    up whole groups of one attribute are named by it.
     """
     alike: dict[tuple[str, str, str], list[str]] = {}
     for (what, group), gain in moved.items():
@@ -63,12 +69,31 @@ def say(moved: Mapping[tuple[str, str], float], value_scale: float, span: tuple[
     if not alike:
         return NOT_BINDING
     if len(alike) <= 2:
-        clauses = [f"each {t} of {_groups(names)} {act.format(x)}" for (t, act, x), names in alike.items()]
+        clauses = [
+            f"each {t} of {_groups(joined(names, classes))} {act.format(x)}" for (t, act, x), names in alike.items()
+        ]
         return "as if " + " and ".join(clauses)
     many: dict[tuple[str, str], list[str]] = {}
     for (thing, act, size), names in alike.items():
-        many.setdefault((thing, act), []).append(f"{size} ({', '.join(names)})")
+        many.setdefault((thing, act), []).append(f"{size} ({', '.join(joined(names, classes))})")
     return "as if " + "; ".join(f"each {thing} {act.format(listing(each))}" for (thing, act), each in many.items())
+
+
+def joined(names: Sequence[str], classes: Sequence[str]) -> Sequence[str]:
+    """Crossed groups by the groups of one attribute that they make up, or as they are.
+
+    >>> joined(["F+X", "F+Y"], ["F+X", "F+Y", "M+X", "M+Y"]), joined(["F+X", "M+Y"], ["F+X", "F+Y", "M+X", "M+Y"])
+    (['F'], ['F+X', 'M+Y'])
+    """
+    crossed = [tuple(name.split("+")) for name in classes]
+    if len({len(labels) for labels in crossed}) != 1 or any("" in labels for labels in crossed):
+        return names  # nothing is crossed, or a name has a plus of its own
+    own = {tuple(name.split("+")) for name in names}
+    for place in range(len(crossed[0])):
+        wholes = list(dict.fromkeys(labels[place] for labels in crossed if labels in own))
+        if own == {labels for labels in crossed if labels[place] in wholes}:
+            return wholes
+    return names
 
 
 def _groups(names: Sequence[str]) -> str:

@@ -289,7 +289,10 @@ class _Cleaning:
             several = names
         self.clean["group"] = crossed([parts[name] for name in several or names[:1]])
         if several:
-            self._say("group-crossed", f"besides each by itself: {' crossed with '.join(map(repr, several))}")
+            self._say(
+                "group-crossed",
+                f"groups are compared by each attribute, and by {' crossed with '.join(map(repr, several))}",
+            )
         self.clean |= {f"group:{name}": part for name, part in parts.items()}
 
     def _stages_in_one_column(self, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -250,7 +250,7 @@ def _true_value(history: History, scale: OutcomeScale, notices: list[str]) -> Tr
     if isinstance(found, str):
         notices.append(found)
         return None
-    how = "moved and stretched to the scores' mean and spread" if scale == "match" else "in the unit of the score"
+    how = "rescaled to the mean and spread of the scores" if scale == "match" else "in the unit of the score"
     notices.append(f"true values are learnt from the outcomes of {found.outcomes:,} hired, {how}")
     return found
 

@@ -381,7 +381,7 @@ def given_up(document: Document) -> Chart | None:
             write(ax, y + 12 + 14 * k, piece[:1].upper() + piece[1:] if k == 0 else piece)
         text = labels.CANNOT_BE_MET if entry["status"] == "infeasible" else labels.NOT_AVAILABLE
         if x is not None:
-            text = cost(x if share else None, x, span) if share else amount(x)
+            text = cost(x, x, span, None) if share else amount(x)
         y += 14 * len(name)
         write(ax, y + 12, text, color=MUTED)
         ax.plot([0, 1], [y + 23, y + 23], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)

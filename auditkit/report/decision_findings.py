@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from auditkit.report import sentences as say
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from auditkit.data import History
     from auditkit.fitting.hidden_information import HiddenInformation
 
+OddsRatios = Mapping[tuple[str, str, str, str], float]
+
 NEGLIGIBLE = 0.005
 """Share of the gain below which a part is not mentioned."""
 
@@ -26,16 +29,17 @@ def of_decisions(
     names: Mapping[str, str],
     losses: Mapping[str, tuple[float, float]],
     differing: Collection[object],
+    odds: OddsRatios,
 ) -> list[Finding]:
     """The firm's search beside the best, what its decisions act like, hidden information, and what scores say.
 
     `names` are the phrases of the constraints by their labels, `losses` the intervals of their prices; `differing` are
     the attributes of which a disparity is told, so that what decisions act like matters there even where it is not
-    clear.
+    clear; `odds` are those of `findings.odds_ratios`.
     """
     told = [finding("firm", "firm-gain", _gain(found.search, words))]
     for step in found.revealed.steps:
-        for text, about, clear in _acts_like(step, history.columns("prior"), words):
+        for text, about, clear in _acts_like(step, history.columns("prior"), words, odds):
             kind = "firm" if clear or about["attribute"] in differing else "notice"
             told.append(finding(kind, "acts-like", text, step=step.step, **about))
     if found.revealed.left_out:
@@ -50,11 +54,11 @@ def _gain(search: FirmSearch, words: Phrases) -> str:
     parts = {"positions": best.parts.positions, "cost": best.parts.cost, "quality": best.parts.quality}
     least = NEGLIGIBLE * max(abs(best.gain), 1e-12)
     kept = {name: part for name, part in parts.items() if abs(part) > least}
-    return say.firm_gain(words, best.gain, best.interval, search.level, kept)
+    return say.firm_gain(words, best.gain, search.utility, best.interval, search.level, kept)
 
 
 def _acts_like(
-    step: RevealedStep, priors: tuple[str, ...], words: Phrases
+    step: RevealedStep, priors: tuple[str, ...], words: Phrases, odds: OddsRatios
 ) -> Iterator[tuple[str, dict[str, str], bool]]:
     """One finding for each attribute: its text, what it is about, and whether the shift is clear."""
     by: dict[str, list[RevealedShift]] = {}
@@ -71,8 +75,25 @@ def _acts_like(
             reference=shifts[0].reference,
             clear=bool(clear),
             others=0 < len(clear) < len(shifts),
+            explained=_explained(step, shifts, odds),
         )
         yield text, {"attribute": attribute} | ({"group": clear[0].group} if len(clear) == 1 else {}), bool(clear)
+
+
+def _explained(step: RevealedStep, shifts: Sequence[RevealedShift], odds: OddsRatios) -> bool | None:
+    """Whether shifts as large as the differences in rates would have shown; None if there is no difference.
+
+    A shift times the slope is a log odds ratio at equal standing. If the standing explained nothing, it would be at
+    least as large as that in the rates; so where its interval leaves that one out, the standing explains a part.
+    """
+    told = []
+    for shift in shifts:
+        for sign, pair in ((1, (shift.group, shift.reference)), (-1, (shift.reference, shift.group))):
+            ratio = odds.get((shift.attribute, step.step, *pair))
+            if ratio is not None:
+                low, high = (step.slope * end for end in shift.interval)
+                told.append(not low <= sign * math.log(ratio) <= high)
+    return all(told) if told else None
 
 
 def _hidden(

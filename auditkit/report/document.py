@@ -111,8 +111,9 @@ def dump(document: Mapping[str, Any]) -> str:
 def _findings(parts: ReportParts) -> list[dict[str, Any]]:
     words = Phrases.of(people.attributes(parts.shown), parts.history.steps)
     found = [] if parts.disparities is None else findings.of_disparities(parts.disparities, words)
+    differing = {item.get("attribute") for item in found if item["kind"] == "disparity"}
     if parts.comparison is not None:
-        found += findings.of_comparison(parts.comparison, words)
+        found += findings.of_comparison(parts.comparison, words, differing)
     if parts.decisions is not None and parts.comparison is not None:
         names = {entry.label: findings.phrase_of(entry, words) for entry in parts.comparison.constrained}
         losses = {
@@ -120,8 +121,8 @@ def _findings(parts: ReportParts) -> list[dict[str, Any]]:
             for entry in parts.comparison.constrained
             if isinstance(entry.interval, PriceInterval)
         }
-        differing = {item.get("attribute") for item in found if item["kind"] == "disparity"}
-        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, differing)
+        odds = {} if parts.disparities is None else findings.odds_ratios(parts.disparities)
+        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, differing, odds)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.shown)

@@ -9,7 +9,7 @@ are in `sentences`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
@@ -38,8 +38,6 @@ Finding = dict[str, Any]
 KINDS = ("disparity", "segment", "firm", "price", "model", "notice")
 LAST = ("firm-gain",)
 """Findings about the firm that come after the prices: they are about value, not about people."""
-MOST_PRICES = 4
-"""Constraints whose price one sentence holds."""
 
 
 def finding(kind: str, code: str, text: str, **about: str) -> Finding:
@@ -73,6 +71,17 @@ def of_disparities(found: Disparities, words: Phrases) -> list[Finding]:
         text = say.repeated(found.repeated.persons, found.repeated.applications)
         told.append(_notice("repeated-applicants", text))
     return told
+
+
+def odds_ratios(found: Disparities) -> dict[tuple[str, str, str, str], float]:
+    """(attribute, step, group, reference) -> odds ratio within requisitions, of every difference found among those who
+    reached the step before."""
+    known = {}
+    for table, row in found.found():
+        first = table.step == found.steps[0]
+        if (first or table.kind == "conditional") and row.within is not None and row.within.odds_ratio:
+            known[table.attribute, table.step, row.group, str(table.reference)] = row.within.odds_ratio
+    return known
 
 
 def _difference(table: DisparityTable, row: GroupResult, page: Disparities, words: Phrases) -> str:
@@ -113,15 +122,22 @@ def _later(found: Disparities, table: DisparityTable, row: GroupResult, words: P
     here = [t for t in found.tables if t.attribute == table.attribute and t.step == table.step]
     if not behind or any(r.group == row.group and r.status.found for t in here if t is not table for r in t.groups):
         return None
-    later = []
+    later, thin = [], False
     for step in behind:
         after = found.table(table.attribute, step, "conditional")
         own = next((r for r in after.groups if r.group == row.group), None)
         if own is None or own.status.found or own.impact_ratio is None:
             return None
         later.append((step, _float(own.impact_ratio), _bounds(own.interval)))
+        thin |= own.status in (GroupStatus.TOO_LITTLE_EVIDENCE, GroupStatus.BELOW_LINE_NOT_SUFFICIENT)
     return say.where_it_arises(
-        words, attribute=table.attribute, group=row.group, step=table.step, later=later, line=float(found.line)
+        words,
+        attribute=table.attribute,
+        group=row.group,
+        step=table.step,
+        later=later,
+        line=float(found.line),
+        thin=thin,
     )
 
 
@@ -141,6 +157,7 @@ def _segments(segments: Sequence[SegmentTable], words: Phrases) -> Iterator[Find
                 "segment": segment.segment,
                 "value": part.value,
                 "shortfall": float(part.shortfall),
+                "largest": part.shortfall >= max(other.shortfall for other in segment.parts),
                 "whole": float(segment.shortfall),
                 "selected": part.selected,
                 "applicants": part.applicants,
@@ -218,10 +235,11 @@ def _float(x: Any) -> float | None:
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def of_comparison(comparison: Comparison, words: Phrases) -> list[Finding]:
-    """What constraints cost, what the best policy would yield, and what was not computed."""
+def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[object] = ()) -> list[Finding]:
+    """What constraints cost, what the best policy would yield, and what was not computed; `differing` are the
+    attributes of which a disparity is told."""
     entries = comparison.constrained
-    found = [*_prices(entries, words)]
+    found = [*_prices(entries, words, differing)]
     if comparison.defaults and entries:
         small = [group for groups in comparison.left_out.values() for group in groups]
         single = [phrase_of(entry, words) for entry in entries if entry.label != TOGETHER]
@@ -238,7 +256,8 @@ def phrase_of(entry: Constrained, words: Phrases) -> str:
     return words.constraint({"label": entry.label, "specs": [c.describe() for c in entry.constraints]})
 
 
-def _prices(entries: Sequence[Constrained], words: Phrases) -> Iterator[Finding]:
+def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collection[object]) -> Iterator[Finding]:
+    """What cannot be met, and a price: that of the first constraint on an attribute of which a disparity is told."""
     for entry in entries:
         if entry.standing is None:
             yield finding("price", "infeasible", say.infeasible(phrase_of(entry, words), entry.conflict))
@@ -246,16 +265,19 @@ def _prices(entries: Sequence[Constrained], words: Phrases) -> Iterator[Finding]
     each = [entry for entry in priced if entry.label != TOGETHER]
     if not each:
         return
+    named = next((entry for entry in each if _by(entry) in differing), each[0])
     level = next((e.interval.level for e in each if isinstance(e.interval, PriceInterval)), None)
     mixtures = [e.optimum.mixture for e in priced if e.optimum is not None]
     alone = [mixture.count - mixture.randomised for mixture in mixtures]
     order = (min(alone), max(alone), mixtures[0].count) if mixtures and mixtures[0].count > 1 else None
     together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
-    for start in range(0, len(each), MOST_PRICES):
-        some = [(phrase_of(entry, words), *_cost(entry)) for entry in each[start : start + MOST_PRICES]]
-        text = say.prices(words, some, together, level, order)
-        yield finding("price", "price-of-fairness", text)
-        together = order = None
+    text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, order)
+    yield finding("price", "price-of-fairness", text)
+
+
+def _by(entry: Constrained) -> object:
+    """The attribute that a constraint is about."""
+    return getattr(entry.constraints[0], "by", None)
 
 
 def _cost(entry: Constrained) -> tuple[float | None, float | None, say.Bounds]:
@@ -280,7 +302,7 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
             first, *rest = entry.laws_left_out
             if any(dual.individual for dual in entry.duals):  # its rows name candidates
                 first, rest = say.SINGLE_ROWS, []
-            text = say.no_law(phrase_of(entry, words), first, len(rest))
+            text = say.no_law(words, phrase_of(entry, words), first, len(rest))
             found.append(_notice("ex-post-slack-not-computed", text))
     drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
     for entry in entries:

@@ -164,8 +164,10 @@ def _names(document: view.Document, present: Collection[str] = ()) -> dict[str, 
         "policies": lambda: list(view.policies(document)),
         "constrained": lambda: list(view.constrained(document)),
         "policy_attributes": lambda: view.policy_attributes(document),
+        "policy_rows": lambda attribute: view.policy_rows(document, attribute),
         "groups_by_attribute": view.groups_by_attribute(document),
         "attributes": lambda: view.attributes(document),
+        "crossed_line": lambda: view.crossed_line(document),
         "columns": lambda: view.columns(document),
         "reached": view.reached(document),
         "coverage": view.coverage_rows(document),
@@ -199,6 +201,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "cell": view.cell,
         "most_groups": charts.MOST_GROUPS,
         "most_marked": charts.MOST_MARKED,
+        "most_columns": MOST_COLUMNS,
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
         "status_texts": {status.value: status.text for status in GroupStatus},
         "flag_texts": {flag.value: flag.text for flag in Caution},
@@ -320,6 +323,8 @@ def slug(text: object) -> str:
     return re.sub(r"[^a-z0-9]+", "-", str(text).lower()).strip("-")
 
 
+MOST_COLUMNS = 5
+"""Groups side by side in one table."""
 LONGEST_WORD = 24
 """Longer words may break; all others stay whole."""
 
@@ -340,6 +345,7 @@ NUMBERS: dict[str, Callable[..., str]] = {
     "percent": text.percent,
     "plain": text.plain,
     "ratio": text.ratio,
+    "roughly": text.roughly,
     "scientific": text.scientific,
     "sentence": text.sentence,
     "signed": text.signed,

@@ -76,7 +76,7 @@ def policies_axis(words: Phrases, outcome: str) -> str:
 def gain_parts(words: Phrases) -> dict[str, str]:
     return {
         "positions": "openings that the firm left unfilled",
-        "cost": f"{words.inspection}s that cost more than they told",
+        "cost": f"{words.inspection}s that cost more than they were worth",
         "quality": f"who was {words.outcome('selected')}",
     }
 

@@ -60,12 +60,16 @@ def problems(history: History) -> dict[str, Any]:
 
 
 def scope(history: History, shown: Protected, organisation: str) -> dict[str, Any]:
-    """What the report covers; the rows of the file add up: read = left out + applications."""
+    """What the report covers; the rows of the file add up: read = left out + applications.
+
+    Where rows are counts of applications, those read less the first of `left_out` stand for `stand_for` of them, which
+    are the others left out and `applications`.
+    """
     table = shown.history.table
     decided = shown.history.decided
     left = [{"reason": code, "rows": n} for code, n in history.counts.left.items()]
     events = history.counts.rows_used - len(history.table)
-    if events:
+    if events > 0:
         left.append({"reason": "further-events-of-an-application", "rows": events})
     waiting = {name: int(table[name].sum()) for name in ("withdrawn", "pending")}
     left += [{"reason": name, "rows": n} for name, n in waiting.items() if n]
@@ -79,6 +83,7 @@ def scope(history: History, shown: Protected, organisation: str) -> dict[str, An
         else {"first": dates.min().date().isoformat(), "last": dates.max().date().isoformat()},
         "searches": int(table["search"].nunique()),
         "rows": history.counts.rows_read,
+        "stand_for": len(history.table) if events < 0 else None,
         "applications": int(decided.sum()),
         "reached": {
             step: int(table[f"step:{step}"].fillna(False).astype("bool")[decided].sum()) for step in history.steps

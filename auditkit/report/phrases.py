@@ -36,6 +36,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "promoted": ("promoted", "promotion"),
     "called back": ("called back", "callback"),
     "callback": ("called back", "callback"),
+    "received callback": ("called back", "callback"),
     "recommended": ("recommended", "recommendation"),
     "assessed": ("assessed", "assessment"),
     "tested": ("tested", "test"),
@@ -72,32 +73,32 @@ class Phrases:
     def outcome(self, name: str) -> str:
         """What happened to those whom the policies count as inspected or selected, in the words of the data."""
         step = self._step_of(name)
-        verb = VERBS.get(step.strip().lower())
+        verb = _verb(step)
         return f"at “{step}”" if verb is None else verb[0]
 
     def rate(self, name: str, plural: str = "") -> str:
         """ "hiring rate"; of a step that is no verb "rate at “Offer”"."""
-        verb = VERBS.get(self._step_of(name).strip().lower())
+        verb = _verb(self._step_of(name))
         return f"rate{plural} at “{self._step_of(name)}”" if verb is None else f"{verb[1]} rate{plural}"
 
     @property
     def inspection(self) -> str:
         """One look at a candidate: "interview", or "inspection" where the data have no word for it."""
-        return VERBS.get(self._step_of("inspected").strip().lower(), VERBS["inspected"])[1]
+        return (_verb(self._step_of("inspected")) or VERBS["inspected"])[1]
 
     def were(self, step: str, singular: bool = False) -> str:
         """ "were interviewed", or "reached “Phone screen”"."""
-        verb = VERBS.get(step.strip().lower())
+        verb = _verb(step)
         return f"reached “{step}”" if verb is None else f"{'was' if singular else 'were'} {verb[0]}"
 
     def reached(self, step: str) -> str:
         """As an adjective: "interviewed", or "who reached “Phone screen”"."""
-        verb = VERBS.get(step.strip().lower())
+        verb = _verb(step)
         return f"who reached “{step}”" if verb is None else verb[0]
 
     def would(self, step: str) -> str:
         """ "would have been interviewed", or "would have reached “Phone screen”"."""
-        verb = VERBS.get(step.strip().lower())
+        verb = _verb(step)
         return f"would have reached “{step}”" if verb is None else f"would have been {verb[0]}"
 
     def before(self, step: str) -> str:
@@ -229,6 +230,10 @@ class Phrases:
     def counts_people(self, label: str) -> bool:
         """Whether the slack of a row is a number of people and no share."""
         return _QUOTA.match(label) is not None
+
+
+def _verb(step: str) -> tuple[str, str] | None:
+    return VERBS.get(step.strip().lower().replace("_", " "))
 
 
 def _joined(by: str | None) -> str:

@@ -82,12 +82,13 @@ class LeftOutModel(_Part):
 
 
 class ScopeModel(_Part):
-    """What the report covers: `rows` of the file are `applications` and those left out."""
+    """What the report covers: `rows` of the file are `applications` and those left out, unless rows are counts."""
 
     organisation: str
     period: PeriodModel | None
     searches: int
     rows: int
+    stand_for: int | None = Field(default=None, description="where rows are counts: applications that those used are")
     applications: int
     reached: dict[str, int] = Field(default={}, description="applications that reached each step")
     left_out: list[LeftOutModel]

@@ -30,6 +30,8 @@ NOTHING = 1e-9
 """A curve that gives up less than this everywhere shows nothing."""
 NOTICED = 0.005
 """Share of the positions: fewer left empty than this are not drawn."""
+LEAST_RANGE = 0.01
+"""Shares that an axis spans at least: differences that are nothing do not look like something."""
 
 
 def draw(document: Part) -> list[Chart]:
@@ -158,7 +160,8 @@ def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
     ax = axes(fig, 24, 156, left=48, right=8)
     shares = [y for dots in lines.values() for _, y in dots] + [1.0]
     low, high = min(shares), max(shares)
-    room = max(0.06 * (high - low), 0.005)
+    low = min(low, high - LEAST_RANGE)
+    room = 0.06 * (high - low)
     ax.set_ylim(low - room, high + room)
     ax.axhline(1.0, color=MUTED, linewidth=1, zorder=1)
     from matplotlib.ticker import FuncFormatter, MaxNLocator

@@ -26,6 +26,7 @@ from auditkit.text import (
     percent,
     plural,
     ratio,
+    roughly,
     sentence,
     spaced,
 )
@@ -74,7 +75,7 @@ def difference(
     x, spread = with_interval(impact_ratio, bounds, line)
     text = f"{of}{own} {words.were(step)} less often than {other}: {percent(rates[0])} against {percent(rates[1])}"
     return whole(
-        f"{text}, a ratio of {x} ({spread}; {p(evidence[0])}, corrected for the whole report {p(evidence[1])})"
+        f"{text}, a ratio of {x} ({spread}; {p(evidence[0])}, corrected for all tests of this report {p(evidence[1])})"
     )
 
 
@@ -94,14 +95,12 @@ def behind_it(
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known."""
     parts = []
     if odds_ratio is not None:
-        parts.append(
-            f"within requisitions the odds ratio is {measured(odds_ratio, bounds)} ({p(within_p)}): {reconciled}"
-        )
+        parts.append(f"{reconciled} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
     if shortfall is not None and shortfall > 0:
-        more = f"{count(round(shortfall))}" if shortfall >= 10 else expected(shortfall)
-        parts.append(f"at the common rate about {more} more {words.people(attribute, group)} {words.would(step)}")
+        more = f"{heads(shortfall)} more {words.people(attribute, group)}"
+        parts.append(f"at the common rate {more} {words.would(step)}")
     if not robust:
-        parts.append("one moved decision would change this")
+        parts.append("a single decision the other way would change this finding")
     return f" {whole('; '.join(parts))}" if parts else ""
 
 
@@ -113,16 +112,39 @@ def where_it_arises(
     step: str,
     later: Sequence[tuple[str, float | None, Bounds]],
     line: float,
+    thin: bool,
 ) -> str:
-    """That nothing is found behind the step at which a difference was found."""
+    """That nothing is found behind the step at which a difference was found; `thin` where little could have been."""
     parts = []
     for name, x, bounds in later:
         own, spread = with_interval(x, bounds, line)
-        parts.append(f"{words.reached(name)}: {own}, {spread if bounds else 'as the group with the highest rate'}")
-    return (
-        f"The difference arises at “{step}”. Among those {words.reached(step)}, no further difference is found for "
-        f"{words.people(attribute, group)} (ratio of those {'; '.join(parts)})."
-    )
+        what = f"ratio {own}, {spread}" if bounds else "the highest rate"
+        parts.append(f"{words.reached(name)}: {what}")
+    text = f"no further difference is found for {words.people(attribute, group)} ({'; '.join(parts)})"
+    if thin:
+        text += ", but there is too little evidence to rule one out"
+    return f"The difference arises at “{step}”. Among those {words.reached(step)}, {text}."
+
+
+FEW = 5
+"""People below which an expected number has a decimal."""
+
+
+MOST_NAMED = 3
+"""Groups that one sentence names; of the others it says how many."""
+NEAR_NOTHING = 0.05
+"""Ratios below this would be found only if hardly anybody of the group were taken."""
+
+
+def _some(named: Sequence[str], of: int, kind: str = "") -> str:
+    """a, b, c and 4 more groups."""
+    shown = [*named[:MOST_NAMED]]
+    return listing([*shown, f"{kind}{plural(of - len(shown), 'more group')}"] if of > len(shown) else shown)
+
+
+def heads(x: float) -> str:
+    """About how many people, without digits that nobody knows."""
+    return f"about {count(int(x + 0.5)) if x >= FEW else expected(x)}"
 
 
 def contributes_most(
@@ -134,18 +156,20 @@ def contributes_most(
     step: str,
     segments: Sequence[dict[str, Any]],
 ) -> str:
-    """In which values of a segment a shortfall arises; each has `segment`, `value`, numbers and p."""
+    """In which values of a segment a shortfall arises; each has `segment`, `value`, numbers, p, and whether no other
+    value has a larger part of it."""
     own, other = words.people(attribute, group), words.people(attribute, reference)
     said = []
     for i, part in enumerate(segments):
-        numbers = f"{count(part['selected'])} of {count(part['applicants'])}"
-        against = f"{count(part['reference_selected'])} of {count(part['reference_applicants'])}"
-        first = f"{numbers} {own} {words.reached(step)} against {against} {other}"
+        numbers = f"{count(part['selected'])} of {count(part['applicants'])} {own}"
+        against = f"{count(part['reference_selected'])} of {count(part['reference_applicants'])} {other}"
         ratio_, _ = with_interval(part["impact_ratio"], part["bounds"])
         evidence = f"{p(part['p'])}, corrected for {plural(part['values'], 'value')}"
-        share = f"{expected(part['shortfall'])} of a shortfall of {expected(part['whole'])}"
-        opening = f"{part['value']} contributes most" if i == 0 else f"{part['value']} does"
-        said.append(f"By {spaced(part['segment'])}, {opening} ({share}): {first}, a ratio of {ratio_} ({evidence}).")
+        short = f"the shortfall of {heads(part['whole'])} {own} at “{step}”" if i == 0 else "it"
+        place = f"is largest in {part['value']}" if part["largest"] else f"arises in part in {part['value']}"
+        more = ", partly made up elsewhere" if part["shortfall"] > part["whole"] else ""
+        first = f"By {spaced(part['segment'])}, {short} {place} ({heads(part['shortfall'])}{more})"
+        said.append(f"{first}: {numbers} {words.were(step)} against {against}, a ratio of {ratio_} ({evidence}).")
     return " ".join(said)
 
 
@@ -164,21 +188,24 @@ def below_line(
     rate = f"{other}’s rate" if other in ("women", "men") else f"the rate of {other}"
     of = f"Of {words.before(step)}, " if conditional else ""
     each = []
-    for group, x, bounds, _ in groups:
+    groups = sorted(groups, key=lambda group: 1.0 if group[1] is None else group[1])
+    for group, x, bounds, _ in groups[:MOST_NAMED]:
         own, spread = with_interval(x, bounds, line)
         each.append((words.people(attribute, group), own, spread))
     if len(each) == 1:
         (who, own, spread) = each[0]
         text = f"{of}{who} {words.were(step)} at {own} times {rate} ({spread}): below {fraction(line)}"
     else:
-        many = listing(f"{who} ({own}, {spread})" for who, own, spread in each)
+        many = _some([f"{who} ({own}, {spread})" for who, own, spread in each], len(groups))
         text = f"{of}{many} {words.were(step)} at less than {fraction(line)} of {rate}"
     text = whole(f"{text}, but the evidence of a difference is not sufficient")
-    more = [(n, words.people(attribute, group)) for group, _, _, n in groups if n]
+    more = [(n, words.people(attribute, group)) for group, _, _, n in groups[:MOST_NAMED] if n]
     if not more:
         return text
-    said = listing(count(n) if len(groups) == 1 else f"{count(n)} ({who})" for n, who in more)
-    return f"{text} About so many more applicants would show it: {said}."
+    (n, who), *others = more
+    said = f"{roughly(n)} more applicants" if len(groups) == 1 else f"{roughly(n)} more applicants for {who}"
+    said = listing([said, *(f"{roughly(n)} for {who}" for n, who in others)])
+    return f"{text} If the rates stayed as they are, about {said} would be needed to show this."
 
 
 def no_difference(smallest: Sequence[float]) -> str:
@@ -191,17 +218,22 @@ def no_difference(smallest: Sequence[float]) -> str:
 
 
 def too_little(words: Phrases, attribute: str, step: str, groups: Sequence[tuple[str, float | None]]) -> str:
-    each = [
-        words.people(attribute, group) + ("" if x is None else f" ({ratio(x, None, 2)} or lower)")
-        for group, x in groups
-    ]
-    text = f"Too little evidence about {listing(each)} at “{step}”"
-    return f"{text}. In brackets: the ratio that these numbers could have shown with 80 % power."
+    who = _some([words.people(attribute, group) for group, _ in groups], len(groups))
+    text = f"At “{step}” there is too little evidence about {who}"
+    known = sorted((x, words.people(attribute, group)) for group, x in groups if x is not None)
+    if known:
+        (low, fewest), (high, most) = known[0], known[-1]
+        at = ratio(low, None, 2)
+        if at != ratio(high, None, 2):
+            at = f"{at} ({fewest}) to {ratio(high, None, 2)} ({most})"
+        near = f"of {at} or lower" if high >= NEAR_NOTHING else "close to 0"
+        text += f": with 80 % power, only a ratio {near} would have been found"
+    return whole(text)
 
 
 def repeated(persons: int, applications: int) -> str:
     text = f"{plural(persons, 'person', 'people')} applied more than once ({count(applications)} applications)"
-    return f"{text}: intervals and tests count them as one person each."
+    return f"{text}; intervals and tests count each of them as one person."
 
 
 # Prices and the firm --------------------------------------------------------------------------------------------------
@@ -209,38 +241,41 @@ def repeated(persons: int, applications: int) -> str:
 
 def prices(
     words: Phrases,
-    each: Sequence[tuple[str, float | None, float | None, Bounds]],
+    one: tuple[str, float | None, float | None, Bounds],
     together: tuple[float | None, float | None, Bounds] | None,
+    constraints: int,
     level: float | None,
     fixed_order: tuple[int, int, int] | None,
 ) -> str:
-    """What the constraints cost: (phrase, share lost, loss, interval of the share lost), and in how many requisitions
-    one order of interviews would do (fewest, most, of how many)."""
-    said = []
-    for i, (phrase, share, loss, bounds) in enumerate(each):
-        said.append(f"{cost(share, loss, bounds, level if i == 0 else None)} for {phrase}")
+    """What one constraint costs, (phrase, share lost, loss, interval of the share lost), what all of them together
+    cost, and in how many requisitions one order of interviews would do (fewest, most, of how many)."""
+    phrase, share, loss, bounds = one
+    value = f"of the value of those {words.outcome('selected')}, net of costs"
+    text = f"{sentence(phrase)} would cost the best search {cost(share, loss, bounds, level, value)}"
     if together is not None:
-        said.append(f"{cost(*together)} for all of these together")
-    value = f"the value of those {words.outcome('selected')}, net of costs"
-    text = f"The least that constraints would give up of {value}: {'; '.join(said)}."
+        text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
     if fixed_order is None:
-        return text
+        return whole(text)
     low, high, searches = fixed_order
     number = count(low) if low == high else f"{count(low)} to {count(high)}"
-    return f"{text} {number} of {plural(searches, 'requisition')} could keep one fixed order of {words.inspection}s."
+    would = f"one fixed order of {words.inspection}s would do in {number} of {plural(searches, 'requisition')}"
+    return f"{whole(text)} Under a constraint, {would}."
 
 
-def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None = None) -> str:
-    """0.02 to 0.15 % (95 % interval; measured 0.03 %), or up to 0.15 % where it may be as good as nothing."""
+def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None, of: str = "") -> str:
+    """0.03 % (with 95 % confidence at most 0.15 %), or 0.08 % (95 % interval 0.02 to 0.15 %); `of` says of what."""
     if share is None:
         return amount(loss)
     digits = share_decimals(share, bounds)
-    text = percent(share, digits)
+    text = f"{percent(share, digits)} {of}".rstrip()
     if bounds is None or bounds[0] is None or bounds[1] is None:
         return text
-    named = "" if level is None else f"{percent(level, 0)} interval; "
-    ends = (bounds[0] or None, bounds[1])
-    return f"{interval(ends, lambda x: percent(x, digits))} ({named}measured {text})"
+    named = "" if level is None else percent(level, 0)
+    if not bounds[0]:
+        sure = f"with {named} confidence at most" if named else "at most"
+        return f"{text} ({sure} {percent(bounds[1], digits)})"
+    ends = interval(bounds, lambda x: percent(x, digits))
+    return f"{text} ({f'{named} interval {ends}' if named else ends})"
 
 
 def share_decimals(share: float, bounds: Bounds) -> int:
@@ -255,27 +290,29 @@ def infeasible(phrase: str, conflict: Sequence[str]) -> str:
 
 
 def firm_gain(
-    words: Phrases, gain: float, bounds: tuple[float, float] | None, level: float, parts: Mapping[str, float]
+    words: Phrases,
+    gain: float,
+    own: float,
+    bounds: tuple[float, float] | None,
+    level: float,
+    parts: Mapping[str, float],
 ) -> str:
-    """By how much the firm's own search falls short of the best one, and from what."""
-    spread = "" if bounds is None else f" ({percent(level, 0)} interval {_ends(bounds)})"
-    text = f"Against the best search for the same openings the firm's own search falls short by {_like(gain, bounds)}"
-    lost = {
-        "positions": "from openings left unfilled",
-        "cost": f"from {words.inspection}s that cost more than they told",
-        "quality": f"from who was {words.outcome('selected')}",
+    """By how much the firm's own search, worth `own`, falls short of the best one, and from what."""
+    spread = "" if bounds is None else f"; {percent(level, 0)} interval {_ends(bounds)}"
+    best = own + gain
+    less = f"{percent(gain / best)} less" if best > 0 <= gain else "less"
+    text = f"The firm's own search is worth {less} than the best search for the same openings"
+    text += f" ({_like(gain, bounds)} units of utility{spread})"
+    on = {
+        "positions": "openings left unfilled",
+        "cost": f"{words.inspection}s that cost more than they were worth",
+        "quality": f"who was {words.outcome('selected')}",
     }
-    won = {
-        "positions": "because it fills more openings",
-        "cost": f"because it spends less on {words.inspection}s",
-        "quality": f"because of who was {words.outcome('selected')}",
-    }
-    most = [f"{_like(part, bounds)} {lost[name]}" for name, part in parts.items() if part > 0]
-    said = listing(most)
-    less = listing(f"{_like(-part, bounds)} {won[name]}" for name, part in parts.items() if part < 0)
-    if not said and not less:
-        return whole(text + spread)
-    return f"{whole(text + spread)} Parts of this: {', less '.join(filter(None, (said, less)))}."
+    by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
+    lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
+    won = listing(f"{_like(-part, bounds)} on {by[name]}" for name, part in parts.items() if part < 0)
+    said = ", and ".join(filter(None, (f"loses {lost}" if lost else "", f"gains {won}" if won else "")))
+    return whole(text) + (f" It {said}." if said else "")
 
 
 def _like(x: float, bounds: tuple[float, float] | None) -> str:
@@ -286,14 +323,14 @@ def _ends(bounds: tuple[float, float]) -> str:
     return interval(bounds, lambda end: amount_like(end, bounds))
 
 
-def shifted(x: float, bounds: tuple[float, float]) -> str:
-    """1.2 points lower (0.4 to 2.0), or 0.2 points higher (0.4 lower to 0.8 higher)."""
+def shifted(x: float, bounds: tuple[float, float], than: str) -> str:
+    """1.2 points lower than men’s (0.4 to 2.0), or 0.2 points higher than men’s (0.4 lower to 0.8 higher)."""
     low, high = (_like(abs(end), bounds) for end in bounds)
     if bounds[0] < 0 < bounds[1]:
         spread = f"{low} lower to {high} higher"
     else:
         spread = f"{low} to {high}" if x > 0 else f"{high} to {low}"
-    return f"{_like(abs(x), bounds)} points {'higher' if x > 0 else 'lower'} ({spread})"
+    return f"{_like(abs(x), bounds)} points {'higher' if x > 0 else 'lower'}{than} ({spread})"
 
 
 def acts_like(
@@ -306,35 +343,55 @@ def acts_like(
     reference: str,
     clear: bool,
     others: bool,
+    explained: bool | None,
 ) -> str:
-    """The shift of scores that best describes whom the firm took forward; `priors` is None where scores were known."""
+    """The shift of scores that best describes whom the firm took forward; `priors` is None where scores were known.
+
+    `explained`, of a shift that is not clear: whether one as large as the difference in rates would have been; None
+    where there is no such difference.
+    """
     equal = "scores" if priors is None else listing(priors, 3) or "prior information"
     scores = "scores" if priors is None else "expected scores"
-    each = [f"of {words.people(attribute, group)} were {shifted(x, bounds)}" for group, x, bounds in shifts]
-    text = f"At equal {equal}, the firm's decisions at “{step}” act as if {scores} {listing(each)} than those of "
-    text += words.people(attribute, reference)
-    if not clear:
-        text += "; an interval that includes 0 is no evidence of a shift"
-    elif others:
-        text += "; the intervals of the other groups include 0"
-    return f"{text}. This describes decisions, not intentions."
+    other = words.people(attribute, reference)
+    named = [words.people(attribute, group) for group, *_ in shifts]
+    shown = shifts[:MOST_NAMED]
+    each = []
+    for i, (who, (_, x, bounds)) in enumerate(zip(named, shown)):
+        than = f" than those of {other}" if i == 0 else ""
+        each.append(f"{'those' if i else scores} of {who} were {shifted(x, bounds, than)}")
+    as_if = f"as if {_some(each, len(shifts), 'the like for ')}"
+    if clear:
+        text = f"At equal {equal}, the firm's decisions at “{step}” act {as_if}"
+        text += "; the intervals of the other groups include 0" if others else ""
+        return (
+            f"{text}. This describes decisions, not intentions: what was judged and is not in the data is part of it."
+        )
+    between = listing([*named, other]) if len(named) <= MOST_NAMED else f"{_some(named, len(named))} and {other}"
+    text = f"At equal {equal}, no difference between {between} is found at “{step}”"
+    text += f": decisions act {as_if}."
+    if explained is None:
+        return text
+    if explained:
+        what = "whether these mean the same for each group is another question"
+        return f"{text} The difference in rates goes along, at least in part, with differences in {equal}; {what}."
+    return f"{text} One as large as the difference in rates could have been missed."
 
 
 def revealed_left_out(reasons: Sequence[str]) -> str:
-    return whole(f"what the firm's decisions act like is not said of: {'; '.join(reasons)}")
+    return whole(f"what the firm's decisions act like is not shown everywhere: {'; '.join(reasons)}")
 
 
 def hidden_information(words: Phrases, attribute: str, value: float | None) -> str:
     return (
         f"By {attribute.replace('+', ' and ')}, scores of those {words.outcome('inspected')} depend on how close the "
-        f"competition was ({p(value)}), as they do where a firm decides on something that the data do not show."
+        f"competition was ({p(value)}), as they would if the firm decided on something that the data do not show."
     )
 
 
 def hidden_unknown(attributes: Sequence[str], reasons: Sequence[str]) -> str:
     return (
-        "Whether the firm decided on something that the data do not show cannot be told by "
-        f"{listing(attributes)} ({'; '.join(reasons)})."
+        f"By {listing(attributes)}, the data cannot tell whether the firm decided on something that they do not show "
+        f"({'; '.join(reasons)})."
     )
 
 
@@ -343,10 +400,8 @@ def hidden_prices(
 ) -> str:
     """`bounds`: the interval of the price at 0, which says how many digits the prices have."""
     told = [f"{'cannot be met' if loss is None else amount_like(loss, bounds)} at {brief(rho)}" for rho, loss in prices]
-    return (
-        f" The price of {constraint}, if what it saw of {people} has this correlation with what the predictions leave "
-        f"open: {listing(told)}."
-    )
+    what = f"what it saw of {people} correlates with what the predictions leave open"
+    return f" The price of {constraint} depends on how {what}: {listing(told)}."
 
 
 def score_level(
@@ -359,14 +414,17 @@ def score_level(
 ) -> str:
     """Outcomes at equal scores, or scores at equal priors, of groups beside the reference."""
     what, given = ("later performance", "scores") if outcome else ("scores", "prior information")
-    each = [f"{shifted(x, bounds)} for {words.people(attribute, group)}" for group, x, bounds in groups]
     was = "was" if outcome else "were"
-    text = f"At equal {given}, within job families, {what} {was} {listing(each)} than for "
-    return whole(text + words.people(attribute, reference))
+    than = f" than for {words.people(attribute, reference)}"
+    each = [
+        f"for {words.people(attribute, group)} {shifted(x, bounds, '' if i else than)}"
+        for i, (group, x, bounds) in enumerate(groups)
+    ]
+    return whole(f"At equal {given}, within job families, {what} {was} {listing(each)}")
 
 
 def scores_left_out(reasons: Sequence[str]) -> str:
-    return whole(f"what scores say of different groups is left out for {'; '.join(reasons)}")
+    return whole(f"what scores say of different groups is not shown everywhere: {'; '.join(reasons)}")
 
 
 def default_constraints(phrases: Sequence[str], small: Sequence[str]) -> str:
@@ -383,34 +441,42 @@ def no_interval(phrases: Sequence[str], reason: str) -> str:
 
 
 INTERVAL_OF_SEARCHES = (
-    "The intervals of the prices are those of resampled searches alone: with so many candidates the priors are not "
-    "fitted again, so the intervals are too narrow by what is not known of the priors."
+    "The intervals of the prices come from resampled searches alone. With so many candidates the priors are not fitted "
+    "again, so the intervals leave out the uncertainty of the priors and are too narrow."
 )
 
 
 def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
     """More were selected in a unit than its limit allows."""
     each = listing((f"{label} in {plural(searches, 'requisition')}" for label, searches in units), 3)
-    return f"The firm itself selected more than limits inside requisitions allow: {each}. The best policies keep them."
+    text = f"The firm itself selected more than limits inside requisitions allow: {each}"
+    return f"{text}. The best policies stay within them."
 
 
 SINGLE_ROWS = "rows about single candidates: they are not shown"
 
 
-def no_law(phrase: str, first: str, further: int) -> str:
+def no_law(words: Phrases, phrase: str, first: str, further: int) -> str:
+    """`first` is the label of a row, or what rows it is about, and the reason."""
+    label, _, reason = first.rpartition(": ")
+    row = words.row(label)
     more = f" (and {plural(further, 'further row')})" if further else ""
-    return whole(f"no distribution of the ex-post slack under {phrase} for {first}{more}")
+    about = label if row == label else f"“{row}”"
+    return whole(f"no distribution of the ex-post slack under {phrase} for {about}: {reason}{more}")
 
 
 def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
     return (
-        f"Under {listing(phrases)}, {count(alone)} of {plural(searches, 'requisition')} need no lottery: one policy is "
-        "followed there; the others draw theirs by lot."
+        f"Under {listing(phrases)}, the best policy needs no lottery in {count(alone)} of "
+        f"{plural(searches, 'requisition')}; in the others it draws between policies by lot."
     )
 
 
 def open_positions(each: Iterable[tuple[float, str]]) -> str:
-    return f"Positions that stay open on average: {listing(f'{brief(n)} under {phrase}' for n, phrase in each)}."
+    under: dict[str, list[str]] = {}
+    for n, phrase in each:
+        under.setdefault(brief(n), []).append(phrase)
+    return f"Openings left unfilled on average: {listing(f'{n} under {listing(some)}' for n, some in under.items())}."
 
 
 def frontier(words: Phrases, curve: Mapping[str, Any]) -> str:

@@ -151,6 +151,12 @@ def policy_attributes(document: Document) -> list[str]:
     return list(names)
 
 
+def policy_rows(document: Document, attribute: str) -> list[tuple[str, Mapping[str, Part]]]:
+    """The numbers of the groups of an attribute under each policy that has some."""
+    found = [(policy.title, policy.groups(attribute)) for policy in policies(document)]
+    return [(title, groups) for title, groups in found if groups]
+
+
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
@@ -243,6 +249,15 @@ def attributes(document: Document) -> list[AttributeView]:
         return view.crossing, min(rows, default=(len(_ORDER), 1.0, 1.0))
 
     return sorted(views, key=worst)
+
+
+CROSSED = frozenset(list(MARKS)[: list(MARKS).index(GroupStatus.NO_DIFFERENCE)])
+"""Statuses of a difference that was found, or of a ratio below the line."""
+
+
+def crossed_line(document: Document) -> bool:
+    """Whether any measurement found a difference or lies below the line, crossed groups included."""
+    return any(row["status"] in CROSSED for row in _rows(disparities(document)))
 
 
 class MatrixColumn(NamedTuple):
