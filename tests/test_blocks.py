@@ -69,7 +69,7 @@ def test_boxes_are_evaluated_as_chains_are(seed: int, levels: int) -> None:
 
 def test_candidates_of_one_law_cost_and_group_are_one_type() -> None:
     layout = firm(1, 50).layout
-    types = Types.of_boxes(layout, layout.candidate_group)
+    types = Types.of_boxes(layout)
     assert len(types.ptr) - 1 <= 15
     same = types.of[:, None] == types.of[None, :]
     numbers = np.column_stack(
@@ -77,7 +77,7 @@ def test_candidates_of_one_law_cost_and_group_are_one_type() -> None:
     )
     np.testing.assert_array_equal(same, (numbers[:, None] == numbers[None, :]).all(axis=2))
     row = Row("one of them", np.array([3, 4]), np.array([1.0, 2.0]), "<=", 1.0)
-    split = Types.of_boxes(layout, layout.candidate_group, [row])
+    split = Types.of_boxes(layout, [row])
     assert (split.of == split.of[0]).sum() == 1
     assert len(split.ptr) == len(types.ptr) + ((types.of == types.of[0]).sum() > 1)
 
@@ -173,7 +173,7 @@ def test_types_tell_apart_whatever_rows_do() -> None:
     searches = (Search(f"s{i}", 2, tuple(box(j) for j in range(8))) for i in range(5))
     instance = Instance(tuple(searches))
     layout = instance.layout
-    assert len(np.unique(Types.of_boxes(layout, layout.candidate_group).of)) == 4
+    assert len(np.unique(Types.of_boxes(layout).of)) == 4
     constraints = [build("parity:by=Gender,within=Department"), build("budget:limit=12,expense=km")]
     constraints += [build("quota:by=Race,group=P,share=0.5")]
     rows = bind(constraints, layout)

@@ -178,9 +178,11 @@ class OwnSearch:
     def moved(self, shift: Floats) -> float:
         """The worth if every value of a candidate is higher by its shift."""
         problem = self.problem
-        paid = np.where(problem.layout.selecting, shift[problem.layout.state_candidate], 0.0)
-        visits = evaluate.visits(problem.layout, (problem.rewards + paid)[:, None])
-        return float((problem.reward + paid) @ visits) - float(problem.paid.sum())
+        paid = problem.layout.spread(shift)
+        paid[~problem.layout.selecting] = 0.0
+        visits = evaluate.visits(problem.layout, problem.rewards + paid)
+        paid += problem.reward
+        return float(paid @ visits) - float(problem.paid.sum())
 
 
 class _ScoreError:
@@ -224,8 +226,10 @@ class Against:
         by_candidate = layout.sum_by_candidate(layout.reward * visits) - own.by_candidate
         interval = None
         if self._error is not None and len(layout.search_ids) >= FEWEST_SEARCHES:
-            spread = layout.reward - fitted.expected[layout.state_candidate]
-            stretched = np.where(layout.selecting, spread * (visits - own.visits), 0.0)
+            stretched = layout.spread(fitted.expected)
+            np.subtract(layout.reward, stretched, out=stretched)
+            stretched *= visits - own.visits
+            stretched[~layout.selecting] = 0.0
             again = float(layout.reward @ visits) + float(self._moved @ taken) - self._worth
             interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate, again)
             if label == UNCONSTRAINED:  # no search is worth more than the best one

@@ -94,16 +94,17 @@ class Parts:
     def by_search(self, visits: Floats) -> Floats:
         """phi_f . p of each search, an array (parts, searches)."""
         layout, size = self.layout, len(self.layout.search_ids)
-        search = layout.candidate_search[layout.state_candidate]
         cells, found = layout.cells, np.zeros((len(self.parts), size))
         if any(part.by_cell for part in self.parts):
-            place = search * len(cells) + cells.of_state
+            place = layout.spread(layout.candidate_search * len(cells))
+            place += cells.of_state
             counts = np.bincount(place, visits, minlength=size * len(cells)).reshape(size, len(cells))
         for f, part in enumerate(self.parts):
             if part.by_cell:
                 found[f] = np.einsum("sc,c->s", counts[:, part.places], part.weights)
             else:
-                found[f] = np.bincount(search[part.places], part.weights * visits[part.places], minlength=size)
+                search = layout.candidate_search[layout.owners(part.places)]
+                found[f] = np.bincount(search, part.weights * visits[part.places], minlength=size)
         return found
 
 
@@ -135,7 +136,7 @@ def _placed(row: Row, layout: Layout, classes: Ints, class_of_cell: Ints | None)
         used = np.flatnonzero((row.cell_weights != 0.0) & (layout.cells.sizes > 0))
         return True, used, row.cell_weights[used], class_of_cell[used]
     states = row.states
-    return False, states, row.coefficients, classes[layout.state_candidate[states]]
+    return False, states, row.coefficients, classes[layout.owners(states)]
 
 
 def _counts(layout: Layout, who: Bools, by_cell: bool, places: Ints, weights: Floats) -> str | None:
@@ -236,5 +237,5 @@ def _codes(layout: Layout, by: str | None) -> tuple[Ints, Ints]:
 
 def individual(row: Row, layout: Layout) -> bool:
     """Whether a row is about one candidate, so that a report must not show it."""
-    owner = layout.state_candidate[row.states]
+    owner = layout.owners(row.states)
     return len(owner) > 0 and bool((owner == owner[0]).all()) and len(layout.candidate_ids) > 1

@@ -23,12 +23,18 @@ class RecordedSearch:
     """The best policy for `rewards` on `layout` makes the best of it; it is worth `reward` less what was `paid`."""
 
     layout: Layout
-    rewards: Floats
     reward: Floats
     """By state, 0 where it is paid already."""
     paid: Floats
     """By candidate."""
     inspected: Bools
+
+    @property
+    def rewards(self) -> Floats:
+        """What a policy should look at: whoever was not inspected is out of reach."""
+        rewards = self.reward.copy()
+        rewards[self.layout.start[~self.inspected]] = -OUT_OF_REACH * (1.0 + self.layout.largest_reward)
+        return rewards
 
 
 def stages_before_score(fitted: Fitted) -> list[str]:
@@ -50,20 +56,19 @@ def recorded_search(fitted: Fitted, through: str | None = None) -> RecordedSearc
     else:
         last = len(stages) - 1 if through is None else stages.index(through)
         inspected = realised.reached[stages[last]]
-        paid, edges = np.zeros(len(inspected)), layout.edge_prob.copy()
-        source = np.repeat(np.arange(layout.states), np.diff(layout.edges.ptr))
+        kinds, of_stage, whose = layout.kinds, layout.state_stage, layout.state_candidate
+        paid, edges = np.zeros(len(inspected)), kinds.edge_prob.copy()
+        source = np.repeat(np.arange(len(kinds.reward)), np.diff(kinds.edges.ptr))
         # a state that is no stage and selects nobody is that of those who failed
-        failed = (layout.state_stage < 0) & ~layout.selecting
+        failed = (kinds.stage < 0) & ~kinds.selecting
         for number, stage in enumerate(stages[: last + 1]):
-            states = np.flatnonzero(layout.state_stage == layout.stages.index(stage))
-            there = states[realised.reached[stage][layout.state_candidate[states]]]
-            np.add.at(paid, layout.state_candidate[there], -reward[there])
+            code = layout.stages.index(stage)
+            states = np.flatnonzero(of_stage == code)
+            there = states[realised.reached[stage][whose[states]]]
+            np.add.at(paid, whose[there], -reward[there])
             reward[states] = 0.0
             if number < last:
-                leaving = np.isin(source, states)
-                edges[leaving] = np.where(failed[layout.edges.items[leaving]], 0.0, 1.0)
-        changed = replace(layout, edge_prob=edges)
-    rewards = reward.copy()
-    largest = 1.0 + float(np.abs(layout.reward).max(initial=0.0))
-    rewards[layout.start[~inspected]] = -OUT_OF_REACH * largest
-    return RecordedSearch(changed, rewards, reward, paid, inspected)
+                leaving = kinds.stage[source] == code
+                edges[leaving] = np.where(failed[kinds.edges.items[leaving]], 0.0, 1.0)
+        changed = replace(layout, kinds=replace(kinds, edge_prob=edges))
+    return RecordedSearch(changed, reward, paid, inspected)

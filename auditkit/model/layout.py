@@ -1,4 +1,8 @@
-"""The flat form of an instance: every state of every candidate of every search, in arrays.
+"""The flat form of an instance: every state of every candidate of every search, numbered one after another.
+
+Candidates of the same law, cost and groups are one *kind*. A firm has few of them, and what their states pay and how
+they follow one another is held once for each kind. Arrays of all states (`reward`, say) are made when they are asked
+for and, where there are many states, not kept: memory follows the kinds. Loops should ask for them once.
 
 States of a candidate stand together, its start state first and, when its chain has no cycle, every state after
 those that lead to it. Candidates of a search stand together. A *selecting* state is one whose visit means that
@@ -14,10 +18,10 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +32,19 @@ from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.search import Box, Candidate, Chain, Search
 from auditkit.model.state_cells import StateCells
 
+FEW_STATES = 1_000_000
+"""Of a layout that keeps its arrays of all states."""
+
+SPREAD = 10_000
+"""Candidates whose states are made out of those of their kinds at once."""
+
 ROUNDING = 1e-9
 """Of a capacity: expected numbers that exceed it by less do not exceed it."""
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+T = TypeVar("T")
 
 
 def dot(x: Floats, y: Floats) -> float:
@@ -99,26 +110,120 @@ class Shape:
     edges: Pattern
     law: Pattern
     mass: Pattern
+    terminal: Bools
+    stop: Bools
     cyclic: bool
 
 
-class Structure:
-    """The patterns of all candidates one after another, put together when they are first asked for: boxes need none."""
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Candidates that are alike: states of kind t are `ptr[t]`..`ptr[t + 1]`, its transitions `edge_ptr[t]`.. ."""
 
-    def __init__(self, shapes: list[Shape], sizes: Ints) -> None:
-        self.shapes, self.sizes = shapes, sizes
+    ptr: Ints
+    edge_ptr: Ints
+    group: Ints
+    """The group of each kind, among `layout.groups`."""
+    shapes: tuple[Shape, ...]
+    names: tuple[tuple[str, ...] | None, ...]
+    """Names of its states in order, None for a box."""
+    value_order: tuple[Ints | None, ...]
+    """Of a box: position in the user's list of the value of each of its states after the first."""
+    reward: Floats
+    true_reward: Floats
+    edge_prob: Floats
+    stage: NDArray[np.int16]
+    terminal: Bools
+    stop: Bools
+
+    @property
+    def selecting(self) -> Bools:
+        return self.terminal | self.stop
+
+    @property
+    def owner(self) -> Ints:
+        """The kind that each of the states belongs to."""
+        return np.repeat(np.arange(len(self.shapes)), np.diff(self.ptr))
+
+    def take(self, which: Ints) -> Kinds:
+        """Some of the kinds, or the same several times."""
+        ptr, edge_ptr = (_offsets(np.diff(every)[which]) for every in (self.ptr, self.edge_ptr))
+        of_states = {name: getattr(self, name) for name in ("reward", "true_reward", "stage", "terminal", "stop")}
+        return Kinds(
+            ptr=ptr,
+            edge_ptr=edge_ptr,
+            group=self.group[which],
+            shapes=tuple(self.shapes[t] for t in which),
+            names=tuple(self.names[t] for t in which),
+            value_order=tuple(self.value_order[t] for t in which),
+            edge_prob=_spread(self.edge_prob, self.edge_ptr, which, edge_ptr),
+            **{name: _spread(values, self.ptr, which, ptr) for name, values in of_states.items()},
+        )
+
+    @cached_property
+    def chance(self) -> Floats:
+        """Where all are boxes: the chance of each value, 1 for starts."""
+        chance = np.ones(len(self.reward))
+        chance[self.stop] = self.edge_prob
+        return chance
 
     @cached_property
     def edges(self) -> Pattern:
-        return _stack([shape.edges for shape in self.shapes], self.sizes)
+        return _stack([shape.edges for shape in self.shapes], np.diff(self.ptr))
+
+
+class ByKind(Sequence[T]):
+    """One item for each candidate, held once for each kind."""
+
+    def __init__(self, items: tuple[T, ...], kind: Ints) -> None:
+        self.items, self.kind = items, kind
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @overload
+    def __getitem__(self, candidate: int) -> T: ...
+    @overload
+    def __getitem__(self, candidate: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, candidate: int | slice) -> T | tuple[T, ...]:
+        if isinstance(candidate, slice):
+            return tuple(self.items[t] for t in self.kind[candidate])
+        return self.items[self.kind[candidate]]
+
+
+class Structure:
+    """The shapes of all candidates one after another, put together when they are first asked for: boxes need none."""
+
+    def __init__(self, shapes: tuple[Shape, ...], kind: Ints, sizes: Ints) -> None:
+        self.shapes, self.kind, self.sizes = shapes, kind, sizes
+
+    @property
+    def _each(self) -> Sequence[Shape]:
+        return ByKind(self.shapes, self.kind)
+
+    @cached_property
+    def edges(self) -> Pattern:
+        return _stack([shape.edges for shape in self._each], self.sizes)
 
     @cached_property
     def law(self) -> Pattern:
-        return _stack([shape.law for shape in self.shapes], self.sizes)
+        return _stack([shape.law for shape in self._each], self.sizes)
 
     @cached_property
     def mass(self) -> Pattern:
-        return _stack([shape.mass for shape in self.shapes], self.sizes)
+        return _stack([shape.mass for shape in self._each], self.sizes)
+
+    @cached_property
+    def terminal(self) -> Bools:
+        return _join([shape.terminal for shape in self._each], np.bool_)
+
+    @cached_property
+    def stop(self) -> Bools:
+        return _join([shape.stop for shape in self._each], np.bool_)
+
+    @cached_property
+    def cyclic(self) -> Bools:
+        """Per candidate."""
+        return np.array([shape.cyclic for shape in self._each], dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,24 +234,14 @@ class Layout:
     candidate_ids: tuple[str, ...]
     groups: tuple[str, ...]
     stages: tuple[str, ...]
-    state_names: tuple[tuple[str, ...] | None, ...]
-    """Per candidate: names of its states in layout order, None for a box."""
-    value_order: tuple[Ints | None, ...]
-    """Per box: position in the user's list of the value of each of its states after the first."""
     capacity: Ints
     search_ptr: Ints
     candidate_ptr: Ints
     candidate_search: Ints
     candidate_group: Ints
-    state_candidate: NDArray[np.int32]
-    state_stage: NDArray[np.int16]
-    reward: Floats
-    true_reward: Floats
-    terminal: Bools
-    stop: Bools
-    cyclic: Bools
+    candidate_kind: Ints
+    kinds: Kinds
     structure: Structure
-    edge_prob: Floats
     attributes: dict[str, Floats]
     """Numbers that candidates carry, by name: one for each candidate, NaN where absent."""
     protected: dict[str, Partition]
@@ -159,7 +254,79 @@ class Layout:
 
     @property
     def states(self) -> int:
-        return len(self.reward)
+        return int(self.candidate_ptr[-1])
+
+    def of_states(self, of_kinds: NDArray[Any]) -> NDArray[Any]:
+        """What is known of the states of each kind, for every state."""
+        return _spread(of_kinds, self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
+
+    def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        """An array of all states, kept where there are few."""
+        key = f"_{name}"
+        if key in self.__dict__:
+            return np.asarray(self.__dict__[key])
+        made = make()
+        if self.states <= FEW_STATES:
+            made.flags.writeable = False
+            self.__dict__[key] = made
+        return made
+
+    @property
+    def reward(self) -> Floats:
+        return self._made("reward", lambda: self.of_states(self.kinds.reward))
+
+    @property
+    def true_reward(self) -> Floats:
+        return self._made("true_reward", lambda: self.of_states(self.kinds.true_reward))
+
+    @property
+    def state_stage(self) -> NDArray[np.int16]:
+        return self._made("state_stage", lambda: self.of_states(self.kinds.stage))
+
+    @property
+    def selecting(self) -> Bools:
+        return self._made("selecting", lambda: self.of_states(self.kinds.selecting))
+
+    @property
+    def value_chance(self) -> Floats:
+        """Where every candidate is a box: the chance of each value, 1 for starts."""
+        return self._made("value_chance", lambda: self.of_states(self.kinds.chance))
+
+    @property
+    def state_candidate(self) -> NDArray[np.int32]:
+        one_each = np.arange(len(self.candidate_kind), dtype=np.int32)
+        return self._made("state_candidate", lambda: self.spread(one_each))
+
+    def owners(self, states: Ints) -> Ints:
+        """The candidates that some states belong to."""
+        return np.searchsorted(self.candidate_ptr, states, side="right") - 1
+
+    @property
+    def largest_reward(self) -> float:
+        """In size."""
+        return float(np.abs(self.kinds.reward).max(initial=0.0))
+
+    @property
+    def state_names(self) -> Sequence[tuple[str, ...] | None]:
+        """Per candidate: names of its states in layout order, None for a box."""
+        return ByKind(self.kinds.names, self.candidate_kind)
+
+    @property
+    def value_order(self) -> Sequence[Ints | None]:
+        """Per box: position in the user's list of the value of each of its states after the first."""
+        return ByKind(self.kinds.value_order, self.candidate_kind)
+
+    @property
+    def terminal(self) -> Bools:
+        return self.structure.terminal
+
+    @property
+    def stop(self) -> Bools:
+        return self.structure.stop
+
+    @property
+    def cyclic(self) -> Bools:
+        return self.structure.cyclic
 
     @property
     def edges(self) -> Pattern:
@@ -174,16 +341,14 @@ class Layout:
         return self.structure.mass
 
     @cached_property
-    def only_boxes(self) -> bool:
-        """Whether every candidate is a box: every state is a start or a known value."""
-        return int(self.stop.sum()) + len(self.candidate_ids) == self.states
+    def edge_prob(self) -> Floats:
+        edge_ptr = _offsets(np.diff(self.kinds.edge_ptr)[self.candidate_kind])
+        return _spread(self.kinds.edge_prob, self.kinds.edge_ptr, self.candidate_kind, edge_ptr)
 
     @cached_property
-    def value_chance(self) -> Floats:
-        """Where every candidate is a box: the chance of each value, 1 for starts."""
-        chance = np.ones(self.states)
-        chance[self.stop] = self.edge_prob
-        return chance
+    def only_boxes(self) -> bool:
+        """Whether every candidate is a box: every state is a start or a known value."""
+        return int(self.kinds.stop.sum()) + len(self.kinds.shapes) == len(self.kinds.reward)
 
     @cached_property
     def cells(self) -> StateCells:
@@ -195,9 +360,26 @@ class Layout:
         """The start state of every candidate."""
         return self.candidate_ptr[:-1]
 
-    @property
-    def selecting(self) -> Bools:
-        return self.terminal | self.stop
+    def part(self, first: int, last: int) -> Layout:
+        """The searches first..last-1 by themselves, as far as policies see them."""
+        own = slice(int(self.search_ptr[first]), int(self.search_ptr[last]))
+        ptr, kind = self.candidate_ptr[own.start : own.stop + 1], self.candidate_kind[own]
+        return replace(
+            self,
+            search_ids=self.search_ids[first:last],
+            candidate_ids=self.candidate_ids[own],
+            capacity=self.capacity[first:last],
+            search_ptr=self.search_ptr[first : last + 1] - own.start,
+            candidate_ptr=ptr - ptr[0],
+            candidate_search=self.candidate_search[own] - first,
+            candidate_group=self.candidate_group[own],
+            candidate_kind=kind,
+            structure=Structure(self.kinds.shapes, kind, np.diff(ptr)),
+            attributes={},
+            protected={},
+            texts={},
+            limits=None if self.limits is None else self.limits.part(slice(first, last), own),
+        )
 
     @property
     def group_sizes(self) -> Ints:
@@ -264,11 +446,15 @@ class Layout:
             for label, n, k, chosen, left, wrong in zip(labels, np.bincount(code), *sums, strict=True)
         )
 
+    def spread(self, per_candidate: NDArray[Any]) -> NDArray[Any]:
+        """For every state what is known of its candidate."""
+        return np.repeat(per_candidate, np.diff(self.candidate_ptr))
+
     def sum_by_candidate(self, per_state: Floats) -> Floats:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])
 
     def sum_by_search(self, per_state: Floats) -> Floats:
-        searches = self.candidate_search[self.state_candidate]
+        searches = self.spread(self.candidate_search)
         return np.bincount(searches, per_state, minlength=len(self.search_ids)).astype(np.float64)
 
 
@@ -279,8 +465,6 @@ class _Piece:
     shape: Shape
     reward: Floats
     true_reward: Floats
-    terminal: Bools
-    stop: Bools
     edge_prob: Floats
     names: tuple[str, ...] | None
     stages: tuple[str | None, ...]
@@ -290,42 +474,31 @@ class _Piece:
 def lay_out(searches: Sequence[Search]) -> Layout:
     """Flatten the searches of an instance. What is alike is laid out once, so many candidates are quick."""
     candidates = [c for search in searches for c in search.candidates]
-    alike: dict[tuple[object, ...], _Piece] = {}
-    pieces = [_shared_piece(c, alike) for c in candidates]
-    sizes = np.array([len(p.reward) for p in pieces], dtype=np.int64)
+    pieces, which = _pieces(candidates)
     counts = np.array([len(search.candidates) for search in searches], dtype=np.int64)
     protected = _protected(candidates)
     cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
     groups = tuple(sorted(set(cells)))
-    stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
-    stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     group_code = {name: i for i, name in enumerate(groups)}
-    reward = _join([p.reward for p in pieces])
-    true = _join([p.true_reward for p in pieces])
-    known = ~np.isnan(true)
-    has_true = bool(known.any())
-    true = np.where(known, true, reward) if has_true else reward
+    group = np.array([group_code[cell] for cell in cells], dtype=np.int64)
+    stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
+    alike, kind = np.unique(which * max(len(groups), 1) + group, return_inverse=True)
+    own = [pieces[i] for i in alike // max(len(groups), 1)]
+    kinds, has_true = _kinds(own, alike % max(len(groups), 1), stages)
+    sizes = np.diff(kinds.ptr)[kind]
     return Layout(
         search_ids=tuple(search.id for search in searches),
         candidate_ids=tuple(c.id for c in candidates),
         groups=groups,
         stages=stages,
-        state_names=tuple(p.names for p in pieces),
-        value_order=tuple(p.value_order for p in pieces),
         capacity=np.array([search.capacity for search in searches], dtype=np.int64),
         search_ptr=_offsets(counts),
         candidate_ptr=_offsets(sizes),
         candidate_search=np.repeat(np.arange(len(counts)), counts),
-        candidate_group=np.array([group_code[cell] for cell in cells], dtype=np.int64),
-        state_candidate=np.repeat(np.arange(len(sizes), dtype=np.int32), sizes),
-        state_stage=_codes(pieces, stage_code),
-        reward=reward,
-        true_reward=true,
-        terminal=_join([p.terminal for p in pieces], np.bool_),
-        stop=_join([p.stop for p in pieces], np.bool_),
-        cyclic=np.array([p.shape.cyclic for p in pieces], dtype=np.bool_),
-        structure=Structure([p.shape for p in pieces], sizes),
-        edge_prob=_join([p.edge_prob for p in pieces]),
+        candidate_group=group,
+        candidate_kind=kind,
+        kinds=kinds,
+        structure=Structure(kinds.shapes, kind, sizes),
         attributes=_attributes(candidates),
         protected={name: Partition.of(name, labels) for name, labels in protected.items()},
         texts=_texts(candidates),
@@ -334,13 +507,38 @@ def lay_out(searches: Sequence[Search]) -> Layout:
     )
 
 
-def _codes(pieces: list[_Piece], code: dict[str | None, int]) -> NDArray[np.int16]:
-    """The stage of every state."""
-    known: dict[int, NDArray[np.int16]] = {}
-    for piece in pieces:
-        if id(piece) not in known:
-            known[id(piece)] = np.array([code[stage] for stage in piece.stages], dtype=np.int16)
-    return np.asarray(_join([known[id(piece)] for piece in pieces], np.int16))
+def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[Kinds, bool]:
+    """The kinds of these pieces and groups, and whether any has true rewards."""
+    stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
+    reward, true = _join([p.reward for p in pieces]), _join([p.true_reward for p in pieces])
+    known = ~np.isnan(true)
+    kinds = Kinds(
+        ptr=_offsets(np.array([len(p.reward) for p in pieces], dtype=np.int64)),
+        edge_ptr=_offsets(np.array([len(p.edge_prob) for p in pieces], dtype=np.int64)),
+        group=group,
+        shapes=tuple(p.shape for p in pieces),
+        names=tuple(p.names for p in pieces),
+        value_order=tuple(p.value_order for p in pieces),
+        reward=reward,
+        true_reward=np.where(known, true, reward),
+        edge_prob=_join([p.edge_prob for p in pieces]),
+        stage=np.array([stage_code[stage] for p in pieces for stage in p.stages], dtype=np.int16),
+        terminal=_join([p.shape.terminal for p in pieces], np.bool_),
+        stop=_join([p.shape.stop for p in pieces], np.bool_),
+    )
+    return kinds, bool(known.any())
+
+
+def _spread(values: NDArray[Any], ptr: Ints, which: Ints, into: Ints) -> NDArray[Any]:
+    """Parts `which` of `values`, which begin at `ptr`, one after another, part c from `into[c]` on; bit by bit, so that
+    their places need no room."""
+    found = np.empty(into[-1], values.dtype)
+    for low in range(0, len(which), SPREAD):
+        own = slice(low, min(low + SPREAD, len(which)))
+        begin = into[own.start : own.stop + 1]
+        place = np.repeat(ptr[which[own]] - begin[:-1], np.diff(begin)) + np.arange(begin[0], begin[-1])
+        found[begin[0] : begin[-1]] = values[place]
+    return found
 
 
 def _offsets(lengths: Ints) -> Ints:
@@ -392,21 +590,40 @@ def _box_shape(m: int) -> Shape:
         edges=Pattern.of([values] + [[] for _ in values]),
         law=Pattern.of([[*values, 0]] + [[j] for j in values]),
         mass=Pattern.of([[0]] + [[0, j] for j in values]),
+        terminal=np.zeros(m + 1, np.bool_),
+        stop=np.arange(m + 1) > 0,
         cyclic=False,
     )
 
 
-def _shared_piece(candidate: Candidate, alike: dict[tuple[object, ...], _Piece]) -> _Piece:
-    """Boxes of the same law and cost, and chains that share their states, are laid out once."""
-    key: tuple[object, ...]
+def _pieces(candidates: list[Candidate]) -> tuple[list[_Piece], Ints]:
+    """Boxes of the same law and cost, and chains that share their states, are laid out once; and which is whose."""
+    pieces: list[_Piece] = []
+    number: dict[tuple[object, ...], int] = {}
+    which = np.empty(len(candidates), dtype=np.int64)
+    for i, candidate in enumerate(candidates):
+        key = _arrays(candidate)  # equal arrays are nearly always one array
+        if key not in number:
+            full = _numbers(candidate)
+            if full not in number:
+                number[full] = len(pieces)
+                pieces.append(_chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate))
+            number[key] = number[full]
+        which[i] = number[key]
+    return pieces, which
+
+
+def _arrays(candidate: Candidate) -> tuple[object, ...]:
     if isinstance(candidate, Chain):
-        key = (id(candidate.states), candidate.start)
-    else:
-        true = None if candidate.true_values is None else candidate.true_values.tobytes()
-        key = (candidate.cost, candidate.values.tobytes(), candidate.probs.tobytes(), true)
-    if key not in alike:
-        alike[key] = _chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate)
-    return alike[key]
+        return (id(candidate.states), candidate.start)
+    return (candidate.cost, id(candidate.values), id(candidate.probs), id(candidate.true_values))
+
+
+def _numbers(candidate: Candidate) -> tuple[object, ...]:
+    if isinstance(candidate, Chain):
+        return (id(candidate.states), candidate.start)
+    true = None if candidate.true_values is None else candidate.true_values.tobytes()
+    return (candidate.cost, candidate.values.tobytes(), candidate.probs.tobytes(), true)
 
 
 def _box_piece(box: Box) -> _Piece:
@@ -417,8 +634,6 @@ def _box_piece(box: Box) -> _Piece:
         shape=_box_shape(m),
         reward=np.concatenate([[-box.cost], box.values[order]]),
         true_reward=np.concatenate([[np.nan], true]),
-        terminal=np.zeros(m + 1, np.bool_),
-        stop=np.arange(m + 1) > 0,
         edge_prob=box.probs[order],
         names=None,
         stages=(None,) * (m + 1),
@@ -438,9 +653,7 @@ def _chain_piece(chain: Chain) -> _Piece:
     return _Piece(
         shape=_chain_shape(children, tuple(state.terminal for state in states), cyclic),
         reward=np.array([state.reward for state in states], dtype=np.float64),
-        true_reward=np.array([np.nan if s.true_reward is None else s.true_reward for s in states]),
-        terminal=np.array([state.terminal for state in states]),
-        stop=np.zeros(len(states), np.bool_),
+        true_reward=np.array([np.nan if s.true_reward is None else s.true_reward for s in states], dtype=np.float64),
         edge_prob=_join([np.array([p for _, p in row]) / sum(p for _, p in row) for row in targets if row]),
         names=names,
         stages=tuple(state.stage for state in states),
@@ -473,10 +686,11 @@ def _order(chain: Chain) -> tuple[list[str], bool]:
 @lru_cache(maxsize=100)
 def _chain_shape(children: tuple[tuple[int, ...], ...], terminal: tuple[bool, ...], cyclic: bool) -> Shape:
     size = len(children)
+    ends = np.array(terminal, dtype=np.bool_), np.zeros(size, np.bool_)
     alive = [s for s in range(size) if not terminal[s]]
     if cyclic:
         rows = [list(alive) for _ in range(size)]
-        return Shape(Pattern.of(children), Pattern.of(rows), Pattern.of(rows), True)
+        return Shape(Pattern.of(children), Pattern.of(rows), Pattern.of(rows), *ends, True)
     law: list[set[int]] = [set() for _ in range(size)]
     for s in reversed(range(size)):
         if not terminal[s]:
@@ -489,5 +703,6 @@ def _chain_shape(children: tuple[tuple[int, ...], ...], terminal: tuple[bool, ..
         Pattern.of(children),
         Pattern.of([sorted(r, reverse=True) for r in law]),
         Pattern.of([sorted(r) for r in mass]),
+        *ends,
         False,
     )

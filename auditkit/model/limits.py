@@ -163,6 +163,12 @@ class Limits:
             np.concatenate(inner),
         )
 
+    def part(self, searches: slice, candidates: slice) -> Limits:
+        """Those of a range of searches with these candidates."""
+        ptr = self.ptr[searches.start : searches.stop + 1]
+        own = slice(int(ptr[0]), int(ptr[-1]))
+        return Limits(self.labels[own], ptr - ptr[0], self.capacity[own], self.parent[own], self.innermost[candidates])
+
     def members(self, search_ptr: Ints) -> list[Ints]:
         """For each set the candidates in it, all searches' candidates numbered together."""
         found: list[Ints] = []

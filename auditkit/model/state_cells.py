@@ -37,23 +37,22 @@ class StateCells:
 
     @staticmethod
     def of(layout: Layout) -> StateCells:
-        means = STAGES * (layout.state_stage + 1) + layout.selecting
-        means[layout.start] += STARTS
-        kinds = np.flatnonzero(np.bincount(means))
-        number = np.zeros(int(kinds.max(initial=0)) + 1, dtype=np.int64)
-        number[kinds] = np.arange(len(kinds))
-        count = len(kinds) * (int(layout.candidate_group.max(initial=0)) + 1)
-        small = np.min_scalar_type(max(count - 1, 0))
-        first = (len(kinds) * layout.candidate_group).astype(small)
-        of_state = number.astype(small)[means] + first[layout.state_candidate]
-        kind = np.tile(kinds, count // max(len(kinds), 1))
+        kinds = layout.kinds
+        meant = STAGES * (kinds.stage.astype(np.int64) + 1) + kinds.selecting
+        meant[kinds.ptr[:-1]] += STARTS
+        meanings, number = np.unique(meant, return_inverse=True)
+        groups = int(layout.candidate_group.max(initial=0)) + 1
+        count = len(meanings) * groups
+        cell = len(meanings) * kinds.group[kinds.owner] + number
+        members = np.bincount(layout.candidate_kind, minlength=len(kinds.group))
+        meaning = np.tile(meanings, groups)
         return StateCells(
-            of_state,
-            np.bincount(of_state, minlength=count),
-            np.repeat(np.arange(count // max(len(kinds), 1)), len(kinds)),
-            kind % STARTS == SELECTED,
-            kind % STAGES >= STARTS,
-            kind // STAGES - 1,
+            layout.of_states(cell.astype(np.min_scalar_type(max(count - 1, 0)))),
+            np.bincount(cell, members[kinds.owner], minlength=count).astype(np.int64),
+            np.repeat(np.arange(groups), len(meanings)),
+            meaning % STARTS == SELECTED,
+            meaning % STAGES >= STARTS,
+            meaning // STAGES - 1,
         )
 
     def counts(self, visits: Floats) -> Floats:

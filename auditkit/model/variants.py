@@ -20,7 +20,7 @@ import numpy as np
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Bools, Layout
+from auditkit.model.layout import Bools, Ints, Kinds, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
 
@@ -58,9 +58,9 @@ def with_scores(instance: Instance, group: str, factor: float, by: str | None = 
     scaled = partition.codes == code
     if not factor > 0:
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
-    member = scaled[layout.state_candidate]
-    reward = np.where(member & layout.selecting, factor * layout.reward, layout.reward)
-    changed = _changed_layout(layout, reward=reward, has_true_rewards=True)
+    of, kinds, paid = _paid(layout, scaled)
+    seen = replace(kinds, reward=np.where(paid, factor * kinds.reward, kinds.reward))
+    changed = _changed_layout(layout, candidate_kind=of, kinds=seen, has_true_rewards=True)
     return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor), _kept))
 
 
@@ -69,11 +69,24 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     layout = instance.layout
     partition, code = layout.find(group, by)
     moved = partition.codes == code
-    paid = moved[layout.state_candidate] & layout.selecting
-    reward = np.where(paid, layout.reward + shift, layout.reward)
-    true = np.where(paid, layout.true_reward + shift, layout.true_reward) if layout.has_true_rewards else reward
-    changed = _changed_layout(layout, reward=reward, true_reward=true)
+    of, kinds, paid = _paid(layout, moved)
+    reward = np.where(paid, kinds.reward + shift, kinds.reward)
+    true = np.where(paid, kinds.true_reward + shift, kinds.true_reward)
+    changed = _changed_layout(layout, candidate_kind=of, kinds=replace(kinds, reward=reward, true_reward=true))
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
+
+
+def _paid(layout: Layout, who: Bools) -> tuple[Ints, Kinds, Bools]:
+    """The kind of every candidate, the kinds, and their states in which one of `who` is selected.
+
+    Where kinds have some of them and some others, as departments have, they are split.
+    """
+    of, kinds = layout.candidate_kind, layout.kinds
+    meant = np.bincount(of[who], minlength=len(kinds.group)) > 0
+    if not np.array_equal(meant[of], who):
+        split, of = np.unique(2 * of + who, return_inverse=True)
+        kinds, meant = kinds.take(split // 2), split % 2 == 1
+    return of, kinds, meant[kinds.owner] & kinds.selecting
 
 
 class Variant(Instance):
@@ -90,7 +103,7 @@ class Variant(Instance):
 def _changed_layout(layout: Layout, **changes: Any) -> Layout:
     """The layout with other capacities or rewards; what follows from neither is taken over."""
     changed = replace(layout, **changes)
-    for name in ("cells", "only_boxes", "value_chance"):
+    for name in ("cells", "only_boxes", "edge_prob"):
         if name in layout.__dict__:
             changed.__dict__[name] = layout.__dict__[name]
     return changed

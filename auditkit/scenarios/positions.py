@@ -85,22 +85,27 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
     order = _ranked(instance.layout, optimum)
     line = Neighbours()
     line.last = optimum
-    outcomes: dict[int, Outcome] = {0: optimum.outcome}
+    worth = {0: _worth(optimum.outcome)}
 
-    def at(extra: int) -> Outcome:
-        if extra not in outcomes:
+    def at(extra: int) -> tuple[float, float]:
+        if extra not in worth:
             found = line.solve(with_capacities(instance, order.capacities(extra)), constraints).constrained
             if found is None:
                 raise ArithmeticError("constraints that held with fewer positions do not hold with more")
-            outcomes[extra] = found.outcome
-        return outcomes[extra]
+            worth[extra] = _worth(found.outcome)
+        return worth[extra]
 
-    short = _smallest(lambda e: at(e).utility, free.utility, order.room)
+    short = _smallest(lambda e: at(e)[0], free.utility, order.room)
     long = None
     if instance.layout.has_true_rewards:
-        long = _smallest(lambda e: at(e).long_term_utility or 0.0, free.long_term_utility or 0.0, order.room)
+        long = _smallest(lambda e: at(e)[1], free.long_term_utility or 0.0, order.room)
     specs = tuple(constraint.describe() for constraint in constraints)
     return MorePositions(specs, int(instance.layout.capacity.sum()), short, long)
+
+
+def _worth(outcome: Outcome) -> tuple[float, float]:
+    """In the short and in the long term."""
+    return outcome.utility, outcome.long_term_utility or 0.0
 
 
 def _smallest(worth: Callable[[int], float], target: float, most: int) -> Extra:

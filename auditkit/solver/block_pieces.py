@@ -285,12 +285,7 @@ def _cut_chains(problem: BlockSums, a: int, b: int) -> ChainPiece:
 
 def _cut_limits(problem: BlockSums, a: int, b: int) -> Nested | None:
     """The limits of some searches; sets are numbered within a search."""
-    limits, (searches, _, candidates) = nested(problem.layout), _searches(problem, a, b)
-    if limits is None:
-        return None
-    ptr = limits.ptr[searches.start : searches.stop + 1]
-    own = slice(ptr[0], ptr[-1])
-    return Nested(ptr - ptr[0], limits.capacity[own], limits.parent[own], limits.innermost[candidates])
+    return nested(problem.layout.part(int(problem.ptr[a]), int(problem.ptr[b])))
 
 
 def _cut_pattern(pattern: Pattern, low: int, high: int) -> tuple[Ints, Ints]:

@@ -41,10 +41,9 @@ class Cells:
 
     def __init__(self, layout: Layout, ptr: Ints | None = None) -> None:
         self.ptr = block_ranges(layout) if ptr is None else ptr
-        self.label = layout.candidate_group
         self.of_state, self.count = layout.cells.of_state, len(layout.cells)
         self._cells = layout.cells
-        self.types = Types.plain(layout) if layout.only_boxes else None
+        self.types = Types.of_boxes(layout) if layout.only_boxes else None
 
     def weights(self, rows: Rows) -> tuple[Floats, Bools]:
         """The weight of each cell in each row, and for which rows that is all there is to say."""
@@ -88,7 +87,8 @@ class BlockSums:
         self.matrix, whole = cells.weights(rows)
         self.by_cell, self.alone = np.flatnonzero(whole), np.flatnonzero(~whole)
         self.further = [rows.rows[j] for j in self.alone]
-        touched = [np.unique(self._block_of_state(row.states)) for row in self.further]
+        search = layout.candidate_search
+        touched = [np.unique(self.block_of[search[layout.owners(row.states)]]) for row in self.further]
         self.entry_ptr = np.cumsum([0, *(len(t) for t in touched)]).astype(np.int64)
         self.entry_block = np.concatenate([np.zeros(0, dtype=np.int64), *touched])
         every = np.arange(self.blocks)
@@ -98,15 +98,12 @@ class BlockSums:
         self.row, self.block = row[self._order].astype(np.int64), block[self._order]
         self.start = np.searchsorted(self.block, np.arange(self.blocks + 1))
 
-    def _block_of_state(self, states: Ints) -> Ints:
-        return self.block_of[self.layout.candidate_search[self.layout.state_candidate[states]]]
-
     @cached_property
     def types(self) -> Types | None:
         """None where there are chains."""
         if self.cells.types is None or not self.further:
             return self.cells.types
-        return Types.of_boxes(self.layout, self.cells.label, self.further)
+        return Types.of_boxes(self.layout, self.further)
 
     @cached_property
     def typed_rows(self) -> Rows:
@@ -171,14 +168,16 @@ class BlockSums:
     def of_visits(self, visits: Floats) -> Sums:
         """The sums of a policy whose visits are known."""
         layout, cells = self.layout, self.cells
-        block = self.block_of[layout.candidate_search][layout.state_candidate]
+        block = layout.spread(self.block_of[layout.candidate_search])
         utility = np.bincount(block, layout.reward * visits, minlength=self.blocks)
-        counts = np.bincount(block * cells.count + cells.of_state, visits, minlength=self.blocks * cells.count)
         further = np.zeros(len(self.entry_block))
         for i, row in enumerate(self.further):
             low, high = self.entry_ptr[i], self.entry_ptr[i + 1]
             place = np.searchsorted(self.entry_block[low:high], block[row.states])
             further[low:high] = np.bincount(place, row.coefficients * visits[row.states], minlength=high - low)
+        block *= cells.count
+        block += cells.of_state
+        counts = np.bincount(block, visits, minlength=self.blocks * cells.count)
         return Sums(utility.astype(np.float64), counts.astype(np.float64).reshape(self.blocks, cells.count), further)
 
     def values(self, sums: Sums) -> Floats:

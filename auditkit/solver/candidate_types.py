@@ -1,8 +1,9 @@
 """Candidates that are alike: of the same law, rewards and coefficients in every row, they are one *type*.
 
 Policies treat the candidates of a type alike but for ties, so indices and capped values are worked out once for each
-type. A firm has few of them: priors are fitted by stratum and groups are few. Types are found by a hash of the numbers
-of each candidate, and every candidate is then compared with the first of its type, so that no collision goes unseen.
+type. Where all rows are by cells, types are the kinds of the layout. Other rows may split these: types are then found
+by a hash of the coefficients of each candidate, and every candidate is compared with the first of its type, so that no
+collision goes unseen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from auditkit.constraints.base import CellRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
-from auditkit.solver import type_kernels
 
 Words = NDArray[np.uint64]
 
@@ -34,22 +34,31 @@ class Types:
     chance: Floats
 
     @staticmethod
-    def of_boxes(layout: Layout, label: Ints, rows: Sequence[Row] = ()) -> Types:
-        """Types of boxes that also agree in a label and in their coefficients in some rows."""
-        first, of = _first_alike(layout, label, rows)
-        if not _same(layout, first[of], label, rows):
-            first = of = np.arange(len(layout.candidate_ids))
-        sizes = np.diff(layout.candidate_ptr)[first]
-        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        states = np.repeat(layout.candidate_ptr[first] - ptr[:-1], sizes) + np.arange(ptr[-1])
-        return Types(of, ptr, states, layout.reward[states], layout.value_chance[states])
+    def of_boxes(layout: Layout, rows: Sequence[Row] = ()) -> Types:
+        """Types of boxes that agree in kind and in their coefficients in some rows; without any, found once."""
+        if not rows and layout in _PLAIN:
+            return _PLAIN[layout]
+        types = Types._of_boxes(layout, rows)
+        if not rows:
+            _PLAIN[layout] = types
+        return types
 
     @staticmethod
-    def plain(layout: Layout) -> Types:
-        """Types of the boxes of a layout by group, which all rows by cells weigh alike; found once."""
-        if layout not in _PLAIN:
-            _PLAIN[layout] = Types.of_boxes(layout, layout.candidate_group)
-        return _PLAIN[layout]
+    def _of_boxes(layout: Layout, rows: Sequence[Row]) -> Types:
+        kinds, of = layout.kinds, layout.candidate_kind
+        if rows:
+            _, first, of = np.unique(_keys(layout, rows), return_index=True, return_inverse=True)
+            if not _same(layout, first[of], rows):
+                first = of = np.arange(len(layout.candidate_ids))
+        else:
+            first = np.empty(len(kinds.group), dtype=np.int64)
+            first[of[::-1]] = np.arange(len(of) - 1, -1, -1)
+        kind = layout.candidate_kind[first]
+        sizes = np.diff(kinds.ptr)[kind]
+        ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        own = np.arange(ptr[-1]) - np.repeat(ptr[:-1], sizes)
+        states, alike = (np.repeat(begin, sizes) + own for begin in (layout.start[first], kinds.ptr[kind]))
+        return Types(of, ptr, states, kinds.reward[alike], kinds.chance[alike])
 
     def restrict(self, rows: Rows) -> Rows:
         """Rows in the numbering of the states of types."""
@@ -87,28 +96,24 @@ def _mixed(numbers: NDArray[np.generic]) -> Words:
     return x ^ (x >> np.uint64(31))
 
 
-def _first_alike(layout: Layout, label: Ints, rows: Sequence[Row]) -> tuple[Ints, Ints]:
-    """The first candidate of each type, and the type of every candidate."""
-    numbers = (array.view(np.uint64) for array in (layout.reward, layout.value_chance, label))
-    key = type_kernels.box_keys(layout.candidate_ptr, *numbers)
+def _keys(layout: Layout, rows: Sequence[Row]) -> Words:
+    """A hash of the kind and the coefficients of each candidate."""
+    key = _mixed(layout.candidate_kind)
     for number, row in enumerate(rows):
         if len(row.states):
-            owner = layout.state_candidate[row.states]
+            owner = layout.owners(row.states)
             begins = np.flatnonzero(np.diff(owner, prepend=-1))
             place = row.states - layout.start[owner]
             entries = _mixed(row.coefficients + 0.0) * (_mixed(place) | np.uint64(1))
             factor = _mixed(np.array([number + 1]))[0] | np.uint64(1)
             key[owner[begins]] += np.add.reduceat(entries, begins) * factor
-    _, first, of = np.unique(key, return_index=True, return_inverse=True)
-    return first.astype(np.int64), of.ravel().astype(np.int64)
+    return key
 
 
-def _same(layout: Layout, alike: Ints, label: Ints, rows: Sequence[Row]) -> bool:
-    """Whether every candidate has the numbers of the candidate that it is said to be alike."""
-    if not type_kernels.boxes_alike(layout.candidate_ptr, layout.reward, layout.value_chance, label, alike):
+def _same(layout: Layout, alike: Ints, rows: Sequence[Row]) -> bool:
+    """Whether every candidate has the kind and the coefficients of the candidate that it is said to be alike."""
+    if not np.array_equal(layout.candidate_kind[alike], layout.candidate_kind):
         return False
-    if not rows:
-        return True
     twin = np.arange(layout.states) + np.repeat(layout.start[alike] - layout.start, np.diff(layout.candidate_ptr))
     sizes_alike = np.bincount(alike, minlength=len(alike))
     for row in rows:
@@ -117,7 +122,7 @@ def _same(layout: Layout, alike: Ints, label: Ints, rows: Sequence[Row]) -> bool
             return False
         if not np.array_equal(row.coefficients[place], row.coefficients):
             return False
-        owner, entries = np.unique(layout.state_candidate[row.states], return_counts=True)
+        owner, entries = np.unique(layout.owners(row.states), return_counts=True)
         place = np.minimum(np.searchsorted(owner, alike[owner]), len(owner) - 1)
         if not (np.array_equal(owner[place], alike[owner]) and np.array_equal(entries[place], entries)):
             return False

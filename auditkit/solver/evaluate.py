@@ -33,6 +33,9 @@ FEW_SEARCHES = 1000
 WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
 """Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
+STATES_AT_ONCE = 1_000_000
+"""Of boxes that are evaluated each by itself."""
+
 MOST_OUTCOMES = 4_000_000
 """Largest table of joint counts that is laid out in memory."""
 
@@ -118,7 +121,7 @@ class Prepared:
         used = (policy.rows or rows).rows[: max(len(level.duals) for level in policy.levels)]
         if not layout.only_boxes or not all(isinstance(row, CellRow) for row in used):
             return Prepared.of(layout, policy.rewards(layout, rows), policy.sizes(layout, rows), searches)
-        types = Types.plain(layout)  # what is asked of a type is known of all who are of it
+        types = Types.of_boxes(layout)  # what is asked of a type is known of all who are of it
         typed = types.restrict(replace(rows, rows=used))
         alike = Policy(policy.levels, typed)
         rewards = np.ascontiguousarray(alike.rewards(types, typed))
@@ -158,10 +161,14 @@ class Prepared:
         _over_searches(layout, searches, lambda some: kernels.prepare(some, chains, rewards, tol, index, mass))
         return Prepared(layout, index, mass, tol)
 
-    def visits(self, searches: Ints | None = None) -> Floats:
-        """Expected visits p of every state: exits, or entries of terminal states. Zero outside `searches`, if given."""
-        layout = self.layout
-        visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
+    def visits(self, searches: Ints | None = None, into: Floats | None = None) -> Floats:
+        """Expected visits p of every state: exits, or entries of terminal states.
+
+        Where `searches` are given, only theirs; others stay as they are `into` an array that is given, or 0.
+        """
+        layout, visits = self.layout, into
+        if visits is None:
+            visits = np.empty(layout.states) if searches is None else np.zeros(layout.states)
         if self.boxes is not None:
             self._visits_of_boxes(self.boxes, searches, visits)
             return visits
@@ -176,8 +183,9 @@ class Prepared:
         limits, start = nested(layout), layout.candidate_ptr
         work: Callable[[Ints], None]
         if self.index.shape[1] == 1:
-            wanted = np.full(len(boxes.type_ptr) - 1, searches is None)
-            for search in () if searches is None else searches:
+            every = searches is None or len(searches) > FEW_SEARCHES
+            wanted = np.full(len(boxes.type_ptr) - 1, every)
+            for search in () if searches is None or every else searches:
                 wanted[boxes.type[layout.search_ptr[search] : layout.search_ptr[search + 1]]] = True
             events = box_kernels.type_events(boxes.type_ptr, boxes.prob, self.index, self.reward, wanted)
 
@@ -305,5 +313,18 @@ def tolerance(rewards: Floats, sizes: Sequence[float] | None) -> Floats:
 
 
 def visits(layout: Layout, rewards: Floats) -> Floats:
-    """Expected visits of every state under the policy that is optimal for `rewards` (states, levels)."""
-    return Prepared.of(layout, rewards).visits()
+    """Expected visits of every state under the policy that is optimal for `rewards` (states, levels).
+
+    Every candidate is a type of its own here, so boxes are taken some searches at a time.
+    """
+    rewards = rewards.reshape(layout.states, -1)
+    first = layout.candidate_ptr[layout.search_ptr]
+    if not layout.only_boxes or layout.states <= STATES_AT_ONCE:
+        return Prepared.of(layout, rewards).visits()
+    cuts = np.searchsorted(first, np.arange(STATES_AT_ONCE, layout.states, STATES_AT_ONCE))
+    sizes = np.abs(rewards).max(axis=0).tolist()
+    found = np.empty(layout.states)
+    for a, b in pairwise(np.unique([0, *cuts, len(first) - 1]).tolist()):
+        own = slice(int(first[a]), int(first[b]))
+        found[own] = Prepared.of(layout.part(a, b), rewards[own], sizes).visits()
+    return found

@@ -210,7 +210,7 @@ def phase_one(oracle: Oracle, master: Restricted) -> None:
 def _pushed(oracle: Oracle, direction: Floats, push: float) -> Column:
     """The best policy when a step in this direction is worth `push` times the largest reward."""
     steepest = float((np.abs(direction) * oracle.rows.largest[: len(direction)]).max(initial=0.0))
-    largest = float(np.abs(oracle.layout.reward).max(initial=0.0)) or 1.0
+    largest = oracle.layout.largest_reward or 1.0
     return oracle.at(direction * (push * largest / steepest if steepest > 0 else 1.0))
 
 

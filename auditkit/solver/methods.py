@@ -89,11 +89,11 @@ def solve(
         mixture = Mixture.by_search(policies, found.lotteries)
     # a dual shifts rewards by itself times a coefficient
     steepest = rows.with_cuts(cuts).largest
-    duals = np.where(without_noise(duals * steepest, float(np.abs(layout.reward).max(initial=0.0))) == 0, 0.0, duals)
+    duals = np.where(without_noise(duals * steepest, layout.largest_reward) == 0, 0.0, duals)
     best = Optimum(
         rows=rows,
         mixture=mixture,
-        outcome=Outcome(layout, mixture_visits(layout, rows.with_cuts(cuts), mixture)),
+        outcome=Outcome(layout, lambda: mixture_visits(layout, rows.with_cuts(cuts), mixture)),
         duals=duals[: len(rows)],
         bound=found.bound,
         evaluations=oracle.calls,
@@ -119,20 +119,18 @@ def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> So
 
 def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:
     """Expected visits when searches follow a mixture: each policy is evaluated on the searches that may follow it."""
-    visits = np.zeros(layout.states)
-    search = layout.candidate_search
+    visits, first = np.zeros(layout.states), layout.candidate_ptr[layout.search_ptr]
     for i, policy in enumerate(mixture.policies):
         who, chance = mixture.followers(i)
-        everyone = len(who) == mixture.count
         if not len(who):
             continue
-        found = Prepared.of_policy(layout, rows, policy, None if everyone else who).visits(None if everyone else who)
-        if (chance == 1.0).all():
-            visits += found
-        else:
-            share = np.zeros(mixture.count)
-            share[who] = chance
-            visits += share[search][layout.state_candidate] * found
+        prepared = Prepared.of_policy(layout, rows, policy, None if len(who) == mixture.count else who)
+        prepared.visits(who[chance == 1.0], visits)
+        if (drawn := chance < 1.0).any():
+            found = prepared.visits(who[drawn])
+            for search, share in zip(who[drawn], chance[drawn], strict=True):
+                own = slice(first[search], first[search + 1])
+                visits[own] += share * found[own]
     return visits
 
 

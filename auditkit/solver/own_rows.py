@@ -37,7 +37,7 @@ def searches_of(oracle: Oracle) -> Ints:
     for j, row in enumerate(oracle.rows.rows):
         states = row.states
         if len(states):
-            first, last = layout.candidate_search[layout.state_candidate[states[[0, -1]]]]
+            first, last = layout.candidate_search[layout.owners(states[[0, -1]])]
             found[j] = first if first == last else -1
     return found
 

@@ -9,16 +9,20 @@ remain go to the earlier candidate. So a policy is a handful of numbers, and any
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+from weakref import ReferenceType, ref
 
 import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.solver.rounding import without_noise
+
+_LAST: list[Floats] = []
+"""The visits that were asked for last."""
 
 
 class Rewarded(Protocol):
@@ -144,27 +148,43 @@ class Mixture:
         return tuple(float(self.followers(i)[1].sum()) / max(self.count, 1) for i in range(len(self.policies)))
 
 
-@dataclass(frozen=True, eq=False)
 class Outcome:
-    """Expected visits p: exits of states, entries of terminal ones. Utilities are in the instance's unit."""
+    """Expected visits p: exits of states, entries of terminal ones. Utilities are in the instance's unit.
 
-    layout: Layout
-    visits: Floats
+    Visits of all states may be given as a way to make them. They are then made when they are asked for, and kept until
+    those of another outcome are: an audit has many outcomes, and asks each of them for a few sums.
+    """
+
+    def __init__(self, layout: Layout, visits: Floats | Callable[[], Floats]) -> None:
+        self.layout = layout
+        self._given = visits
+        self._made: ReferenceType[Floats] | None = None
 
     @property
+    def visits(self) -> Floats:
+        if not callable(self._given):
+            return self._given
+        visits = None if self._made is None else self._made()
+        if visits is None:
+            visits = self._given()
+        self._made = ref(visits)
+        _LAST[:] = [visits]
+        return visits
+
+    @cached_property
     def utility(self) -> float:
         return dot(self.layout.reward, self.visits)
 
     @cached_property
     def size(self) -> float:
         """The absolute rewards collected, costs and values alike: what rounding of the utility is relative to."""
-        return dot(np.abs(self.layout.reward), self.visits)
+        return dot(self.layout.of_states(np.abs(self.layout.kinds.reward)), self.visits)
 
     def gain_over(self, other: Outcome) -> float:
         """Utility beyond that of another policy of the same instance."""
         return without_noise(self.utility - other.utility, self.size + other.size)
 
-    @property
+    @cached_property
     def long_term_utility(self) -> float | None:
         """Utility with the true values in place of those that the firm believed; None if there are none."""
         return dot(self.layout.true_reward, self.visits) if self.layout.has_true_rewards else None
@@ -199,7 +219,7 @@ class Outcome:
         """Sum over the candidates of each group of each protected attribute."""
         return self.layout.by_attribute(per_candidate)
 
-    @property
+    @cached_property
     def unfilled_capacity(self) -> float:
         """Expected number of positions that stay empty, in all searches together."""
         positions = float(self.layout.capacity.sum())

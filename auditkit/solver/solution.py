@@ -73,7 +73,7 @@ class Optimum:
     @property
     def size(self) -> float:
         """The terms of the bound added up: what rounding is relative to."""
-        largest = float(np.abs(self.outcome.layout.reward).max(initial=0.0))
+        largest = self.outcome.layout.largest_reward
         return largest + self.outcome.size + float(np.abs(self.duals) @ self.sizes)
 
     @cached_property
