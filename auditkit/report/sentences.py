@@ -382,12 +382,6 @@ def no_interval(phrases: Sequence[str], reason: str) -> str:
     return whole(f"no interval for the price of {listing(phrases)}: {reason}")
 
 
-INTERVAL_OF_SEARCHES = (
-    "The intervals of the prices are those of resampled searches alone: with so many candidates the priors are not "
-    "fitted again, so the intervals are too narrow by what is not known of the priors."
-)
-
-
 def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
     """More were selected in a unit than its limit allows."""
     each = listing((f"{label} in {plural(searches, 'requisition')}" for label, searches in units), 3)
