@@ -12,13 +12,14 @@ import pytest
 
 import auditkit
 from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
-from auditkit.compare.intervals import PRIORS, SEARCHES, contributions, draws, refitted
+from auditkit.compare.intervals import MOST, Resampling, contributions, refitted
+from auditkit.compare.parts import Parts
 from auditkit.compare.revealed import needed_shifts
 from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Ints
-from auditkit.solver import solve
+from auditkit.model.layout import Floats, Ints
+from auditkit.solver import Optimum, solve
 from auditkit.solver.near_optimum import near_optimum
 from auditkit.solver.oracle import Oracle
 from support import ROOT
@@ -36,6 +37,20 @@ CASES: list[dict[str, Any]] = [
 IDS = [f"{keys['type']}-{keys.get('on', keys.get('basis', 'selection'))}" for keys in CASES]
 
 
+EVERYBODY = (
+    "import auditkit\nimport numpy as np\n"
+    "from auditkit.fitting.fitter import Fitter, Laws, ScoreModel, quantise\n"
+    "class Flat(ScoreModel):\n"
+    "    def __init__(self, law):\n        self.law = law\n"
+    "    def laws(self, features):\n        return Laws.of([self.law], np.zeros(len(features), dtype=int))\n"
+    "class Everybody(Fitter):\n    name = 'everybody'\n"
+    "    def train(self, features, scores, weights):\n"
+    "        return Flat(quantise(scores, weights, self.points))\n"
+    "@auditkit.hookimpl\ndef auditkit_fitters():\n    return [Everybody]\n"
+)
+"""A fitter that knows no groups and no priors."""
+
+
 def people(seed: int = 5, gap: float = 8.0) -> pd.DataFrame:
     """An export whose women score lower, so that parity has a price."""
     table = pd.DataFrame(rows(searches=12, each=9, seed=seed)).replace("", np.nan)
@@ -50,6 +65,12 @@ def fit_of(table: pd.DataFrame, **options: Any) -> Fitted:
 def interval_of(some: Fitted, keys: dict[str, Any], **options: Any) -> PriceInterval | NoInterval | None:
     found = compare(some, [make(KINDS, keys)], KINDS, options=IntervalOptions(**options))
     return found.constrained[-1].interval
+
+
+def psi_of(optimum: Optimum) -> Floats:
+    parts = Parts.of(optimum.rows, optimum.outcome.layout)
+    assert parts is not None
+    return contributions(optimum, parts)
 
 
 def repeated(instance: Instance, times: Ints) -> Instance:
@@ -92,9 +113,9 @@ def test_contributions_of_searches_are_how_the_price_grows_with_each(keys: dict[
     constraint = make(KINDS, keys)
     optimum = solve(INSTANCE, [constraint]).constrained
     assert optimum is not None
-    psi = contributions(optimum)
+    psi = psi_of(optimum)
     loss = solve(INSTANCE, [constraint]).loss
-    assert psi is not None and loss is not None
+    assert loss is not None
     # parity of rates has bounds 0: the price of twice the searches is twice the price
     assert psi.sum() == pytest.approx(loss, rel=1e-6)
     each = 30
@@ -111,7 +132,8 @@ def test_contributions_of_searches_are_how_the_price_grows_with_each(keys: dict[
 def test_a_resample_of_every_search_once_is_the_history_itself() -> None:
     for some in (fit_of(people()), staged()):
         assert some.refit is not None
-        same = refitted(some, np.ones(some.refit.searches, dtype=np.int64)).layout
+        times, all_ = np.ones(some.refit.searches, dtype=np.int64), np.arange(len(some.instance.searches))
+        same = refitted(some, times, all_, moved=False).layout
         layout = some.instance.layout
         np.testing.assert_array_equal(same.reward, layout.reward)
         np.testing.assert_array_equal(same.candidate_search, layout.candidate_search)
@@ -133,7 +155,7 @@ def test_a_search_that_was_not_drawn_teaches_nothing() -> None:
     there = (other["Requisition"] != names[3]).to_numpy()[some.rows]
 
     def means(of: Fitted) -> Any:
-        layout = refitted(of, times).layout
+        layout = refitted(of, times, np.arange(len(of.instance.searches))).layout
         weighed = np.where(layout.selecting, layout.reward * layout.value_chance, 0.0)
         return np.bincount(layout.state_candidate, weighed)
 
@@ -153,8 +175,8 @@ def test_an_interval_holds_the_price_and_is_the_same_each_time(fitter: str) -> N
     assert 0 <= first.loss[0] <= loss <= first.loss[1]
     assert first.one_sided == (first.loss[0] == 0)
     assert first.ratio[0] < first.ratio[1] <= 1
-    assert first.covers == PRIORS and first.replicates == 12
-    assert all(span is not None and span[0] < span[1] for span in first.duals)
+    assert first.replicates == 12
+    assert all(low < high for low, high in first.duals)
     wider = interval_of(some, CASES[0], level=0.99)
     assert isinstance(wider, PriceInterval) and wider.loss[1] > first.loss[1]
 
@@ -174,12 +196,9 @@ def test_replicates_are_the_prices_of_refitted_instances() -> None:
     optimum = solve(some.instance, [constraint])
     assert isinstance(found, PriceInterval) and some.refit is not None and optimum.loss is not None
     assert optimum.constrained is not None
-    losses = [
-        solve(refitted(some, times), [constraint]).loss or 0.0
-        for times in draws(some.refit.searches, IntervalOptions(), 12)
-    ]
-    psi = contributions(optimum.constrained)
-    assert psi is not None
+    drawn = Resampling.of(some, IntervalOptions(), MOST)
+    losses = [solve(refitted(some, times, drawn.searches), [constraint]).loss or 0.0 for times in drawn.times]
+    psi = psi_of(optimum.constrained)
     spread = np.sqrt(len(psi) * psi.var(ddof=1))
     normal = np.random.default_rng(1).standard_normal(400_000)
     root = np.sqrt(optimum.loss)
@@ -211,40 +230,99 @@ def test_the_shift_that_a_constraint_needs_has_the_interval_of_its_dual(keys: di
 
 def test_stages_and_a_fitter_of_ones_own(tmp_path: Path) -> None:
     found = interval_of(staged(), {"type": "parity"}, replicates=4)
-    assert isinstance(found, PriceInterval) and found.replicates == 4 and found.covers == PRIORS
-    (tmp_path / "own.py").write_text(
-        "import auditkit\nimport numpy as np\n"
-        "from auditkit.fitting.fitter import Fitter, Laws, ScoreModel, quantise\n"
-        "class Flat(ScoreModel):\n"
-        "    def __init__(self, law):\n        self.law = law\n"
-        "    def laws(self, features):\n        return Laws.of([self.law], np.zeros(len(features), dtype=int))\n"
-        "class Everybody(Fitter):\n    name = 'everybody'\n"
-        "    def train(self, features, scores, weights):\n"
-        "        return Flat(quantise(scores, weights, self.points))\n"
-        "@auditkit.hookimpl\ndef auditkit_fitters():\n    return [Everybody]\n",
-        encoding="utf-8",
-    )
+    assert isinstance(found, PriceInterval) and found.replicates == 4
+    (tmp_path / "own.py").write_text(EVERYBODY, encoding="utf-8")
     own = auditkit.fit(people(), fitter="everybody", plugins_dir=tmp_path)
     found = interval_of(own, CASES[0], replicates=4)
-    assert isinstance(found, PriceInterval) and found.covers == PRIORS
-
-
-def test_without_a_history_only_the_searches_are_not_known() -> None:
-    found = interval_of(fitted(INSTANCE), CASES[0])
     assert isinstance(found, PriceInterval)
-    assert found.covers == SEARCHES and found.replicates == 0
-    assert set(found.duals) == {None}
-    assert found.loss[0] < found.loss[1]
 
 
-def test_large_instances_have_fewer_replicates_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    some = fit_of(people())
-    monkeypatch.setattr("auditkit.compare.intervals.LARGE", 10)
-    found = interval_of(some, CASES[0])
-    assert isinstance(found, PriceInterval) and found.replicates == 6
-    monkeypatch.setattr("auditkit.compare.intervals.LARGEST", 20)
-    found = interval_of(some, CASES[0])
-    assert isinstance(found, PriceInterval) and found.covers == SEARCHES
+@pytest.mark.parametrize("make_it", [lambda: fit_of(people()), lambda: staged()], ids=["boxes", "stages"])
+def test_some_searches_are_fitted_as_they_are_among_all(make_it: Any) -> None:
+    some = make_it()
+    drawn = Resampling.of(some, IntervalOptions(replicates=3), 60)
+    layout, all_ = some.instance.layout, np.arange(len(some.instance.searches))
+    held = np.diff(layout.search_ptr)[drawn.searches].sum()
+    assert len(drawn.searches) < len(all_) and held >= 60
+    assert (drawn.times.sum(axis=1) == len(drawn.searches)).all()
+    for times in drawn.times:
+        part, whole = refitted(some, times, drawn.searches), refitted(some, times, all_)
+        for s, search in zip(drawn.searches, part.searches, strict=True):
+            other = whole.searches[s]
+            assert [c.id for c in search.candidates] == [c.id for c in other.candidates]
+            a, b = (Instance((each,)).layout for each in (search, other))
+            np.testing.assert_allclose(a.reward, b.reward, rtol=1e-12)
+            np.testing.assert_allclose(a.edge_prob, b.edge_prob, rtol=1e-9, atol=1e-12)
+
+
+def test_a_replicate_learns_from_the_searches_drawn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    some, seen = fit_of(people()), []
+    assert some.refit is not None
+    kind = type(some.refit.training.kind)
+    train = kind.train
+
+    def watched(self: Any, features: pd.DataFrame, scores: Floats, weights: Floats) -> Any:
+        seen.append(set(features.index))
+        return train(self, features, scores, weights)
+
+    monkeypatch.setattr(kind, "train", watched)
+    drawn = Resampling.of(some, IntervalOptions(replicates=1), 60)
+    refitted(some, drawn.times[0], drawn.searches)
+    taught = set(some.refit.training.features.index[drawn.times[0][some.refit.search] > 0])
+    assert seen and all(rows <= taught for rows in seen)
+
+
+def test_what_shrinkage_left_out_is_put_back(tmp_path: Path) -> None:
+    """A fitter that knows no groups at all: the moved laws differ by what the scores differ by."""
+    (tmp_path / "own.py").write_text(EVERYBODY, encoding="utf-8")
+    some = auditkit.fit(people(gap=40.0), fitter="everybody", plugins_dir=tmp_path)
+    assert some.refit is not None
+    times, all_ = np.ones(some.refit.searches, dtype=np.int64), np.arange(len(some.instance.searches))
+    means = {}
+    for moved in (False, True):
+        frame = refitted(some, times, all_, moved=moved).to_frame()
+        mean = frame.groupby("Gender")["mean_value"].mean()
+        means[moved] = mean["Female"] - mean["Male"]
+    scores = people(gap=40.0).groupby("Gender")["Interview Score"].mean()
+    assert abs(means[False]) < 1
+    assert means[True] == pytest.approx(scores["Female"] - scores["Male"], abs=2)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [CASES[0], {"type": "budget", "on": "inspection", "limit": 60.0}, {"type": "parity", "tolerance": 0.02}],
+    ids=["rates", "numbers", "tolerance"],
+)
+def test_few_of_many_searches_say_what_all_of_them_say(keys: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replicates of a third of the searches give an interval of all of them, and of their duals."""
+    table = pd.DataFrame(rows(searches=60, each=9, seed=3)).replace("", np.nan)
+    table.loc[table["Gender"] == "Female", "Interview Score"] -= 8.0
+    some = fit_of(table)
+    whole = interval_of(some, keys, replicates=30)
+    monkeypatch.setattr("auditkit.compare.intervals.MOST", 180)
+    part = interval_of(some, keys, replicates=30)
+    assert isinstance(whole, PriceInterval) and isinstance(part, PriceInterval) and part != whole
+    assert np.sqrt(part.loss[1]) == pytest.approx(np.sqrt(whole.loss[1]), rel=0.25)
+    own, other = (max(np.diff(each.duals).ravel()) for each in (whole, part))
+    assert 0.5 < other / own < 2
+
+
+def test_more_searches_are_drawn_until_all_groups_are_among_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = people()
+    table.loc[table["Requisition"].isin(["REQ-1", "REQ-2"]), "Gender"] = "Divers"
+    monkeypatch.setattr("auditkit.compare.intervals.MOST", 9)
+    found = compare(fit_of(table), [make(KINDS, CASES[0])], KINDS).constrained[-1]
+    assert found.optimum is not None and len(found.optimum.rows) == 2
+    assert isinstance(found.interval, PriceInterval) and len(found.interval.duals) == 2
+
+
+@pytest.mark.parametrize("keys", [{"type": "parity", "within": "Site"}, {"type": "budget", "expense": "Travel"}])
+def test_constraints_on_other_columns_have_intervals(keys: dict[str, Any]) -> None:
+    table = people()
+    table["Site"], table["Travel"] = np.where(np.arange(len(table)) % 2, "A", "B"), 1.0 + np.arange(len(table)) % 3
+    some = auditkit.fit(table, map={"segment": ["Site"], "expense": ["Travel"]})
+    limit = {"limit": 15.0} if keys["type"] == "budget" else {}
+    assert isinstance(interval_of(some, keys | limit, replicates=3), PriceInterval)
 
 
 def test_why_there_is_no_interval() -> None:
@@ -257,12 +335,13 @@ def test_why_there_is_no_interval() -> None:
     small = random_instance(1, searches=4, candidates=4)
     assert reason(small, CASES[0] | {"groups": ["X", "Y"]}) == "few-searches"
     assert reason(INSTANCE, CASES[0], replicates=0) == "no-replicates"
+    assert reason(INSTANCE, CASES[0]) == "not-learnt"
     assert reason(INSTANCE, {"type": "nash-welfare", "minimum": 0.5}) == "not-affine"
 
 
 def test_too_many_rows_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("auditkit.compare.parts.MOST_ROWS", 3)
-    found = compare(fitted(INSTANCE), [make(KINDS, {"type": "floor", "minimum": 0.01})], KINDS)
+    found = compare(fit_of(people()), [make(KINDS, {"type": "floor", "minimum": 0.01})], KINDS)
     (entry,) = found.constrained
     assert isinstance(entry.interval, NoInterval)
     assert entry.interval.code == "not-by-search"

@@ -1,25 +1,30 @@
 """Intervals for the price of fairness: the priors are fitted again to resampled searches, and the price found anew.
 
-Two things are not known of a price. **The priors**: replicate b draws as many searches as there are, with replacement,
-fits the priors anew to what was drawn (`fitting.refit`; nothing is asked of a fitter but to train once more), and finds
-the price loss*_b of the same searches under these priors, to within a few percent (`solver.near_optimum`). This is most
-of what is not known. **The searches**, of which there might have been others: to first order the price is a sum over
-searches, and its standard error S that of the sum,
+Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
+some thousand candidates, all of them if there are no more. Replicate b draws m of the n searches with replacement, fits
+the priors anew to these alone (`fitting.refit`; nothing is asked of a fitter but to train once more), and finds the
+price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
+price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
+between groups, so that its root has an even spread. The variance of priors learnt from m searches is n/m times that of
+priors learnt from n, and the price of m searches m/n times that of n; so on the scale of roots both cancel, and
+
+    sqrt(loss*_b) - sqrt(loss_E)        is a draw of the error of sqrt(L), the root of the price of all searches,
+
+whatever m is. So a million candidates cost no more than some thousand. **The searches**, of which there might have been
+others: to first order the price is a sum over searches, and its standard error S that of the sum,
 
     psi_s = u_s(free) - u_s(constrained) + lambda . a_s(constrained),
 
 a_s what search s adds to the rows; in rows on rates M[j, f] (phi_fs - n_gs phi_f / n_g), as its candidates count in
-the size of the group as well.
+the size of the group as well. With Z standard normal,
 
-A price is about quadratic in the differences between groups, so that its root has an even spread. With L the price
-measured and Z standard normal,
-
-    tau^2 = mean_b (sqrt(loss*_b) - sqrt(L))^2 + E(sqrt(L + S Z) - sqrt(L))^2
+    tau^2 = mean_b (sqrt(loss*_b) - sqrt(loss_E))^2 + E(sqrt(L + S Z) - sqrt(L))^2
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
-t is Student's quantile for the number of replicates. Distances are from the price measured, not from the replicates'
-mean, so that what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts
-that they add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.
+t is Student's quantile for the number of replicates. The priors of replicates are without what shrinkage takes from the
+differences between groups (`fitting.refit`), and distances are from the price measured, not from the replicates' mean:
+so what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts that they
+add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.
 `docs/validity.md` has the coverage in simulations, and the other ways that were tried.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded, and
@@ -30,17 +35,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 from scipy.stats import t as student
 
 from auditkit.compare.parts import Parts
-from auditkit.constraints.base import Constraint
+from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats, Ints
+from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits
@@ -50,22 +57,17 @@ LEVEL = 0.95
 SEED = 20_260_229
 FEWEST_SEARCHES = 8
 
-LARGE, FEW = 5_000, 6
-"""With more candidates than LARGE, FEW replicates must do."""
-
-LARGEST = 40_000
-"""With more candidates priors are not fitted again: the interval is that of the searches, and says so."""
+MOST = 5_000
+"""Candidates of a replicate: of more, as many searches are drawn and priced as hold so many."""
 
 MOST_LOST = 0.2
 """Share of the replicates in which the constraint may be out of reach before there is no interval."""
 
-PRECISION, LEAST = 0.05, 1e-5
+PRECISION, LEAST = 0.01, 1e-5
 """How far a replicate's price may be off: of itself, and of the unconstrained utility."""
 
 NOTHING = 0.01
 """A lower end of less than this share of the upper one cannot be told from 0: the reach itself is an estimate."""
-
-PRIORS, SEARCHES = "priors and searches", "searches"
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
@@ -81,19 +83,17 @@ class IntervalOptions:
 class PriceInterval:
     """Intervals of the ratio (None where the unconstrained utility is not positive), of the loss and of each dual.
 
-    `one_sided`: the loss may be as good as 0; only how large it may be is known. `covers` says what was taken as not
-    known: priors and searches, or searches alone, and then duals have none.
+    `one_sided`: the loss may be as good as 0; only how large it may be is known.
     """
 
     level: float
     ratio: tuple[float, float] | None
     loss: tuple[float, float]
     one_sided: bool
-    duals: tuple[tuple[float, float] | None, ...]
+    duals: tuple[tuple[float, float], ...]
     replicates: int
-    covers: str
-    replicated_duals: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
-    """The duals of each replicate."""
+    replicated_duals: tuple[tuple[float, ...], ...] = field(repr=False)
+    """Each replicate's error of the duals, added to the duals measured."""
 
 
 @dataclass(frozen=True)
@@ -111,100 +111,173 @@ class Priced:
     constraints: tuple[Constraint, ...]
     optimum: Optimum
 
+    @cached_property
+    def near(self) -> NearOptimum:
+        """The same as a near optimum that is exact."""
+        layout, utility = self.optimum.outcome.layout, self.optimum.utility
+        return NearOptimum(float(layout.reward @ free_visits(layout)), utility, utility, self.optimum.duals)
+
 
 def intervals(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> list[PriceInterval | NoInterval]:
     """The interval of each price; all share the replicates."""
-    layout = fitted.instance.layout
-    searches = len(layout.search_ids)
+    searches = len(fitted.instance.layout.search_ids)
     if not options.replicates:
         return [NoInterval("no-replicates", "no resampling was asked for (replicates = 0)")] * len(problems)
     if searches < FEWEST_SEARCHES:
         reason = f"an interval resamples searches and needs at least {FEWEST_SEARCHES} of them, not {searches}"
         return [NoInterval("few-searches", reason)] * len(problems)
-    free = float(layout.reward @ free_visits(layout))
-    found: list[PriceInterval | NoInterval] = []
-    sums = [contributions(problem.optimum) for problem in problems]
-    served = [problem for problem, psi in zip(problems, sums, strict=True) if psi is not None]
+    if fitted.refit is None:
+        return [NoInterval("not-learnt", "the priors were not learnt from a history")] * len(problems)
+    taken_apart = [Parts.of(problem.optimum.rows, problem.optimum.outcome.layout) for problem in problems]
+    served = [(each, parts) for each, parts in zip(problems, taken_apart, strict=True) if _by_search(parts)]
     try:
         replicates = iter(_replicates(fitted, served, options))
     except InputError as error:
-        return [NoInterval("refitting-fails", f"the fitter fails on resampled searches ({error})")] * len(problems)
-    for problem, psi in zip(problems, sums, strict=True):
-        if psi is None:
-            found.append(NoInterval("not-by-search", "its rows cannot be re-weighted by search"))
-        else:
-            spread = float(np.sqrt(searches * psi.var(ddof=1)))
-            found.append(_interval(problem.optimum, free, spread, next(replicates), options))
-    return found
+        reason = f"the priors cannot be fitted to resampled searches ({error})"
+        return [NoInterval("refitting-fails", reason)] * len(problems)
+    return [
+        _interval(problem.optimum, contributions(problem.optimum, parts), next(replicates), options)
+        if _by_search(parts)
+        else NoInterval("not-by-search", "its rows cannot be re-weighted by search")
+        for problem, parts in zip(problems, taken_apart, strict=True)
+    ]
 
 
-def draws(searches: int, options: IntervalOptions, replicates: int) -> Ints:
-    """How often each search is drawn in each replicate; searches are numbered in the order of their names."""
-    generator = np.random.default_rng(options.seed)
-    return generator.multinomial(searches, np.full(searches, 1 / searches), size=replicates).astype(np.int64)
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """The searches E that replicates price, and how often each search of the history teaches in each of them."""
+
+    searches: Ints
+    """Positions in the layout."""
+    times: Ints
+    """(replicates, searches of the history in the order of their names)."""
+
+    @staticmethod
+    def of(fitted: Fitted, options: IntervalOptions, most: int) -> Resampling:
+        """As many searches as hold `most` candidates."""
+        assert fitted.refit is not None
+        layout, count = fitted.instance.layout, fitted.refit.searches
+        generator = np.random.default_rng(options.seed)
+        searches, n = np.arange(len(layout.search_ids)), len(layout.search_ids)
+        if len(layout.candidate_ids) > most:
+            order = np.argsort(layout.search_ids)[generator.permutation(n)]
+            held = np.cumsum(np.diff(layout.search_ptr)[order])
+            searches = np.sort(order[: max(FEWEST_SEARCHES, 1 + int(np.searchsorted(held, most)))])
+        drawn = round(count * len(searches) / n)
+        times = generator.multinomial(drawn, np.full(count, 1 / count), size=options.replicates)
+        return Resampling(searches, times.astype(np.int64))
 
 
-def refitted(fitted: Fitted, times: Ints) -> Instance:
-    """The same searches under the priors that are learnt if search s occurs times[s] times."""
+def refitted(fitted: Fitted, times: Ints, searches: Ints, *, moved: bool = True) -> Instance:
+    """Some of the searches under the priors that are learnt if search s of the history occurs times[s] times."""
     assert fitted.refit is not None
-    candidates = fitted.refit.candidates(times)
-    ends = np.cumsum([0, *(len(search.candidates) for search in fitted.instance.searches)]).tolist()
+    layout, own = fitted.instance.layout, [fitted.instance.searches[s] for s in searches.tolist()]
+    which = np.concatenate([np.arange(*layout.search_ptr[s : s + 2]) for s in searches.tolist()])
+    like = [candidate for search in own for candidate in search.candidates]
+    candidates = fitted.refit.candidates(times, which, like, moved=moved)
+    ends = np.cumsum([0, *(len(search.candidates) for search in own)]).tolist()
     return Instance(
         tuple(
             replace(search, candidates=tuple(candidates[a:b]))
-            for search, a, b in zip(fitted.instance.searches, ends, ends[1:], strict=False)
+            for search, a, b in zip(own, ends, ends[1:], strict=False)
         )
     )
 
 
-def _replicates(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> list[list[NearOptimum | None]]:
+def _replicates(
+    fitted: Fitted, problems: Sequence[tuple[Priced, Parts]], options: IntervalOptions
+) -> list[_Replicates]:
     """The prices of each problem under refitted priors."""
-    found: list[list[NearOptimum | None]] = [[] for _ in problems]
-    candidates = len(fitted.instance.layout.candidate_ids)
-    if fitted.refit is None or candidates > LARGEST or not problems:
-        return found
-    count = min(options.replicates, FEW) if candidates > LARGE else options.replicates
-    for times in draws(fitted.refit.searches, options, count):
-        instance = refitted(fitted, times)
-        for each, problem in zip(found, problems, strict=True):
-            each.append(_price(instance, problem))
+    if not problems:
+        return []
+    drawn, part = _drawn(fitted, [problem for problem, _ in problems], options)
+    share = len(part.searches) / len(fitted.instance.searches)
+    found = [_Replicates(problem, parts, share, part) for problem, parts in problems]
+    for times in drawn.times:
+        layout = refitted(fitted, times, drawn.searches).layout
+        for each in found:
+            each.add(layout)
     return found
 
 
-def _price(instance: Instance, problem: Priced) -> NearOptimum | None:
-    layout, duals = instance.layout, problem.optimum.duals
-    oracle = Oracle(layout, bind(problem.constraints, layout))
-    found = near_optimum(oracle, [duals] if duals.any() else [], PRECISION, LEAST)
-    # selecting nobody meets most constraints: where little else does, there is no price worth the name
-    return None if found is None or found.value < found.free - abs(found.free) / 2 else found
+def _drawn(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> tuple[Resampling, Instance]:
+    """The resampling, and the searches that it prices: so many that the constraints have all their rows."""
+    most = MOST
+    while True:
+        drawn = Resampling.of(fitted, options, most)
+        if len(drawn.searches) == len(fitted.instance.searches):
+            return drawn, fitted.instance
+        part = Instance(tuple(fitted.instance.searches[s] for s in drawn.searches.tolist()))
+        if all(_labels(bind(each.constraints, part.layout)) == _labels(each.optimum.rows) for each in problems):
+            return drawn, part
+        most *= 2
+
+
+def _labels(rows: Rows) -> list[str]:
+    return [row.label for row in rows.rows]
+
+
+class _Replicates:
+    """The prices of one problem on a `share` of the searches, `part`, and their distance from that of known priors."""
+
+    def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance) -> None:
+        assert parts.rate is not None
+        rates = (parts.rate | (parts.matrix == 0)).all(axis=1)
+        self.problem, self.share = problem, share
+        # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
+        self.of_bounds, self.of_duals = np.where(rates, 1.0, share), np.where(rates, share, 1.0)
+        self.base = problem.near if share == 1 else self._price(part.layout)
+        self.known: list[NearOptimum] = []
+
+    def add(self, layout: Layout) -> None:
+        """The price under the priors of this layout, if it has one."""
+        if self.base is not None and (found := self._price(layout)) is not None:
+            self.known.append(found)
+
+    @property
+    def roots(self) -> Floats:
+        """Draws of the error of the root of the price of all searches."""
+        assert self.base is not None
+        return np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)
+
+    @property
+    def duals(self) -> Floats:
+        """Draws of the error of the duals, (replicates, rows)."""
+        assert self.base is not None
+        errors = np.array([each.duals for each in self.known]) - self.base.duals
+        return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
+
+    def _price(self, layout: Layout) -> NearOptimum | None:
+        rows = bind(self.problem.constraints, layout)
+        rows = rows if self.share == 1 else rows.with_bounds(self.of_bounds * rows.bounds)
+        duals = self.of_duals * self.problem.optimum.duals
+        found = near_optimum(Oracle(layout, rows), [duals] if duals.any() else [], PRECISION, LEAST)
+        # selecting nobody meets most constraints: where little else does, there is no price worth the name
+        return None if found is None or found.value < found.free - abs(found.free) / 2 else found
 
 
 def _interval(
-    optimum: Optimum, free: float, spread: float, replicates: Sequence[NearOptimum | None], options: IntervalOptions
+    optimum: Optimum, psi: Floats, replicates: _Replicates, options: IntervalOptions
 ) -> PriceInterval | NoInterval:
-    known = [each for each in replicates if each is not None]
-    if (lost := len(replicates) - len(known)) > MOST_LOST * len(replicates):
-        reason = f"in {lost} of {len(replicates)} resampled sets of searches it can hardly be met"
+    count = len(replicates.known)
+    if (lost := options.replicates - count) > MOST_LOST * options.replicates:
+        reason = f"in {lost} of {options.replicates} resampled sets of searches it can hardly be met"
         return NoInterval("resampling-fails", reason)
-    loss = max(free - optimum.outcome.utility, 0.0)
-    root = float(np.sqrt(loss))
+    free, loss = replicates.problem.near.free, replicates.problem.near.loss
+    root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
-    square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum())
-    if known:
-        square += float(np.mean([(np.sqrt(each.loss) - root) ** 2 for each in known]))
-    quantile = float(student.ppf((1 + options.level) / 2, len(known) or np.inf))
-    reach = quantile * float(np.sqrt(square))
+    square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
+    reach = float(student.ppf((1 + options.level) / 2, count)) * float(np.sqrt(square))
     low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     ends = 0.0 if low < NOTHING * high else low, high
-    duals = np.array([each.duals for each in known]).reshape(len(known), len(optimum.duals))
+    duals = optimum.duals + replicates.duals
     return PriceInterval(
         level=options.level,
         ratio=(1 - ends[1] / free, 1 - ends[0] / free) if free > 0 else None,
         loss=ends,
         one_sided=ends[0] == 0,
         duals=tuple(_dual(optimum, j, duals[:, j], options.level) for j in range(len(optimum.duals))),
-        replicates=len(known),
-        covers=PRIORS if known else SEARCHES,
+        replicates=count,
         replicated_duals=tuple(map(tuple, duals.tolist())),
     )
 
@@ -218,21 +291,23 @@ def around(value: float, replicates: Sequence[float] | Floats, level: float) -> 
     return value - reach, value + reach
 
 
-def _dual(optimum: Optimum, j: int, replicates: Floats, level: float) -> tuple[float, float] | None:
+def _dual(optimum: Optimum, j: int, replicates: Floats, level: float) -> tuple[float, float]:
     found = around(float(optimum.duals[j]), replicates, level)
-    if found is None:
-        return None
+    assert found is not None
     (low, high), sense = found, optimum.rows.rows[j].sense
     # a limit from above never has a negative dual, one from below never a positive one
     return max(low, 0.0) if sense == "<=" else low, min(high, 0.0) if sense == ">=" else high
 
 
-def contributions(optimum: Optimum) -> Floats | None:
-    """psi of each search; None if the rows of the optimum do not add up over searches."""
+def _by_search(parts: Parts | None) -> TypeGuard[Parts]:
+    """Whether rows add up over searches."""
+    return parts is not None and parts.rate is not None
+
+
+def contributions(optimum: Optimum, parts: Parts) -> Floats:
+    """psi of each search."""
+    assert parts.rate is not None
     layout = optimum.outcome.layout
-    parts = Parts.of(optimum.rows, layout)
-    if parts is None or parts.rate is None:
-        return None
     count, visits = len(layout.search_ids), optimum.outcome.visits
     of_state = layout.candidate_search[layout.state_candidate]
     psi = np.bincount(of_state, layout.reward * (free_visits(layout) - visits), minlength=count)

@@ -11,6 +11,7 @@ settings and binds them to an instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
@@ -234,6 +235,13 @@ class Rows:
         rows = [(row, i) for row, i in zip(self.rows, self.owner, strict=True) if i in kept]
         measures = [(m, i) for m, i in zip(self.measures, self.measured_by, strict=True) if i in kept]
         return Rows(*unzip(rows), self.constraints, *unzip(measures))
+
+    def with_bounds(self, bounds: Floats) -> Rows:
+        """The same with other bounds."""
+        rows = tuple(copy(row) for row in self.rows)
+        for row, bound in zip(rows, bounds.tolist(), strict=True):
+            row.__dict__["bound"] = bound
+        return replace(self, rows=rows)
 
     def with_cuts(self, cuts: Iterable[tuple[int, Row]]) -> Rows:
         """These rows and tangents of the measures, each with the number of its measure."""

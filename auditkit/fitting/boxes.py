@@ -19,8 +19,9 @@ def boxes(
     attributes: Sequence[Mapping[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
+    names: Sequence[str] | None = None,
 ) -> list[Box]:
-    """A box for each candidate, named c0, c1, ...; those with the same law and group share their arrays."""
+    """A box for each candidate, named c0, c1, ... if not otherwise; those of one law and group share their arrays."""
     shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
     result = []
     for i, (number, who) in enumerate(zip(laws.which.tolist(), groups)):
@@ -33,7 +34,9 @@ def boxes(
                 if array is not None:
                     array.setflags(write=False)
             shared[key] = values, probs, true
-        result.append(_box(f"c{i}", who.group, float(costs[i]), *shared[key], attributes[i]))
+        result.append(
+            _box(f"c{i}" if names is None else names[i], who.group, float(costs[i]), *shared[key], attributes[i])
+        )
     return result
 
 

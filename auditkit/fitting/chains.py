@@ -121,8 +121,9 @@ def chains(
     attributes: Sequence[Mapping[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
+    names: Sequence[str] | None = None,
 ) -> list[Chain]:
-    """A chain for each candidate, named c0, c1, ...; equal ones share their states."""
+    """A chain for each candidate, named c0, c1, ... if not otherwise; equal ones share their states."""
     made: dict[tuple[object, ...], Chain] = {}
     result = []
     for i, (number, who) in enumerate(zip(laws.which.tolist(), groups)):
@@ -134,7 +135,7 @@ def chains(
             states = _states(plan, value_scale * values, probs, true, *terms)
             made[key] = Chain("", who.group, plan.stages[0], states)
         chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
-        chain.__dict__.update(id=f"c{i}", attributes=attributes[i])
+        chain.__dict__.update(id=f"c{i}" if names is None else names[i], attributes=attributes[i])
         result.append(chain)
     return result
 

@@ -84,6 +84,8 @@ def cross_fit(
     parts = []
     for fold in range(folds.count):
         inside, training = np.flatnonzero(folds.fold == fold), np.flatnonzero(folds.training(fold, ~np.isnan(scores)))
+        if not len(inside):
+            continue
         if times is not None:
             training = np.repeat(training, times[training])
         own = weights[training] / weights[training].mean()

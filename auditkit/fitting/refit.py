@@ -1,21 +1,35 @@
 """Fitting a resampled history again, to learn how much priors owe to the searches that happened to be there.
 
-A resample counts every search some number of times; the rows of a search that was drawn twice teach twice. Folds stay
-as they are, so that nobody's own score enters their own prior, however often it was drawn. Fitters are only asked to
-train once more: those of plugins serve like the others. Weights for who was inspected are held fixed.
+A resample counts every search some number of times, most of them perhaps not at all; the rows of a search that was
+drawn twice teach twice. Only the rows that teach and those of the candidates asked for are touched, so that a resample
+of a hundred searches costs the same whether they are drawn from a hundred or from a hundred thousand. Folds stay as
+they are, so that nobody's own score enters their own prior, however often it was drawn. Fitters are only asked to train
+once more: those of plugins serve like the others. Weights for who was inspected are held fixed.
+
+**What shrinkage leaves out.** A fitter may draw groups toward what everybody has, and of a resample that shows little
+difference it does so again, so that resamples alone would say that there is none. Each fit is therefore moved, group by
+group, to the scores that it has not seen: with r_i the score less the mean of the law of row i, learnt from other
+folds, and D_i the dummies of its groups,
+
+    r_i = a + D_i d + error   (least squares),        the law of everybody in D is moved by D d less its mean.
+
+Chances of passing a stage are moved in the same way. The moved fit has no more bias than a regression, and its noise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from auditkit.fitting import chains
 from auditkit.fitting.boxes import boxes
 from auditkit.fitting.chains import StagePlan
-from auditkit.fitting.fitter import Fitter
+from auditkit.fitting.fitter import Fitter, Laws, group_columns
 from auditkit.fitting.folds import Folds, cross_fit
+from auditkit.fitting.regression import Design, least_squares
 from auditkit.fitting.searches import People
 from auditkit.model.layout import Floats, Ints
 from auditkit.model.search import Candidate
@@ -37,15 +51,27 @@ class Training:
     results: Sequence[Floats]
     """Of each stage: 1 for passed, 0 for failed, NaN if not known."""
 
+    def only(self, rows: Ints) -> Training:
+        """The same of some of the rows."""
+        return replace(
+            self,
+            features=self.features.iloc[rows],
+            scores=self.scores[rows],
+            weights=self.weights[rows],
+            folds=replace(self.folds, fold=self.folds.fold[rows], person=self.folds.person[rows]),
+            results=[known[rows] for known in self.results],
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Fits resampled histories; candidates are in the order of the layout."""
+    """Fits resampled histories."""
 
     training: Training
     search: Ints
     """Of each row of the table: its search, numbered in the order of names, whatever the order of the rows."""
     rows: Ints
+    """Per candidate, in the order of the layout: its row of the table."""
     people: Sequence[People]
     costs: Floats
     """Of the inspection, or (candidates, stages)."""
@@ -55,12 +81,55 @@ class Refit:
     def searches(self) -> int:
         return int(self.search.max(initial=-1)) + 1
 
-    def candidates(self, times: Ints) -> list[Candidate]:
-        """The candidates if search s had occurred times[s] times: other laws, and other chances of passing stages."""
-        t = self.training
-        laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, times[self.search]).take(self.rows)
-        nothing: list[dict[str, float | str]] = [{}] * len(self.rows)
+    def candidates(
+        self, times: Ints, which: Ints, like: Sequence[Candidate], *, moved: bool = True
+    ) -> Sequence[Candidate]:
+        """The candidates at the positions `which`, `like` those of the instance, if search s had occurred times[s]
+        times: other laws, and other chances of passing stages, `moved` by what shrinkage left out."""
+        asked, taught = self.rows[which], times[self.search]
+        used = np.union1d(asked, np.flatnonzero(taught))
+        rows, t, taught = np.searchsorted(used, asked), self.training.only(used), taught[used]
+        groups = GroupResiduals(t.features)
+        laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, taught)
+        if moved:
+            laws = groups.moved(laws, t.scores, t.weights * taught)
+        people, costs = [self.people[i] for i in which.tolist()], self.costs[which]
+        attributes, names = [c.attributes for c in like], [c.id for c in like]
         if t.plan is None:
-            return [*boxes(laws, self.people, self.costs, nothing, self.value_scale, None)]
-        chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, times[self.search])[self.rows]
-        return [*chains.chains(t.plan, laws, chances, self.costs, self.people, nothing, self.value_scale, None)]
+            return boxes(laws.take(rows), people, costs, attributes, self.value_scale, None, names)
+        chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
+        for stage, known in enumerate(t.results if moved else ()):
+            if stage != t.plan.shows:
+                missed = groups.left_out(known - chances[:, stage], taught)
+                chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
+        return chains.chains(
+            t.plan, laws.take(rows), chances[rows], costs, people, attributes, self.value_scale, None, names
+        )
+
+
+class GroupResiduals:
+    """The groups of some rows, and what a fit left out of the differences between them."""
+
+    def __init__(self, features: pd.DataFrame) -> None:
+        own = features[group_columns(features)]
+        design = Design.of(own)
+        self.matrix, self.kind = np.unique(design.matrix(own), axis=0, return_inverse=True)
+        """The dummies of each combination of groups, and the combination of each row."""
+        self.penalty = design.penalty
+
+    def left_out(self, residual: Floats, weights: Floats) -> Floats:
+        """D d of each row less its mean; residuals that are not known are NaN."""
+        known = np.flatnonzero(~np.isnan(residual) & (weights > 0))
+        if not len(known) or self.matrix.shape[1] == 1:
+            return np.zeros(len(residual))
+        kind, own = self.kind[known], weights[known]
+        found = self.matrix[:, 1:] @ least_squares(self.matrix[kind], residual[known], own, self.penalty)[1:]
+        return (found - np.average(found[kind], weights=own))[self.kind]
+
+    def moved(self, laws: Laws, scores: Floats, weights: Floats) -> Laws:
+        """The laws moved by what they left out of the scores."""
+        missed = self.left_out(scores - laws.means, weights)
+        kinds = len(self.matrix)
+        pairs, first, which = np.unique(laws.which * kinds + self.kind, return_index=True, return_inverse=True)
+        law = pairs // kinds
+        return Laws(laws.values[law] + missed[first][:, None], laws.probs[law], which)

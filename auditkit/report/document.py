@@ -200,7 +200,7 @@ def _constrained(entry: Constrained) -> dict[str, Any]:
     if isinstance(price, PriceInterval):
         kept = None if price.ratio is None else list(price.ratio)
         bounds = {"level": price.level, "ratio": kept, "loss": list(price.loss), "one_sided": price.one_sided}
-        bounds |= {"replicates": price.replicates, "covers": price.covers}
+        bounds["replicates"] = price.replicates
     laws = [_law(law) for law in entry.shown_laws]
     return {
         **document,

@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
-from auditkit.compare.intervals import SEARCHES
 from auditkit.disparity import (
     Caution,
     Disparities,
@@ -295,8 +294,6 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
         if isinstance(entry.interval, NoInterval):
             missing[entry.interval.reason].append(phrase_of(entry, words))
     found += [_notice("no-interval", say.no_interval(phrases, reason)) for reason, phrases in missing.items()]
-    if any(isinstance(entry.interval, PriceInterval) and entry.interval.covers == SEARCHES for entry in entries):
-        found.append(_notice("interval-of-searches", say.INTERVAL_OF_SEARCHES))
     for entry in entries:
         if entry.laws_left_out:
             first, *rest = entry.laws_left_out

@@ -206,9 +206,6 @@ class IntervalModel(_Part):
         default=False, description="the loss may be as good as 0; only how large it may be is known"
     )
     replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
-    covers: Literal["priors and searches", "searches"] = Field(
-        default="searches", description="what is taken as not known"
-    )
 
 
 class ReportPriceModel(_Part):

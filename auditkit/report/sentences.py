@@ -440,12 +440,6 @@ def no_interval(phrases: Sequence[str], reason: str) -> str:
     return whole(f"no interval for the price of {listing(phrases)}: {reason}")
 
 
-INTERVAL_OF_SEARCHES = (
-    "The intervals of the prices come from resampled searches alone. With so many candidates the priors are not fitted "
-    "again, so the intervals leave out the uncertainty of the priors and are too narrow."
-)
-
-
 def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
     """More were selected in a unit than its limit allows."""
     each = listing((f"{label} in {plural(searches, 'requisition')}" for label, searches in units), 3)
