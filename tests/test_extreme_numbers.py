@@ -34,13 +34,26 @@ def instance(**changes: Any) -> dict[str, Any]:
     return {"format": "auditkit-instance/1", "searches": [search], "constraints": [parity]}
 
 
+def lingering(leaving: float) -> str:
+    """Asking pays, and is hardly ever over."""
+    ask = {"reward": 1.0, "to": {"ask": 1 - leaving, "hired": leaving}}
+    document = instance()
+    person = {"id": "a", "group": "X", "start": "ask", "states": {"ask": ask, "hired": {"reward": 5, "terminal": True}}}
+    document["searches"][0]["candidates"][0] = person
+    return json.dumps(document)
+
+
 DIGITS = "9" * 5000
 REFUSED: dict[str, tuple[str, str]] = {
     "true cost": (json.dumps(instance(cost=True)), "cost: is true or false, not a number"),
     "true value": (json.dumps(instance(values=[True, 4])), "values[0]: is true or false, not a number"),
     "cost of 1e308": (json.dumps(instance(cost=1e308)), "1e+308 is not a finite number of at most 1e+100"),
     "values of 1e150": (json.dumps(instance(values=[1e150, 1])), "contains a number that is not a finite number"),
-    "400 digits": (json.dumps(instance()).replace("1.0", "9" * 400, 1), "cost"),
+    "400 digits": (json.dumps(instance()).replace("1.0", "9" * 400, 1), "too many digits"),
+    "text as a number": (json.dumps(instance(cost="1")), "cost: is text, not a number"),
+    "hardly ever ends": (lingering(1e-12), "a'.states.ask: ends after 1e+12 steps on average"),
+    "ends by rounding": (lingering(1e-17), "states.ask"),
+    "too many positions": (json.dumps(instance()).replace('"capacity": 1', f'"capacity": {10**18}'), "capacity: 1000"),
     "5,000 digits": (json.dumps(instance()).replace("1.0", DIGITS, 1), "holds a number with too many digits"),
     "NaN": (json.dumps(instance()).replace("1.0", "NaN", 1), "is not a finite number"),
     "infinity": (json.dumps(instance()).replace("1.0", "1e999", 1), "is not a finite number"),
@@ -55,6 +68,7 @@ def test_an_instance_with_impossible_numbers_is_refused(auditkit: Any, tmp_path:
     assert done.code == 2
     assert reason in done.err
     assert "Traceback" not in done.err
+    assert "at least one search" not in done.err
 
 
 @pytest.mark.parametrize("settings", ["cost = true", "capacity = true", "value_scale = true", f"cost = {DIGITS}"])

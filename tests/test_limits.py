@@ -163,6 +163,17 @@ def test_limits_by_attribute_and_by_list_are_the_same() -> None:
     assert solve(by).unconstrained.utility == solve(instance_from_document(document)).unconstrained.utility
 
 
+@pytest.mark.parametrize("value", [3, 3.0, "3", "3.0"])
+def test_an_attribute_that_is_a_number_can_be_limited(value: float | str) -> None:
+    people = [
+        Box(name, "X", 1.0, [9.0], [1.0], attributes={"Floor": floor}) for name, floor in zip("abc", (3.0, 4.0, 3.0))
+    ]
+    found = Search("s", 2, people, [Limit("third floor", 1, by="Floor", value=value)])
+    assert found.limits[0].members(people) == [0, 2]
+    with pytest.raises(InputError, match="known: 3, 4"):
+        Search("s", 2, people, [Limit("attic", 1, by="Floor", value="attic")])
+
+
 @pytest.mark.parametrize(
     ("limits", "words"),
     [

@@ -14,6 +14,7 @@ commands share is in `options.py` and `output.py`.
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
@@ -91,8 +92,8 @@ def _invoke(arguments: list[str] | None) -> int:
         complain(error)
         return WRONG_INPUT
     except click.ClickException as error:
-        error.message = without_passwords(error.message)
-        error.show(sys.stderr)
+        error.show(said := io.StringIO())
+        click.echo(without_passwords(said.getvalue()), err=True, nl=False)
         return WRONG_INPUT
     except click.Abort:
         click.echo("interrupted", err=True)

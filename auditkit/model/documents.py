@@ -97,7 +97,7 @@ class LimitModel(_Model):
     label: str
     capacity: int = Field(ge=0)
     by: str | None = Field(default=None, description="an attribute: the limit is on candidates with the `value`")
-    value: str | None = None
+    value: str | float | None = None
     candidates: list[str] | None = Field(default=None, description="ids, in place of `by` and `value`")
 
 
@@ -322,7 +322,7 @@ def instance_from_document(document: Any) -> Instance:
     try:
         instance = Instance(tuple(search for search in searches if search is not None))
     except InputError as error:
-        problems += error.problems if len(searches) == len(model.searches) else ()
+        problems += () if None in searches else error.problems
     if problems:
         raise InputError(problems)
     return instance

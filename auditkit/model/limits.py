@@ -40,7 +40,7 @@ class Limit:
     label: str
     capacity: int
     by: str | None = None
-    value: str | None = None
+    value: str | float | None = None
     candidates: tuple[str, ...] | None = None
 
     if TYPE_CHECKING:  # what it takes is wider than what it holds
@@ -50,7 +50,7 @@ class Limit:
             label: str,
             capacity: int,
             by: str | None = None,
-            value: str | None = None,
+            value: str | float | None = None,
             candidates: Iterable[str] | None = None,
         ) -> None: ...
 
@@ -76,16 +76,26 @@ class Limit:
                 raise InputError(Problem("candidates", f"the search has no candidate {unknown[0]!r}", fix))
             found = sorted({place[name] for name in self.candidates})
         else:
-            assert self.by is not None
+            assert self.by is not None and self.value is not None
             carried = [{**groups_of(c.group), **c.attributes}.get(self.by) for c in candidates]
-            found = [i for i, text in enumerate(carried) if text == self.value]
+            found = [i for i, attribute in enumerate(carried) if _is(attribute, self.value)]
             if not found:
-                known = sorted({str(text) for text in carried if text is not None})
+                known = sorted({x if isinstance(x, str) else f"{x:g}" for x in carried if x is not None})
                 fix = nearest(str(self.value), known) if known else f"no candidate has an attribute {self.by!r}"
                 raise InputError(Problem("value", f"no candidate of the search has {self.by} {self.value!r}", fix))
         if not found:
             raise InputError(Problem("candidates", "names nobody"))
         return found
+
+
+def _is(attribute: float | str | None, value: float | str) -> bool:
+    """Whether a candidate's attribute is the value of a limit; a number may be written as text."""
+    if attribute is None or isinstance(attribute, str):
+        return attribute == value
+    try:
+        return attribute == float(value)
+    except ValueError:
+        return False
 
 
 @dataclass(frozen=True)

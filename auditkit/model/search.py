@@ -30,6 +30,9 @@ from auditkit.text import exact
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
 
+MOST_STEPS = 1e6
+"""Steps of a chain on average; what rounding leaves of a chain that hardly ever ends is not its law."""
+
 
 def _read_only(values: Any) -> NDArray[np.float64]:
     array = np.array(values, dtype=np.float64)
@@ -156,20 +159,56 @@ class Chain:
         return problems
 
     def _endless_problems(self) -> list[Problem]:
-        """States that can reach neither a terminal state nor one where nothing follows never end."""
-        ends = {state.name for state in self.states if not state.to}
-        grew = True
+        """States that reach neither a terminal state nor one where nothing follows, or only after ages."""
+        cyclic = self._cyclic()
+        ends = {state.name for state in self.states if state.name not in cyclic}
+        grew = bool(cyclic)
         while grew:
-            more = {
-                s.name for s in self.states if s.name not in ends and any(t in ends for t, p in s.to.items() if p > 0)
-            }
+            more = {name for name in cyclic if name not in ends and any(t in ends for t in cyclic[name])}
             ends |= more
             grew = bool(more)
+        if endless := [name for name in cyclic if name not in ends]:
+            what = "never ends: no terminal state and no dead end can be reached from it"
+            return [Problem(f"states.{name}", what) for name in endless]
         return [
-            Problem(f"states.{state.name}", "never ends: no terminal state and no dead end can be reached from it")
-            for state in self.states
-            if state.name not in ends
+            Problem(
+                f"states.{name}", f"ends after {steps:.0e} steps on average, and at most {MOST_STEPS:.0e} are followed"
+            )
+            for name, steps in _expected_steps(cyclic).items()
+            if not 0 < steps <= MOST_STEPS
         ]
+
+    def _cyclic(self) -> dict[str, dict[str, float]]:
+        """States from which some path comes back to where it was, with the chances of what follows."""
+        follow = {state.name: {t: p for t, p in state.to.items() if p > 0} for state in self.states}
+        before: dict[str, list[str]] = {name: [] for name in follow}
+        for name, to in follow.items():
+            for target in to:
+                before[target].append(name)
+        left = {name: len(to) for name, to in follow.items()}
+        todo = [state.name for state in self.states if not state.to]
+        settled = set(todo)
+        while todo:
+            for name in before[todo.pop()]:
+                left[name] -= 1
+                if left[name] == 0:
+                    settled.add(name)
+                    todo.append(name)
+        return {name: to for name, to in follow.items() if name not in settled}
+
+
+def _expected_steps(cyclic: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Steps from each of these states until one outside is entered: n = 1 + A n."""
+    place = {name: i for i, name in enumerate(cyclic)}
+    matrix = np.eye(len(place))
+    for name, to in cyclic.items():
+        for target in to.keys() & place.keys():
+            matrix[place[name], place[target]] -= to[target]
+    try:
+        steps = np.linalg.solve(matrix, np.ones(len(place)))
+    except np.linalg.LinAlgError:
+        steps = np.full(len(place), np.inf)
+    return dict(zip(place, map(float, steps), strict=True))
 
 
 def _group_problems(group: Groups) -> list[Problem]:
