@@ -329,7 +329,7 @@ def slug(text: object) -> str:
 
 MOST_COLUMNS = 5
 """Groups side by side in a table of policies, which has further tables for the others."""
-MOST_BESIDE = 8
+MOST_BESIDE = 7
 """Groups beside the points of a frontier."""
 LONGEST_WORD = 24
 """Longer words may break; all others stay whole."""
