@@ -87,7 +87,9 @@ def pivot(
     score_stage = _most_scores(table, mapping, kinds, labels)
     choices = _cost_by_stage(choices, table, app, labels, kinds, merged, stages, mapping)
     merged.index = pd.Index(first_row.to_numpy())
-    notices.append(Notice("events", f"{len(table)} events of {len(merged)} applications; stages: {', '.join(stages)}"))
+    notices.append(
+        Notice("events", f"{len(table):,} events of {len(merged):,} applications; stages: {', '.join(stages)}")
+    )
     hired = labels[kinds == "selected"]
     selected = None if hired.empty or mapping.column("selected") else str(hired.mode().iloc[0])
     roles = Mapping(tuple(choices), mapping.unused)

@@ -482,8 +482,8 @@ class _Inference:
             "prior", tuple(name for name in self.columns if name in found), "by name; known for everybody"
         )
         listed = _list(names)
-        text = f"{listed}: known for everybody, so known before the inspection; if not: {_flag('score', names[0])}"
-        self.notices.append(Notice("score-known-before", text))
+        text = f"{listed}: known for everybody, so known before the inspection"
+        self.notices.append(Notice("score-known-before", text, f"if not: {_flag('score', names[0])}"))
 
     def _nobody_selected(self) -> None:
         if "selected" in self.chosen or not self._needs_selected() or any(p.where == "selected" for p in self.problems):

@@ -278,13 +278,17 @@ class FrontierGroup:
     title: str
 
 
-def frontier_groups(curve: view.Part) -> list[FrontierGroup]:
-    """The groups that the points of a frontier count; a name that two attributes share stands with its attribute."""
+def frontier_groups(curve: view.Part) -> tuple[list[FrontierGroup], int]:
+    """The largest of the groups that the points of a frontier count, and how many more there are.
+
+    A name that two attributes share stands with its attribute.
+    """
     known: Mapping[str, Any] = next((point["selected"] for point in curve["points"] if point["selected"]), {})
-    names = [(attribute, name) for attribute, groups in known.items() for name in groups]
-    often = Counter(name for _, name in names)
-    shown = names[: charts.MOST_GROUPS]
-    return [FrontierGroup(a, n, n if often[n] == 1 else f"{a}: {n}") for a, n in shown]
+    counts = {(attribute, name): n or 0.0 for attribute, groups in known.items() for name, n in groups.items()}
+    often = Counter(name for _, name in counts)
+    largest = sorted(counts, key=lambda key: -counts[key])[:MOST_BESIDE]
+    shown = [FrontierGroup(a, n, n if often[n] == 1 else f"{a}: {n}") for a, n in counts if (a, n) in largest]
+    return shown, len(counts) - len(shown)
 
 
 def script_hash(script: str) -> str:
@@ -324,7 +328,9 @@ def slug(text: object) -> str:
 
 
 MOST_COLUMNS = 5
-"""Groups side by side in one table."""
+"""Groups side by side in a table of policies, which has further tables for the others."""
+MOST_BESIDE = 7
+"""Groups beside the points of a frontier."""
 LONGEST_WORD = 24
 """Longer words may break; all others stay whole."""
 
@@ -367,6 +373,7 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "group_name": group_name,
     "joined": view.joined,
     "listing": text.listing,
+    "lower_first": lambda said: f"{said[:1].lower()}{said[1:]}",
     "named": view.named,
     "plural": text.plural,
     "price_level": price_level,

@@ -72,19 +72,19 @@ class Phrases:
 
     def outcome(self, name: str) -> str:
         """What happened to those whom the policies count as inspected or selected, in the words of the data."""
-        step = self._step_of(name)
+        step = self.step(name)
         verb = _verb(step)
         return f"at “{step}”" if verb is None else verb[0]
 
     def rate(self, name: str, plural: str = "") -> str:
         """ "hiring rate"; of a step that is no verb "rate at “Offer”"."""
-        verb = _verb(self._step_of(name))
-        return f"rate{plural} at “{self._step_of(name)}”" if verb is None else f"{verb[1]} rate{plural}"
+        verb = _verb(self.step(name))
+        return f"rate{plural} at “{self.step(name)}”" if verb is None else f"{verb[1]} rate{plural}"
 
     @property
     def inspection(self) -> str:
         """One look at a candidate: "interview", or "inspection" where the data have no word for it."""
-        return (_verb(self._step_of("inspected")) or VERBS["inspected"])[1]
+        return (_verb(self.step("inspected")) or VERBS["inspected"])[1]
 
     def were(self, step: str, singular: bool = False) -> str:
         """ "were interviewed", or "reached “Phone screen”"."""
@@ -106,7 +106,7 @@ class Phrases:
         place = list(self.steps).index(step) if step in self.steps else 0
         return f"those {self.reached(self.steps[place - 1])}" if place else "all applicants"
 
-    def _step_of(self, name: str) -> str:
+    def step(self, name: str) -> str:
         """The step that a policy's outcome is: the first is the inspection, the last the selection."""
         if name in ("selected", "selection") and self.steps:
             return self.steps[-1]
@@ -185,7 +185,7 @@ class Phrases:
             return f"no group’s {self.rate(on)}{of} below {least} times {other}"
         if kind == "quota" and keys.keys() == {"group", "share"}:
             share, who = percent(float(keys["share"])), self._member(by, str(keys["group"]))
-            return f"at least {share} {who} among those {self.reached(self._step_of(on))}"
+            return f"at least {share} {who} among those {self.reached(self.step(on))}"
         return None
 
     def _whom(self, by: str | None, groups: Sequence[str] | None) -> str:
@@ -225,7 +225,7 @@ class Phrases:
         return None
 
     def _done(self, on: str) -> str:
-        return self.reached(self._step_of(on))
+        return self.reached(self.step(on))
 
     def counts_people(self, label: str) -> bool:
         """Whether the slack of a row is a number of people and no share."""

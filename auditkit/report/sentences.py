@@ -166,7 +166,8 @@ def contributes_most(
         ratio_, _ = with_interval(part["impact_ratio"], part["bounds"])
         evidence = f"{p(part['p'])}, corrected for {plural(part['values'], 'value')}"
         short = f"the shortfall of {heads(part['whole'])} {own} at “{step}”" if i == 0 else "it"
-        place = f"is largest in {part['value']}" if part["largest"] else f"arises in part in {part['value']}"
+        value = f"{spaced(part['segment'])} {part['value']}" if part["value"].isdigit() else part["value"]
+        place = f"is largest in {value}" if part["largest"] else f"arises in part in {value}"
         more = ", partly made up elsewhere" if part["shortfall"] > part["whole"] else ""
         first = f"By {spaced(part['segment'])}, {short} {place} ({heads(part['shortfall'])}{more})"
         said.append(f"{first}: {numbers} {words.were(step)} against {against}, a ratio of {ratio_} ({evidence}).")
@@ -414,13 +415,13 @@ def score_level(
 ) -> str:
     """Outcomes at equal scores, or scores at equal priors, of groups beside the reference."""
     what, given = ("later performance", "scores") if outcome else ("scores", "prior information")
-    was = "was" if outcome else "were"
-    than = f" than for {words.people(attribute, reference)}"
+    that, was = ("that", "was") if outcome else ("those", "were")
+    than = f" than {that} of {words.people(attribute, reference)}"
     each = [
-        f"for {words.people(attribute, group)} {shifted(x, bounds, '' if i else than)}"
+        f"{that if i else what} of {words.people(attribute, group)} {was} {shifted(x, bounds, '' if i else than)}"
         for i, (group, x, bounds) in enumerate(groups)
     ]
-    return whole(f"At equal {given}, within job families, {what} {was} {listing(each)}")
+    return whole(f"At equal {given}, within job families, {listing(each)}")
 
 
 def scores_left_out(reasons: Sequence[str]) -> str:
@@ -460,10 +461,9 @@ def no_law(words: Phrases, phrase: str, first: str, further: int) -> str:
 
 
 def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
-    return (
-        f"Under {listing(phrases)}, the best policy needs no lottery in {count(alone)} of "
-        f"{plural(searches, 'requisition')}; in the others it draws between policies by lot."
-    )
+    where = "any requisition" if alone == searches else f"{count(alone)} of {plural(searches, 'requisition')}"
+    rest = "" if alone == searches else "; in the others it draws between policies by lot"
+    return f"Under {listing(phrases)}, the best policy needs no lottery in {where}{rest}."
 
 
 def open_positions(each: Iterable[tuple[float, str]]) -> str:
@@ -519,10 +519,10 @@ def selection_into_inspection(
 ) -> str:
     (a, n), (b, m) = low, high
     how = "weighted for that" if weighted else "not weighted for that"
-    done = words.outcome("inspected")
+    done = words.were(words.step("inspected"))
     return (
         f"Scores exist for {count(scored)} candidates. Of the third with the lowest expected scores {percent(a / n)} "
-        f"were {done}, of the third with the highest {percent(b / m)}; the predicted scores are {how}."
+        f"{done}, of the third with the highest {percent(b / m)}; the predicted scores are {how}."
     )
 
 
