@@ -11,12 +11,13 @@ from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.binding import bind
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
+from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Search
-from auditkit.solver import solve
+from auditkit.solver import evaluate, solve
 from auditkit.solver.block_sums import BlockSums
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.evaluate import Prepared
-from auditkit.solver.policy import Level, Policy
+from auditkit.solver.policy import Level, Outcome, Policy
 from support.constraints import build
 
 
@@ -80,6 +81,60 @@ def test_candidates_of_one_law_cost_and_group_are_one_type() -> None:
     split = Types.of_boxes(layout, [row])
     assert (split.of == split.of[0]).sum() == 1
     assert len(split.ptr) == len(types.ptr) + ((types.of == types.of[0]).sum() > 1)
+
+
+def test_states_are_held_once_for_each_kind_and_made_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("reward", "true_reward", "selecting", "state_stage", "state_candidate", "value_chance")
+    small = firm(3, 40)
+    kept = {name: getattr(small.layout, name) for name in names}
+    monkeypatch.setattr("auditkit.model.layout.FEW_STATES", 0)
+    monkeypatch.setattr("auditkit.model.layout.SPREAD", 7)
+    layout = Instance(small.searches).layout
+    candidates = [c for search in small.searches for c in search.candidates]
+    boxes = [c for c in candidates if isinstance(c, Box)]
+    paid = [x for box in boxes for x in (-box.cost, *sorted(box.values, reverse=True))]
+    np.testing.assert_array_equal(layout.reward, paid)
+    assert len(layout.kinds.shapes) <= 15 < len(boxes)
+    for name, array in kept.items():
+        np.testing.assert_array_equal(getattr(layout, name), array)
+        assert f"_{name}" in small.layout.__dict__ and f"_{name}" not in layout.__dict__
+    np.testing.assert_array_equal(layout.owners(np.arange(layout.states)), layout.state_candidate)
+    one, other = (solve(i, [build("parity")]) for i in (small, Instance(small.searches)))
+    assert one.constrained is not None and other.constrained is not None
+    np.testing.assert_array_equal(one.constrained.outcome.visits, other.constrained.outcome.visits)
+
+
+@pytest.mark.parametrize("limited", [False, True])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_some_searches_at_a_time_are_evaluated_as_all(
+    limited: bool, levels: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    instance = firm(4, 30)
+    if limited:
+        limits = [Limit("first", 1, candidates=["0", "1"])]
+        instance = Instance(tuple(replace(s, limits=limits if i % 3 else ()) for i, s in enumerate(instance.searches)))
+    layout = instance.layout
+    rewards = np.random.default_rng(4).integers(-3, 4, (layout.states, levels)).astype(np.float64)
+    together = evaluate.visits(layout, rewards)
+    monkeypatch.setattr("auditkit.solver.evaluate.STATES_AT_ONCE", 100)
+    np.testing.assert_array_equal(evaluate.visits(layout, rewards), together)
+
+
+def test_outcomes_make_their_visits_again_once_others_were_asked_for() -> None:
+    layout, made = firm(5, 4).layout, [0, 0]
+
+    def making(i: int) -> Outcome:
+        def make() -> Floats:
+            made[i] += 1
+            return Prepared.of(layout, layout.reward).visits()
+
+        return Outcome(layout, make)
+
+    one, other = making(0), making(1)
+    assert one.utility == one.utility and one.selected.sum() > 0 and made == [1, 0]
+    assert other.utility == one.utility and other.unfilled_capacity == other.unfilled_capacity and made == [1, 1]
+    np.testing.assert_array_equal(one.visits, other.visits)
+    assert made == [2, 2]
 
 
 SPECS = [

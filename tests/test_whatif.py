@@ -17,7 +17,7 @@ from auditkit.errors import InputError, PluginError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout, lay_out
 from auditkit.model.search import Box, Chain, Search, State
-from auditkit.model.variants import with_capacities, with_scores
+from auditkit.model.variants import with_capacities, with_scores, with_shift
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
@@ -68,6 +68,16 @@ def test_scores_of_a_group_are_multiplied_and_its_true_values_kept(factor: float
     np.testing.assert_array_equal(after.true_reward, before.reward)
     assert_same_layout(with_scores(made, "B", 0.5))  # what is true stays true
     np.testing.assert_array_equal(with_scores(made, "B", 0.5).layout.true_reward, before.reward)
+
+
+def test_scores_of_a_department_split_the_kinds_of_its_candidates() -> None:
+    def box(i: int) -> Box:
+        return Box(str(i), "AB"[i % 2], 1.0, [5.0, 1.0], [0.5, 0.5], None, {"Department": "XY"[i // 2 % 2]})
+
+    instance = Instance((Search("s", 2, [box(i) for i in range(9)]),))
+    for made in (with_scores(instance, "X", 0.5, "Department"), with_shift(instance, "Y", 2.0, "Department")):
+        assert_same_layout(made)
+        assert len(made.layout.kinds.shapes) == 2 * len(instance.layout.kinds.shapes)
 
 
 def test_other_capacities() -> None:
