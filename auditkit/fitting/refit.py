@@ -100,7 +100,7 @@ class Refit:
         chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
         for stage, known in enumerate(t.results if moved else ()):
             if stage != t.plan.shows:
-                missed = groups.left_out(known - chances[:, stage], taught)
+                missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
                 chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
         return chains.chains(
             t.plan, laws.take(rows), chances[rows], costs, people, attributes, self.value_scale, None, names

@@ -200,14 +200,17 @@ class _Attribute:
             for rows in own
         ]
         self._everybody = strata._everybody if not others else _Laws(strata, scores, strata._everybody.rows)
+        self._made: dict[tuple[int, int, int], tuple[Law, float]] = {}
 
     def law(self, level: int, path: list[int], group: int) -> tuple[Law, float]:
         """The law of a group in a cell, and how far its mean is from everybody's."""
-        base = self._everybody.law(level, path)
-        if group < 0 or not (weight := self.credibility[str(self.groups[group])]):
-            return base, 0.0
-        law = _blend(weight, self._own[group].law(level, path), base)
-        return law, _mean(law) - _mean(base)
+        key = level, path[level], group
+        if key not in self._made:
+            law = base = self._everybody.law(level, path)
+            if group >= 0 and (weight := self.credibility[str(self.groups[group])]):
+                law = _blend(weight, self._own[group].law(level, path), base)
+            self._made[key] = law, _mean(law) - _mean(base)
+        return self._made[key]
 
 
 def _measured(scores: Floats) -> Floats:
