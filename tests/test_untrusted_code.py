@@ -26,6 +26,9 @@ ESCAPES = (
     "{% set f = 'a'.format %}{{ '{0.__class__}'.format(at) }}",
     "{{ range(1000000000) | list }}",
     "{{ self._TemplateReference__context.environment }}",
+    "{{ 2 ** 99999 }}",
+    "{{ ''|attr('_' ~ '_class_' ~ '_') }}",
+    "{% include '../passwords' %}",
 )
 
 
@@ -34,6 +37,15 @@ def test_a_theme_runs_in_a_sandbox(tmp_path: Path, attack: str) -> None:
     (tmp_path / "report.html").write_text(attack)
     with pytest.raises(InputError, match=r"report\.html"):
         html.render(example(), template_dir=tmp_path)
+
+
+def test_a_link_in_a_theme_leads_nowhere(tmp_path: Path) -> None:
+    (tmp_path / "passwords").write_text("s3cr3t")
+    (tmp_path / "theme").mkdir()
+    (tmp_path / "theme" / "logo.html").symlink_to(tmp_path / "passwords")
+    (tmp_path / "theme" / "report.html").write_text("{% include 'logo.html' %}")
+    with pytest.raises(InputError, match=r"there is no template logo\.html"):
+        html.render(example(), template_dir=tmp_path / "theme")
 
 
 def test_a_theme_that_only_writes_is_written(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from jinja2 import (
     PackageLoader,
     PrefixLoader,
     StrictUndefined,
+    Template,
     TemplateError,
     TemplateNotFound,
     TemplateRuntimeError,
@@ -184,7 +185,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     if template_dir is not None:
         if not template_dir.is_dir():
             raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
-        loaders.insert(0, FileSystemLoader(template_dir))
+        loaders.insert(0, _Theme(template_dir))
     made = ImmutableSandboxedEnvironment(  # a theme comes from somebody: it may write, not act
         loader=ChoiceLoader(loaders),
         autoescape=True,
@@ -209,6 +210,25 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "data_uri": partial(data_uri, template_dir),
     }
     return made
+
+
+class _Theme(FileSystemLoader):
+    """The templates in a folder of the user's; not what a link in it leads to, which would come out in the report."""
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        text, file, current = super().get_source(environment, template)
+        if not any(Path(file).resolve().is_relative_to(Path(folder).resolve()) for folder in self.searchpath):
+            raise TemplateNotFound(template)
+        return text, file, current
+
+    def load(self, environment: Environment, name: str, globals: Any = None) -> Template:
+        try:
+            return super().load(environment, name, globals)
+        except (TemplateError, UnicodeDecodeError):
+            raise
+        except Exception as error:  # Jinja computes constants while it compiles, 2 ** 99999 among them
+            what = f"cannot be compiled: {error}"
+            raise TemplateSyntaxError(what, 1, name, str(Path(self.searchpath[0]) / name)) from error
 
 
 def _of_plugin(files: Mapping[str, Path], name: str) -> tuple[str, str, Callable[[], bool]] | None:
