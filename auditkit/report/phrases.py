@@ -150,7 +150,7 @@ class Phrases:
         if label is None:
             return "an unnamed constraint"
         if label == TOGETHER:
-            return "all of these together"
+            return "all constraints together"
         (one, *more) = entry["specs"] or [None]
         return (one and not more and self.spec(str(one))) or str(label)
 
