@@ -330,7 +330,7 @@ def firm_gain(
     on = {
         "positions": "openings left unfilled",
         "cost": f"{words.inspection}s that cost more than they were worth",
-        "quality": f"who was {words.outcome('selected')}",
+        "quality": f"who {words.were(words.step('selected'), singular=True)}",
     }
     by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
     lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
