@@ -358,7 +358,7 @@ def test_the_rows_of_the_file_add_up() -> None:
 
 def told(kinds: str) -> dict[str, Any]:
     """A document with findings of these kinds."""
-    names = {"d": "disparity", "s": "segment", "p": "price", "f": "firm", "n": "notice"}
+    names = {"d": "disparity", "s": "segment", "p": "price", "f": "firm", "m": "model", "n": "notice"}
     found = [{"kind": names[k], "code": k, "text": f"{names[k]} {i}."} for i, k in enumerate(kinds)]
     return report_example.document() | {"findings": found}
 
@@ -378,6 +378,14 @@ def test_at_most_seven_findings_lead_and_none_of_a_kind_crowds_out_the_others(ki
     assert "".join(f["code"] for f in view.leading(document)) == shown
     texts = sorted(f["text"] for f in (*view.leading(document), *view.further(document)))
     assert texts == sorted(f["text"] for f in document["findings"] if f["kind"] != "notice")
+
+
+def test_every_attribute_comes_to_the_first_page_before_a_second_finding_on_one() -> None:
+    document = told("ddddddspfm")
+    about = ["Gender", "Gender", "Gender+Race", "Race", "Race", "Age"]
+    for finding, attribute in zip(document["findings"], about):
+        finding["attribute"] = attribute
+    assert [f.get("attribute") for f in view.leading(document)[:3]] == ["Gender", "Race", "Age"]
 
 
 def test_seven_findings_and_the_rest_behind_them(drawn: None) -> None:

@@ -29,6 +29,7 @@ from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
 from auditkit.fitting.standing import Standings
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats
+from auditkit.text import listing
 
 if TYPE_CHECKING:
     from auditkit.data.firm_history import History
@@ -188,7 +189,8 @@ def _step(
         return "nothing that is known beforehand tells candidates of a search apart"
     labels = {name: history.table[f"group:{name}"].astype("str").to_numpy() for name in attributes}
     rows, shown, small = _compared(labels, known, taken, standings, max(FEWEST, threshold))
-    left_out += [f"{step}: fewer than {max(FEWEST, threshold)} of {name} were taken, or were not" for name in small]
+    if small:
+        left_out.append(f"{step}: fewer than {max(FEWEST, threshold)} of {listing(small)} were taken, or were not")
     if not any(len(groups) > 1 for groups in shown.values()):
         return "no two groups of which enough were, and were not, taken"
     choices = Choices(taken[rows], standings.search[rows])

@@ -32,10 +32,6 @@ class GroupStatus(StrEnum):
     EXCLUDED = "excluded"
 
     @property
-    def text(self) -> str:
-        return _STATUS[self]
-
-    @property
     def found(self) -> bool:
         return self in (GroupStatus.DIFFERENCE_BELOW_LINE, GroupStatus.DIFFERENCE_NOT_BELOW_LINE)
 
@@ -59,10 +55,6 @@ class Reconciled(StrEnum):
     WITHIN_ONLY = "within_only"
     REVERSED = "reversed"
 
-    @property
-    def text(self) -> str:
-        return _RECONCILED[self]
-
 
 class Caution(StrEnum):
     """What a reader should know beside a status."""
@@ -72,39 +64,6 @@ class Caution(StrEnum):
     NOT_ROBUST = "not_robust"
     WITHIN_BELOW_LINE = "within_below_line"
     STRATA_DISAGREE = "strata_disagree"
-
-    @property
-    def text(self) -> str:
-        return _CAUTION[self]
-
-
-_STATUS = {
-    GroupStatus.REFERENCE: "highest rate; the other groups are compared with it",
-    GroupStatus.DIFFERENCE_BELOW_LINE: "difference found, and the impact ratio is below the line",
-    GroupStatus.DIFFERENCE_NOT_BELOW_LINE: "difference found; the impact ratio is not below the line",
-    GroupStatus.BELOW_LINE_NOT_SUFFICIENT: "impact ratio below the line, but not enough evidence of a difference",
-    GroupStatus.NO_DIFFERENCE: "no difference found",
-    GroupStatus.TOO_LITTLE_EVIDENCE: "too little evidence: even half the rate of the reference could have been missed",
-    GroupStatus.EXCLUDED: "not compared: too few applicants",
-}
-_RECONCILED = {
-    Reconciled.NO_STRATA: "the data do not allow a comparison within requisitions",
-    Reconciled.NEITHER: "no difference found, neither pooled nor within requisitions",
-    Reconciled.BOTH: "the difference is found pooled and within requisitions",
-    Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
-    "which requisitions people applied to",
-    Reconciled.POOLED_WITHIN_UNCLEAR: "no detectable difference within requisitions, but one as large as the pooled "
-    "difference is not ruled out there",
-    Reconciled.WITHIN_ONLY: "the difference is found within requisitions only: pooling hides it",
-    Reconciled.REVERSED: "differences are found pooled and within requisitions, and they point in opposite directions",
-}
-_CAUTION = {
-    Caution.SMALL_NUMBERS: "a group under 30 or an expected count under 5: the exact test is used",
-    Caution.MORE_THAN_TWO_SD: "more than two standard deviations from the expected number of selections",
-    Caution.NOT_ROBUST: "not robust: one moved selection changes the side of the line or the outcome of the test",
-    Caution.WITHIN_BELOW_LINE: "not below the line pooled, but below it within requisitions",
-    Caution.STRATA_DISAGREE: "requisitions differ in how large the difference is",
-}
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,17 @@ def wrapped(text: str, most: int = 52, lines: int = 2) -> list[str]:
     return [*found[: lines - 1], " ".join(found[lines - 1 :])] if len(found) > lines else found or [""]
 
 
+LINE = 13.0
+"""Height of a further line of a name."""
+
+
+def write_lines(ax: Axes, y: float, lines: Sequence[str], **style: Any) -> float:
+    """Lines of a name, the first at y; how much room those below it take."""
+    for i, text in enumerate(lines):
+        write(ax, y + LINE * i, text, **style)
+    return LINE * (len(lines) - 1)
+
+
 def stacked(first: float, heights: Sequence[float]) -> list[float]:
     """Where each of some rows begins, and where the last one ends."""
     return list(accumulate(heights, initial=first))
@@ -50,7 +61,7 @@ def legend_rows(names: Sequence[str]) -> list[list[tuple[int, float]]]:
     rows: list[list[tuple[int, float]]] = [[]]
     x = 0.0
     for i, name in enumerate(names):
-        width = 16 + 0.62 * SIZE * len(label(name, 30)) + 12
+        width = 16 + 0.62 * SIZE * len(label(name)) + 12
         if rows[-1] and x + width > WIDTH:
             rows.append([])
             x = 0.0
@@ -68,7 +79,7 @@ def legend(ax: Axes, names: Sequence[str], rows: list[list[tuple[int, float]]], 
             ax.plot(
                 [(x + 6) / width], [y - 4], MARKERS[i], color=GROUPS[i], markersize=8, transform=across, clip_on=False
             )
-            ax.text((x + 16) / width, y, label(names[i], 30), transform=across, va="baseline")
+            ax.text((x + 16) / width, y, label(names[i]), transform=across, va="baseline")
 
 
 def upright(ax: Axes, x: float, y: float, colour: str, **style: Any) -> None:

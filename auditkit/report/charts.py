@@ -12,7 +12,19 @@ from typing import Any, NamedTuple
 
 from auditkit.config import Parts
 from auditkit.report import labels, scenario_charts
-from auditkit.report.chart_parts import bare, legend, legend_rows, stacked, stretch, ticks, upright, wrapped, write
+from auditkit.report.chart_parts import (
+    LINE,
+    bare,
+    legend,
+    legend_rows,
+    stacked,
+    stretch,
+    ticks,
+    upright,
+    wrapped,
+    write,
+    write_lines,
+)
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
 from auditkit.report.phrases import Phrases
 from auditkit.report.sentences import cost
@@ -65,6 +77,8 @@ from auditkit.text import (
 MOST_GROUPS = 12
 MOST_MARKED = len(GROUPS)
 """Groups that share a line are told apart by colour and marker: there are not more of those."""
+NAME, HEAD = 34, 46
+"""Characters of a name beside its number, and of a line that has nothing beside it."""
 MOST_POLICIES = 10
 """More than these are left to the tables, and the text says so."""
 
@@ -160,7 +174,8 @@ def funnel(document: Document, attribute: str, number: int) -> Chart | None:
     shares = [bar.share for _, bars in steps for bar in bars if bar.share is not None]
     if not shares:
         return None
-    height = sum(27 + 27 * len(bars) for _, bars in steps)
+    names = {bar.group: wrapped(bar.group, NAME) for _, bars in steps for bar in bars}
+    height = sum(27 + sum(27 + LINE * (len(names[bar.group]) - 1) for bar in bars) for _, bars in steps)
     fig = figure(height)
     ax = axes(fig, 0, height)
     bare(ax, height)
@@ -171,8 +186,8 @@ def funnel(document: Document, attribute: str, number: int) -> Chart | None:
         write(ax, y + 14, label(step[:1].upper() + step[1:]), weight="bold", fontsize=SIZE + 0.5)
         y += 21
         for i, bar in enumerate(bars):
-            write(ax, y + 11, label(bar.group, 30))
             write(ax, y + 11, bar.text, "right", color=MUTED)
+            y += write_lines(ax, y + 11, names[bar.group])
             ax.barh(y + 18, 1, height=6, color=GRID, transform=ax.get_yaxis_transform())
             ax.barh(y + 18, bar.share or 0, height=6, color=GROUPS[i % len(GROUPS)], zorder=2)
             y += 27
@@ -198,7 +213,11 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
     if not ends:
         return None
     right = min(max(1.3, max(x if high is None else high for x, _, high in ends) * 1.05), 2.5)
-    height = sum(26 + 32 * len(rows) for _, rows in steps) + 4
+    titles = [_step_lines(words, table) for table, _ in steps]
+    names = {named(row["group"]): wrapped(named(row["group"]), NAME) for _, rows in steps for row in rows}
+    further = sum(len(below) for *_, below in titles)
+    further += sum(len(names[named(row["group"])]) - 1 for _, rows in steps for row in rows)
+    height = sum(26 + 32 * len(rows) for _, rows in steps) + 4 + LINE * further
     fig = figure(height + 36)
     ax = axes(fig, 0, height, left=4, right=4)
     bare(ax, height)
@@ -206,20 +225,20 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
     ticks(ax, tick_number, 6)
     ax.set_xlabel(labels.IMPACT_AXIS, labelpad=3)
     y, said = 0.0, []
-    for table, rows in steps:
-        step = labels.step_title(words, named(table["step"]), table["kind"])
-        write(ax, y + 14, label(step, 34), weight="bold", fontsize=SIZE + 0.5)
-        write(ax, y + 14, labels.against(label(table["reference"] or labels.REFERENCE, 22)), "right", color=MUTED)
+    for (table, rows), (step, beside, below) in zip(steps, titles):
+        write(ax, y + 14, step, weight="bold", fontsize=SIZE + 0.5)
+        write(ax, y + 14, beside, "right", color=MUTED)
+        y += LINE + write_lines(ax, y + 14 + LINE, below, color=MUTED) if below else 0.0
         y += 20
         for row in rows:
             x, bounds = row["impact_ratio"], row["interval"]
             low, high = _ends(bounds)
-            write(ax, y + 12, label(named(row["group"]), 26))
             text = measured(x, bounds, line)
             if bounds is not None:
                 digits = decimals_of(bounds)
                 text += f" ({interval(bounds, partial(ratio, line=line, decimals=digits))})"
             write(ax, y + 12, text, "right", color=MUTED)
+            y += write_lines(ax, y + 12, names[named(row["group"])])
             upright(ax, 1, y + 22, MUTED)
             if line is not None:
                 upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
@@ -229,8 +248,19 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
             y += 32
         y += 6
         each = [f"{named(row['group'])} {measured(row['impact_ratio'], row['interval'], line)}" for row in rows]
-        said.append(labels.each(step, each))
+        title = labels.step_title(words, named(table["step"]), table["kind"])
+        said.append(labels.each(title, each))
     return chart(fig, f"chart-impact-{number}", labels.impact_title(view.title), " ".join(said))
+
+
+def _step_lines(words: Phrases, table: Part) -> tuple[str, str, list[str]]:
+    """The title of a step, what stands beside it, and what below it: against whom groups are compared."""
+    step = labels.step_title(words, named(table["step"]), table["kind"])
+    against = labels.against(label(table["reference"] or labels.REFERENCE, 90))
+    if len(step) + len(against) <= HEAD:
+        return step, against, []
+    (first, *more) = wrapped(step, HEAD)
+    return first, "", [*more, *wrapped(against, HEAD)]
 
 
 def shortfall(segment: Part, number: int, place: int, words: Phrases) -> Chart | None:
@@ -259,7 +289,7 @@ def shortfall(segment: Part, number: int, place: int, words: Phrases) -> Chart |
     people = words.people(named(segment["attribute"]), named(segment["group"]))
     ax.set_xlabel(labels.shortfall_axis(label(people, 30), label(step, 24)), labelpad=3)
     for i, (name, x) in enumerate(parts):
-        write(ax, 30 * i + 12, label(name, 40))
+        write(ax, 30 * i + 12, label(name, HEAD))
         write(ax, 30 * i + 12, expected(x), "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[0] if i < len(parts) - 1 else FILL, zorder=2)
         upright(ax, 0, 30 * i + 20, MUTED)

@@ -108,7 +108,7 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         odds_ratio=None if within is None else within.odds_ratio,
         bounds=None if within is None else _bounds(within.interval),
         within_p=None if within is None else within.p,
-        reconciled=(row.reconciled or Reconciled.NO_STRATA).text,
+        reconciled=row.reconciled or Reconciled.NO_STRATA,
         shortfall=_float(row.shortfall),
         robust=Caution.NOT_ROBUST not in row.flags,
     )

@@ -40,7 +40,6 @@ from markupsafe import Markup
 
 from auditkit import plugin_manager, text
 from auditkit.config import Parts
-from auditkit.disparity import Caution, GroupStatus, Reconciled
 from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.report import charts, histograms, labels, sentences, view
 from auditkit.report.section import CORE, Section
@@ -204,9 +203,8 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
-        "status_texts": {status.value: status.text for status in GroupStatus},
-        "flag_texts": {flag.value: flag.text for flag in Caution},
-        "reconciled_texts": {word.value: word.text for word in Reconciled},
+        "flag_texts": {flag.value: text for flag, text in sentences.CAUTIONS.items()},
+        "reconciled_texts": {word.value: text for word, text in sentences.RECONCILED.items()},
         "data_uri": partial(data_uri, template_dir),
     }
     return made

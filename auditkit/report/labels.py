@@ -77,7 +77,7 @@ def gain_parts(words: Phrases) -> dict[str, str]:
     return {
         "positions": "openings that the firm left unfilled",
         "cost": f"{words.inspection}s that cost more than they were worth",
-        "quality": f"who was {words.outcome('selected')}",
+        "quality": f"who {words.were(words.step('selected'), singular=True)}",
     }
 
 

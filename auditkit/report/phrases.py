@@ -39,6 +39,16 @@ VERBS: dict[str, tuple[str, str]] = {
     "received callback": ("called back", "callback"),
     "recommended": ("recommended", "recommendation"),
     "assessed": ("assessed", "assessment"),
+    "eingestellt": ("hired", "hiring"),
+    "einstellung": ("hired", "hiring"),
+    "eingeladen": ("invited", "invitation"),
+    "vorstellungsgespräch": ("interviewed", "interview"),
+    "entretien": ("interviewed", "interview"),
+    "embauché": ("hired", "hiring"),
+    "recruté": ("hired", "hiring"),
+    "entrevista": ("interviewed", "interview"),
+    "entrevistado": ("interviewed", "interview"),
+    "contratado": ("hired", "hiring"),
     "tested": ("tested", "test"),
 }
 """Names of steps -> what happened to people, and what their rate is called."""
@@ -150,7 +160,7 @@ class Phrases:
         if label is None:
             return "an unnamed constraint"
         if label == TOGETHER:
-            return "all of these together"
+            return "all constraints together"
         (one, *more) = entry["specs"] or [None]
         return (one and not more and self.spec(str(one))) or str(label)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from auditkit.disparity import Caution, Reconciled
 from auditkit.report import labels
 from auditkit.report.phrases import Phrases
 from auditkit.text import (
@@ -54,6 +55,28 @@ def whole(text: str) -> str:
 
 # Disparity ------------------------------------------------------------------------------------------------------------
 
+RECONCILED = {
+    Reconciled.NO_STRATA: "the data do not allow a comparison within requisitions",
+    Reconciled.NEITHER: "no difference found, neither pooled nor within requisitions",
+    Reconciled.BOTH: "the difference is found pooled and within requisitions",
+    Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
+    "which requisitions people applied to",
+    Reconciled.POOLED_WITHIN_UNCLEAR: "no detectable difference within requisitions, but one as large as the pooled "
+    "difference is not ruled out there",
+    Reconciled.WITHIN_ONLY: "the difference is found within requisitions only: pooling hides it",
+    Reconciled.REVERSED: "differences are found pooled and within requisitions, and they point in opposite directions",
+}
+"""How the pooled result and the one within requisitions go together."""
+
+CAUTIONS = {
+    Caution.SMALL_NUMBERS: "a group under 30 or an expected count under 5: the exact test is used",
+    Caution.MORE_THAN_TWO_SD: "more than two standard deviations from the expected number of selections",
+    Caution.NOT_ROBUST: "not robust: one decision the other way changes the side of the line or the test",
+    Caution.WITHIN_BELOW_LINE: "not below the line pooled, but below it within requisitions",
+    Caution.STRATA_DISAGREE: "requisitions differ in how large the difference is",
+}
+"""What a reader should know beside a status."""
+
 
 def difference(
     words: Phrases,
@@ -88,14 +111,14 @@ def behind_it(
     odds_ratio: float | None,
     bounds: Bounds,
     within_p: float | None,
-    reconciled: str,
+    reconciled: Reconciled,
     shortfall: float | None,
     robust: bool,
 ) -> str:
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known."""
     parts = []
     if odds_ratio is not None:
-        parts.append(f"{reconciled} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
+        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
     if shortfall is not None and shortfall > 0:
         more = f"{heads(shortfall)} more {words.people(attribute, group)}"
         parts.append(f"at the common rate {more} {words.would(step)}")
@@ -136,10 +159,10 @@ NEAR_NOTHING = 0.05
 """Ratios below this would be found only if hardly anybody of the group were taken."""
 
 
-def _some(named: Sequence[str], of: int, kind: str = "") -> str:
+def _some(named: Sequence[str], of: int) -> str:
     """a, b, c and 4 more groups."""
     shown = [*named[:MOST_NAMED]]
-    return listing([*shown, f"{kind}{plural(of - len(shown), 'more group')}"] if of > len(shown) else shown)
+    return listing([*shown, plural(of - len(shown), "more group")] if of > len(shown) else shown)
 
 
 def heads(x: float) -> str:
@@ -307,7 +330,7 @@ def firm_gain(
     on = {
         "positions": "openings left unfilled",
         "cost": f"{words.inspection}s that cost more than they were worth",
-        "quality": f"who was {words.outcome('selected')}",
+        "quality": f"who {words.were(words.step('selected'), singular=True)}",
     }
     by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
     lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
@@ -354,22 +377,24 @@ def acts_like(
     equal = "scores" if priors is None else listing(priors, 3) or "prior information"
     scores = "scores" if priors is None else "expected scores"
     other = words.people(attribute, reference)
-    named = [words.people(attribute, group) for group, *_ in shifts]
-    shown = shifts[:MOST_NAMED]
+    many = len(shifts) > MOST_NAMED
+    largest = sorted(shifts, key=lambda shift: -abs(shift[1]))[:MOST_NAMED] if many else shifts
     each = []
-    for i, (who, (_, x, bounds)) in enumerate(zip(named, shown)):
+    for i, (group, x, bounds) in enumerate(largest):
         than = f" than those of {other}" if i == 0 else ""
-        each.append(f"{'those' if i else scores} of {who} were {shifted(x, bounds, than)}")
-    as_if = f"as if {_some(each, len(shifts), 'the like for ')}"
+        each.append(f"{'those' if i else scores} of {words.people(attribute, group)} were {shifted(x, bounds, than)}")
+    as_if = f"as if {listing(each)}"
     if clear:
         text = f"At equal {equal}, the firm's decisions at “{step}” act {as_if}"
+        text += f"; {plural(len(shifts) - len(each), 'more group')} differ less" if many else ""
         text += "; the intervals of the other groups include 0" if others else ""
         return (
             f"{text}. This describes decisions, not intentions: what was judged and is not in the data is part of it."
         )
-    between = listing([*named, other]) if len(named) <= MOST_NAMED else f"{_some(named, len(named))} and {other}"
+    named = [words.people(attribute, group) for group, *_ in shifts]
+    between = f"{other} and any of {count(len(shifts))} other groups" if many else listing([*named, other])
     text = f"At equal {equal}, no difference between {between} is found at “{step}”"
-    text += f": decisions act {as_if}."
+    text += f": {'the largest are that decisions' if many else 'decisions'} act {as_if}."
     if explained is None:
         return text
     if explained:

@@ -297,16 +297,26 @@ MOST_FINDINGS = 7
 
 
 def leading(document: Document) -> list[Part]:
-    """The findings of the first page: in their order, at most seven, and none of the other kinds crowded out by one."""
+    """The findings of the first page: in their order, at most seven, and neither kinds nor attributes crowded out."""
     told = [f for f in document["findings"] or () if f["kind"] != "notice"]
     room = MOST_FINDINGS
     kinds = list(dict.fromkeys(f["kind"] for f in told))
     kept: list[int] = []
     for i, kind in enumerate(kinds):
-        own = [k for k, f in enumerate(told) if f["kind"] == kind]
+        own = _attributes_first([k for k, f in enumerate(told) if f["kind"] == kind], told)
         later = len(kinds) - i - 1
         kept += own[: max(1, room - len(kept) - later)]
     return [told[k] for k in sorted(kept)[:MOST_FINDINGS]]
+
+
+def _attributes_first(places: list[int], told: Sequence[Part]) -> list[int]:
+    """The first finding on each attribute (crossings apart) before the others."""
+    first: dict[str, int] = {}
+    for k in places:
+        attribute = told[k].get("attribute")
+        if attribute is not None and "+" not in attribute:
+            first.setdefault(attribute, k)
+    return [*first.values(), *(k for k in places if k not in first.values())]
 
 
 def further(document: Document) -> list[Part]:
