@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from auditkit.errors import InputError, Problem
-from auditkit.model.instance import Instance
+from auditkit.model.instance import Instance, LaidOut
 from auditkit.model.layout import Bools, Ints, Kinds, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
@@ -89,7 +89,7 @@ def _paid(layout: Layout, who: Bools) -> tuple[Ints, Kinds, Bools]:
     return of, kinds, meant[kinds.owner] & kinds.selecting
 
 
-class Variant(Instance):
+class Variant(LaidOut):
     """An instance that is known by its layout; its searches are made when they are asked for, which is seldom."""
 
     def __init__(self, layout: Layout, searches: Callable[[], Iterable[Search]]) -> None:
