@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import overload
 
 import numpy as np
@@ -28,7 +28,7 @@ def boxes(
     names: Sequence[str] | None = None,
 ) -> list[Box]:
     """A box for each candidate, named c0, c1, ... if not otherwise; those of one law and group share their arrays."""
-    return _boxes(laws, laws.which, groups, costs, attributes, value_scale, true_value, names)
+    return _boxes(laws, laws.which, groups, costs, attributes, value_scale, true_value, names, {})
 
 
 def _boxes(
@@ -39,10 +39,10 @@ def _boxes(
     attributes: Sequence[Mapping[str, float | str]],
     value_scale: float,
     true_value: TrueValue | None,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | None,
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]],
 ) -> list[Box]:
-    """Boxes of the laws `which`."""
-    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
+    """Boxes of the laws `which`, with arrays by law and group that are `shared`."""
     result = []
     for i, (number, who) in enumerate(zip(which.tolist(), groups)):
         key = number, who.cell
@@ -75,6 +75,7 @@ class BoxSearches(Sequence[Search]):
     attributes: ByKind[Mapping[str, float | str]]
     value_scale: float
     true_value: TrueValue | None
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -96,7 +97,8 @@ class BoxSearches(Sequence[Search]):
     ) -> list[Box]:
         people, costs = [self.people[i] for i in which], self.costs[which]
         numbers = self.laws.which[which]
-        return _boxes(self.laws, numbers, people, costs, attributes, self.value_scale, self.true_value, names)
+        scale, true = self.value_scale, self.true_value
+        return _boxes(self.laws, numbers, people, costs, attributes, scale, true, names, self.shared)
 
     def instance(self) -> Instance:
         """All of them, known by their layout: one box for each law, cost and group."""

@@ -117,7 +117,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class CandidateKinds:
     """Candidates that are alike: states of kind t are `ptr[t]`..`ptr[t + 1]`, its transitions `edge_ptr[t]`.. ."""
 
     ptr: Ints
@@ -145,11 +145,11 @@ class Kinds:
         """The kind that each of the states belongs to."""
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.ptr))
 
-    def take(self, which: Ints) -> Kinds:
+    def take(self, which: Ints) -> CandidateKinds:
         """Some of the kinds, or the same several times."""
         ptr, edge_ptr = (_offsets(np.diff(every)[which]) for every in (self.ptr, self.edge_ptr))
         of_states = {name: getattr(self, name) for name in ("reward", "true_reward", "stage", "terminal", "stop")}
-        return Kinds(
+        return CandidateKinds(
             ptr=ptr,
             edge_ptr=edge_ptr,
             group=self.group[which],
@@ -260,7 +260,7 @@ class Layout:
     candidate_search: Ints
     candidate_group: Ints
     candidate_kind: Ints
-    kinds: Kinds
+    kinds: CandidateKinds
     structure: Structure
     attributes: dict[str, Floats]
     """Numbers that candidates carry, by name: one for each candidate, NaN where absent."""
@@ -550,12 +550,12 @@ def lay_out_alike(
     )
 
 
-def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[Kinds, bool]:
+def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[CandidateKinds, bool]:
     """The kinds of these pieces and groups, and whether any has true rewards."""
     stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     reward, true = _join([p.reward for p in pieces]), _join([p.true_reward for p in pieces])
     known = ~np.isnan(true)
-    kinds = Kinds(
+    kinds = CandidateKinds(
         ptr=_offsets(np.array([len(p.reward) for p in pieces], dtype=np.int64)),
         edge_ptr=_offsets(np.array([len(p.edge_prob) for p in pieces], dtype=np.int64)),
         group=group,
@@ -645,21 +645,12 @@ def _pieces(candidates: Sequence[Candidate]) -> tuple[list[_Piece], Ints]:
     number: dict[tuple[object, ...], int] = {}
     which = np.empty(len(candidates), dtype=np.int64)
     for i, candidate in enumerate(candidates):
-        key = _arrays(candidate)  # equal arrays are nearly always one array
+        key = _numbers(candidate)
         if key not in number:
-            full = _numbers(candidate)
-            if full not in number:
-                number[full] = len(pieces)
-                pieces.append(_chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate))
-            number[key] = number[full]
+            number[key] = len(pieces)
+            pieces.append(_chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate))
         which[i] = number[key]
     return pieces, which
-
-
-def _arrays(candidate: Candidate) -> tuple[object, ...]:
-    if isinstance(candidate, Chain):
-        return (id(candidate.states), candidate.start)
-    return (candidate.cost, id(candidate.values), id(candidate.probs), id(candidate.true_values))
 
 
 def _numbers(candidate: Candidate) -> tuple[object, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance, LaidOut
-from auditkit.model.layout import Bools, Ints, Kinds, Layout
+from auditkit.model.layout import Bools, CandidateKinds, Ints, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
 
@@ -76,7 +76,7 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
 
 
-def _paid(layout: Layout, who: Bools) -> tuple[Ints, Kinds, Bools]:
+def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
     """The kind of every candidate, the kinds, and their states in which one of `who` is selected.
 
     Where kinds have some of them and some others, as departments have, they are split.
