@@ -44,6 +44,7 @@ from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.files import parse_json, read_file, refuse_partial, sha256_of
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
+from auditkit.memory import give_back
 from auditkit.model.documents import check_format, read_instance, read_solution
 from auditkit.report import added, findings
 from auditkit.report import document as documents
@@ -97,13 +98,18 @@ def _audit(data: Data, config: Config, plugins: Plugins, progress: Progress, whe
     progress("reading the data")
     history = read(data, config, plugins, faults.leave_out)
     shown = protect(history, config.report.suppress_below)
+    if not shown.left_out:
+        history = shown.history  # the same rows in another order: one table is enough
+    give_back()
     sections = prepare(plugins.sections, Subject(history, shown, config, when), faults)
     progress("measuring disparities")
     page = measure(shown, config)
     if page is not None:
         page = disparity.with_measures(page, plugins.measures.values(), faults.leave_out)
+    give_back()
     progress("fitting priors")
     fitted, missing = try_to_fit(shown, config, plugins)
+    give_back()
     comparison = compared(fitted, constraints, config, plugins, progress)
     answers = None
     if fitted is not None and config.report.what_if:
@@ -237,6 +243,7 @@ def ask_about(
         shown = protect(read(data, config, plugins), config.report.suppress_below)
         progress("fitting priors")
         fitted, missing = try_to_fit(shown, config, plugins)
+        give_back()
         if fitted is None:
             raise InputError([Problem("", problem.what, problem.fix) for problem in missing])
         return questions(fitted, constraints, plugins, group=group, progress=progress)

@@ -309,13 +309,17 @@ def test_a_piece_is_sent_once(asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(asked.client, "scatter", lambda data: sent.extend(data) or scatter(data))
     instance = many_boxes(3)
     solve(instance, [build("parity")])
-    assert len(sent) == 2 * len(asked._plan(BlockSums(instance.layout, bind([], instance.layout))).pieces)
+    pieces = len(asked._plan(BlockSums(instance.layout, bind([], instance.layout))).pieces)
+    rows = len(sent) - pieces
+    assert (
+        0 < rows <= pieces
+    )  # of one row, pieces whose candidates have the same groups one after another have the same
     solve(instance, [build("parity")])
     solve(many_boxes(3), [build("parity")])  # the same numbers
     assert len(sent) == len({name.rpartition("-")[0] for name in sent})
     before = len(sent)
     solve(instance, [build("parity:on=inspection")])
-    assert len(sent) == before + before // 2  # other rows, the same pieces
+    assert len(sent) == before + rows  # other rows, the same pieces
 
 
 def killing(monkeypatch: pytest.MonkeyPatch, victims: Callable[[DaskEngine], list[int]], when: int = 3) -> list[int]:

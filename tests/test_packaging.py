@@ -37,7 +37,7 @@ HEAVY = {"numba", "pandas", "scipy", "matplotlib", "weasyprint"}
 # package or module (or a few that stand side by side and do not import each other); it may import from the rows above.
 # A new module or folder right under auditkit/ gets a place here.
 LAYERS = """
-    errors text
+    errors text memory
     files display
     hookspecs
     plugin_manager

@@ -41,7 +41,7 @@ import numpy as np
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import RecordedSearch, recorded_search, stages_before_score
 from auditkit.fitting.standing import Standings
-from auditkit.model.layout import Floats, Layout
+from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver import evaluate
 from auditkit.solver.oracle import free_visits
 
@@ -185,11 +185,16 @@ class OwnSearch:
         return float(paid @ visits) - float(problem.paid.sum())
 
 
+def _at(matrix: Floats, rows: Ints) -> Floats:
+    """Some rows of a matrix, without a copy where they are all of them."""
+    return matrix if np.array_equal(rows, np.arange(len(matrix))) else matrix[rows]
+
+
 class _ScoreError:
     """How the laws' error moves expected utilities: by the scores of those selected, by search."""
 
     def __init__(self, fitted: Fitted, standings: Standings) -> None:
-        self.x = standings.matrix[fitted.rows]
+        self.x = _at(standings.matrix, fitted.rows)
         self.scale = float(fitted.settings["value_scale"])
         searches = int(standings.search.max()) + 1
         self.of = standings.search[fitted.rows]
@@ -215,7 +220,7 @@ class Against:
         self._error = None if standings is None else _ScoreError(fitted, standings)
         self._moved, self._worth = np.zeros(len(fitted.rows)), self.own.worth
         if standings is not None and not fitted.settings.get("blind"):
-            expected = standings.matrix[fitted.rows] @ standings.coefficients
+            expected = _at(standings.matrix, fitted.rows) @ standings.coefficients
             self._moved = float(fitted.settings["value_scale"]) * expected - fitted.expected
             self._worth = self.own.moved(self._moved)
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+import numpy as np
+import pandas as pd
 
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People
 from auditkit.model.groups import Groups
-from auditkit.model.layout import Floats
-from auditkit.model.search import Box
+from auditkit.model.instance import Instance, LaidOut
+from auditkit.model.layout import ByKind, Floats, Ints, Numbered, lay_out_alike
+from auditkit.model.search import Box, Search
 
 
 def boxes(
@@ -22,9 +28,23 @@ def boxes(
     names: Sequence[str] | None = None,
 ) -> list[Box]:
     """A box for each candidate, named c0, c1, ... if not otherwise; those of one law and group share their arrays."""
-    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = {}
+    return _boxes(laws, laws.which, groups, costs, attributes, value_scale, true_value, names, {})
+
+
+def _boxes(
+    laws: Laws,
+    which: Ints,
+    groups: Sequence[People],
+    costs: Floats,
+    attributes: Sequence[Mapping[str, float | str]],
+    value_scale: float,
+    true_value: TrueValue | None,
+    names: Sequence[str] | None,
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]],
+) -> list[Box]:
+    """Boxes of the laws `which`, with arrays by law and group that are `shared`."""
     result = []
-    for i, (number, who) in enumerate(zip(laws.which.tolist(), groups)):
+    for i, (number, who) in enumerate(zip(which.tolist(), groups)):
         key = number, who.cell
         if key not in shared:
             scores, probs = laws.law(number)
@@ -38,6 +58,63 @@ def boxes(
             _box(f"c{i}" if names is None else names[i], who.group, float(costs[i]), *shared[key], attributes[i])
         )
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class BoxSearches(Sequence[Search]):
+    """Searches of boxes, each made when it is asked for: a million boxes are 0.3 GB, and nearly all that an audit asks
+    is in their layout."""
+
+    names: Sequence[str]
+    capacity: Ints
+    ptr: Ints
+    """Where the candidates of each search begin."""
+    laws: Laws
+    people: ByKind[People]
+    costs: Floats
+    attributes: ByKind[Mapping[str, float | str]]
+    value_scale: float
+    true_value: TrueValue | None
+    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, number: int) -> Search: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Search, ...]: ...
+    def __getitem__(self, number: int | slice) -> Search | tuple[Search, ...]:
+        if isinstance(number, slice):
+            return tuple(self[i] for i in range(*number.indices(len(self))))
+        place = range(len(self))[number]
+        own = range(int(self.ptr[place]), int(self.ptr[place + 1]))
+        boxes = self._some(np.array(own, dtype=np.int64), self.attributes[own.start : own.stop], Numbered("c", own))
+        return Search(self.names[place], int(self.capacity[place]), boxes)
+
+    def _some(
+        self, which: Ints, attributes: Sequence[Mapping[str, float | str]], names: Sequence[str] | None = None
+    ) -> list[Box]:
+        people, costs = [self.people[i] for i in which], self.costs[which]
+        numbers = self.laws.which[which]
+        scale, true = self.value_scale, self.true_value
+        return _boxes(self.laws, numbers, people, costs, attributes, scale, true, names, self.shared)
+
+    def instance(self) -> Instance:
+        """All of them, known by their layout: one box for each law, cost and group."""
+        cost = pd.factorize(self.costs)[0] * len(self.people.items) + self.people.kind
+        alike, different = pd.factorize(cost * len(self.laws.values) + self.laws.which)  # numbered as they first occur
+        first = np.empty(len(different), dtype=np.int64)
+        first[alike[::-1]] = np.arange(len(alike) - 1, -1, -1)
+        layout = lay_out_alike(
+            self.names,
+            self.capacity,
+            np.diff(self.ptr),
+            Numbered("c", range(int(self.ptr[-1]))),
+            ByKind(tuple(self._some(first, [{}] * len(first))), alike.astype(np.int64)),
+            self.attributes,
+        )
+        return LaidOut(layout, self)
 
 
 def _box(

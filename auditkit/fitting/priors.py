@@ -10,7 +10,9 @@ leave the instance, as they leave all rates, but their scores still teach.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ import pandas as pd
 from auditkit.data.firm_history import History
 from auditkit.errors import InputError, Problem, blaming, nearest
 from auditkit.fitting import chains, searches
-from auditkit.fitting.boxes import boxes
+from auditkit.fitting.boxes import BoxSearches
 from auditkit.fitting.fitted import CannotFit, Fitted, Realised
 from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
 from auditkit.fitting.folds import cross_fit, deal
@@ -30,7 +32,7 @@ from auditkit.fitting.refit import Refit, Training
 from auditkit.fitting.searches import Cost
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Ints
-from auditkit.model.search import Candidate, Search
+from auditkit.model.search import Search
 
 FEWEST = 10
 """Scores without which nothing is fitted."""
@@ -90,15 +92,17 @@ def fit(
     rows, search = _in_layout_order(history, notices)
     laws, people = all_laws.take(rows), searches.people(history, rows)
     positions, capacity_source = searches.capacities(history, rows, search, capacity, notices)
+    starts = np.searchsorted(search, np.arange(len(positions) + 1))
     true_value = _true_value(history, outcome_scale, notices)
     extra = searches.attributes(history, rows)
-    candidates: list[Candidate]
+    terms = [str(name) for name in table["search"].to_numpy()[rows[starts[:-1]]]], positions, starts
     reached: dict[str, Bools] = {}
     results: list[Floats] = []
     inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
     if plan is None:
         costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
-        candidates = [*boxes(laws, people, costs, extra, value_scale, true_value)]
+        boxes = BoxSearches(*terms, laws, people, costs, extra, value_scale, true_value)
+        instance = _limited(history, rows, boxes) if history.units else boxes.instance()
     else:
         own = plan.stages[: plan.own]
         each, cost_source = searches.stage_costs(history, rows, own, plan.shows, cost, notices)
@@ -106,7 +110,9 @@ def fit(
         notices += chains.few_results(plan, results)
         chances = chains.pass_chances(plan, results, features, dealt)[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
-        candidates = [*chains.chains(plan, laws, chances, padded, people, extra, value_scale, true_value)]
+        candidates = chains.chains(plan, laws, chances, padded, people, extra, value_scale, true_value)
+        made = (Search(name, int(k), candidates[a:b]) for name, k, (a, b) in zip(*terms[:2], pairwise(starts)))
+        instance = _limited(history, rows, made)
         reached = {name: searches.stage_reached(history, name)[rows] for name in own}
         costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
         inspected = reached[own[0]]
@@ -144,7 +150,7 @@ def fit(
         "true_value": None if true_value is None else true_value.to_json(),
     }
     return Fitted(
-        instance=_instance(history, rows, search, positions, candidates),
+        instance=instance,
         realised=realised,
         quality=quality,
         rows=rows,
@@ -227,15 +233,14 @@ def _in_layout_order(history: History, notices: list[str]) -> tuple[Ints, Ints]:
     return rows[order], code[order]
 
 
-def _instance(history: History, rows: Ints, search: Ints, capacity: Ints, candidates: list[Candidate]) -> Instance:
-    starts = np.searchsorted(search, np.arange(len(capacity) + 1))
-    names = history.table["search"].to_numpy()[rows[starts[:-1]]]
-    return Instance(
-        tuple(
-            Search(str(name), int(k), tuple(candidates[a:b]), searches.limits(history, rows[a:b], candidates[a:b]))
-            for name, k, a, b in zip(names, capacity, starts, starts[1:])
-        )
-    )
+def _limited(history: History, rows: Ints, made: Iterable[Search]) -> Instance:
+    """The searches, which have the rows one after another, with the limits of their units."""
+    found, last = [], 0
+    for search in made:
+        first, last = last, last + len(search.candidates)
+        limits = searches.limits(history, rows[first:last], search.candidates)
+        found.append(replace(search, limits=tuple(limits)) if limits else search)
+    return Instance(found)
 
 
 def _true_value(history: History, scale: OutcomeScale, notices: list[str]) -> TrueValue | None:

@@ -23,17 +23,21 @@ class RecordedSearch:
     """The best policy for `rewards` on `layout` makes the best of it; it is worth `reward` less what was `paid`."""
 
     layout: Layout
-    reward: Floats
-    """By state, 0 where it is paid already."""
+    """As that of the instance, but what is paid already is 0."""
     paid: Floats
     """By candidate."""
     inspected: Bools
+    out_of_reach: float
+    """What a policy should see of whoever was not inspected."""
+
+    @property
+    def reward(self) -> Floats:
+        return self.layout.reward
 
     @property
     def rewards(self) -> Floats:
-        """What a policy should look at: whoever was not inspected is out of reach."""
         rewards = self.reward.copy()
-        rewards[self.layout.start[~self.inspected]] = -OUT_OF_REACH * (1.0 + self.layout.largest_reward)
+        rewards[self.layout.start[~self.inspected]] = self.out_of_reach
         return rewards
 
 
@@ -47,28 +51,28 @@ def stages_before_score(fitted: Fitted) -> list[str]:
 def recorded_search(fitted: Fitted, through: str | None = None) -> RecordedSearch:
     """The problem that the firm's choices up to the stage `through` leave."""
     layout, realised = fitted.instance.layout, fitted.realised
-    stages = stages_before_score(fitted)
-    reward, changed = layout.reward.copy(), layout
+    kinds, stages = layout.kinds, stages_before_score(fitted)
+    reward, edges = kinds.reward.copy(), kinds.edge_prob.copy()
     if not stages:
         inspected = realised.inspected
-        paid = np.where(inspected, -reward[layout.start], 0.0)
-        reward[layout.start] = 0.0
+        paid = np.where(inspected, -reward[kinds.ptr[:-1]][layout.candidate_kind], 0.0)
+        reward[kinds.ptr[:-1]] = 0.0
     else:
         last = len(stages) - 1 if through is None else stages.index(through)
         inspected = realised.reached[stages[last]]
-        kinds, of_stage, whose = layout.kinds, layout.state_stage, layout.state_candidate
-        paid, edges = np.zeros(len(inspected)), kinds.edge_prob.copy()
-        source = np.repeat(np.arange(len(kinds.reward)), np.diff(kinds.edges.ptr))
+        whose, of_stage, cost = layout.state_candidate, layout.state_stage, -layout.reward
+        paid = np.zeros(len(inspected))
+        source = np.repeat(np.arange(len(reward)), np.diff(kinds.edges.ptr))
         # a state that is no stage and selects nobody is that of those who failed
         failed = (kinds.stage < 0) & ~kinds.selecting
         for number, stage in enumerate(stages[: last + 1]):
             code = layout.stages.index(stage)
             states = np.flatnonzero(of_stage == code)
             there = states[realised.reached[stage][whose[states]]]
-            np.add.at(paid, whose[there], -reward[there])
-            reward[states] = 0.0
+            np.add.at(paid, whose[there], cost[there])
+            reward[kinds.stage == code] = 0.0
             if number < last:
                 leaving = kinds.stage[source] == code
                 edges[leaving] = np.where(failed[kinds.edges.items[leaving]], 0.0, 1.0)
-        changed = replace(layout, kinds=replace(kinds, edge_prob=edges))
-    return RecordedSearch(changed, reward, paid, inspected)
+    changed = replace(layout, kinds=replace(kinds, reward=reward, edge_prob=edges))
+    return RecordedSearch(changed, paid, inspected, -OUT_OF_REACH * (1.0 + layout.largest_reward))

@@ -17,7 +17,7 @@ import pandas as pd
 from auditkit.data.firm_history import ALL, History
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import GROUP, UNKNOWN
-from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.layout import Bools, ByKind, Floats, Ints
 from auditkit.model.limits import Limit
 from auditkit.model.search import LARGEST, Candidate
 
@@ -172,20 +172,20 @@ class People:
     cell: str
 
 
-def people(history: History, rows: Ints) -> list[People]:
+def people(history: History, rows: Ints) -> ByKind[People]:
     """The groups of each row; equal ones are one object."""
     names = history.columns("group")
     if not names:
-        return [People({GROUP: ALL}, ALL)] * len(rows)
+        return ByKind((People({GROUP: ALL}, ALL),), np.zeros(len(rows), dtype=np.int64))
     which, kinds = _kinds([history.table[f"group:{name}"].astype("str") for name in names], rows)
     each = []
     for labels in kinds:
         known = {name: None if label == UNKNOWN else label for name, label in zip(names, labels, strict=True)}
         each.append(People(known, "+".join(labels)))
-    return [each[i] for i in which]
+    return ByKind(tuple(each), which)
 
 
-def attributes(history: History, rows: Ints) -> list[Mapping[str, float | str]]:
+def attributes(history: History, rows: Ints) -> ByKind[Mapping[str, float | str]]:
     """Expenses and segments of each row under the names of their columns; what is not known is left out.
 
     Equal ones are one object, not to be changed: a million candidates have some thousand different ones.
@@ -193,16 +193,16 @@ def attributes(history: History, rows: Ints) -> list[Mapping[str, float | str]]:
     numbers, texts = history.columns("expense"), history.columns("segment")
     columns = {f"expense:{name}": name for name in numbers} | {f"segment:{name}": name for name in texts}
     if not columns:
-        return [{}] * len(rows)
+        return ByKind(({},), np.zeros(len(rows), dtype=np.int64))
     which, kinds = _kinds([history.table[column] for column in columns], rows)
     each = [
         {name: v if isinstance(v, str) else float(v) for name, v in zip(columns.values(), kind) if _is_known(v)}
         for kind in kinds
     ]
-    return [each[i] for i in which]
+    return ByKind(tuple(each), which)
 
 
-def _kinds(columns: Sequence[pd.Series[Any]], rows: Ints) -> tuple[list[int], list[tuple[Any, ...]]]:
+def _kinds(columns: Sequence[pd.Series[Any]], rows: Ints) -> tuple[Ints, list[tuple[Any, ...]]]:
     """The different combinations of some columns in some rows, as they first occur, and the number of each row's."""
     code = np.zeros(len(rows), dtype=np.int64)
     for column in columns:
@@ -210,7 +210,7 @@ def _kinds(columns: Sequence[pd.Series[Any]], rows: Ints) -> tuple[list[int], li
         code = pd.factorize(code * len(values) + own)[0].astype(np.int64)
     first = np.unique(code, return_index=True)[1]
     found = pd.DataFrame({i: column.iloc[rows[first]].to_numpy() for i, column in enumerate(columns)}, dtype=object)
-    return code.tolist(), list(found.itertuples(index=False, name=None))
+    return code, list(found.itertuples(index=False, name=None))
 
 
 def _is_known(value: Any) -> bool:

@@ -6,7 +6,7 @@ built once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -32,7 +32,7 @@ INSTANCE = "auditkit-instance/1"
 class Instance(Shown):
     """Independent searches, solved together because constraints may span them all."""
 
-    searches: tuple[Search, ...]
+    searches: Sequence[Search]
 
     if TYPE_CHECKING:  # what it takes is wider than what it holds
 
@@ -101,8 +101,7 @@ class Instance(Shown):
         return pd.DataFrame(rows, columns=["search", "capacity", "candidate", *names, "cost", "mean_value"])
 
     def __repr__(self) -> str:
-        n = sum(len(search.candidates) for search in self.searches)
-        return f"<Instance: {n:,} candidates in {len(self.searches):,} searches>"
+        return _told(sum(len(search.candidates) for search in self.searches), len(self.searches))
 
     def _facts(self) -> list[str]:
         return [f"positions: {count(int(self.layout.capacity.sum()))}"]
@@ -112,6 +111,20 @@ class Instance(Shown):
         import pandas as pd
 
         return [pd.DataFrame(sizes, columns=["attribute", "group", "candidates"])]
+
+
+class LaidOut(Instance):
+    """An instance that is known by its layout; `searches` may make each search when it is asked for."""
+
+    def __init__(self, layout: Layout, searches: Sequence[Search]) -> None:
+        self.__dict__.update(layout=layout, searches=searches)
+
+    def __repr__(self) -> str:
+        return _told(len(self.layout.candidate_ids), len(self.layout.search_ids))
+
+
+def _told(candidates: int, searches: int) -> str:
+    return f"<Instance: {candidates:,} candidates in {searches:,} searches>"
 
 
 def _document(instance: Instance) -> dict[str, Any]:

@@ -18,7 +18,7 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar, overload
@@ -77,10 +77,11 @@ class Partition:
     sizes: Ints
 
     @staticmethod
-    def of(by: str, labels: Sequence[str]) -> Partition:
-        names = tuple(sorted(set(labels) - {UNKNOWN}))
+    def of(by: str, labels: ByKind[str]) -> Partition:
+        names = tuple(sorted(set(labels.items) - {UNKNOWN}))
         code = {name: i for i, name in enumerate(names)} | {UNKNOWN: -1}
-        return Partition.coded(by, names, np.array([code[label] for label in labels], dtype=np.int64))
+        codes = np.array([code[label] for label in labels.items], dtype=np.int64)
+        return Partition.coded(by, names, codes[labels.kind])
 
     @staticmethod
     def coded(by: str, names: tuple[str, ...], codes: Ints) -> Partition:
@@ -116,7 +117,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class CandidateKinds:
     """Candidates that are alike: states of kind t are `ptr[t]`..`ptr[t + 1]`, its transitions `edge_ptr[t]`.. ."""
 
     ptr: Ints
@@ -144,11 +145,11 @@ class Kinds:
         """The kind that each of the states belongs to."""
         return np.repeat(np.arange(len(self.shapes)), np.diff(self.ptr))
 
-    def take(self, which: Ints) -> Kinds:
+    def take(self, which: Ints) -> CandidateKinds:
         """Some of the kinds, or the same several times."""
         ptr, edge_ptr = (_offsets(np.diff(every)[which]) for every in (self.ptr, self.edge_ptr))
         of_states = {name: getattr(self, name) for name in ("reward", "true_reward", "stage", "terminal", "stop")}
-        return Kinds(
+        return CandidateKinds(
             ptr=ptr,
             edge_ptr=edge_ptr,
             group=self.group[which],
@@ -226,12 +227,31 @@ class Structure:
         return np.array([shape.cyclic for shape in self._each], dtype=np.bool_)
 
 
+@dataclass(frozen=True)
+class Numbered(Sequence[str]):
+    """Names that are a prefix and a number."""
+
+    prefix: str
+    numbers: range
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Numbered: ...
+    def __getitem__(self, place: int | slice) -> str | Numbered:
+        found = self.numbers[place]
+        return f"{self.prefix}{found}" if isinstance(found, int) else Numbered(self.prefix, found)
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """Read `search` as an index of searches, `candidate` of candidates, and so on; `*_ptr` arrays hold offsets."""
 
     search_ids: tuple[str, ...]
-    candidate_ids: tuple[str, ...]
+    candidate_ids: Sequence[str]
     groups: tuple[str, ...]
     stages: tuple[str, ...]
     capacity: Ints
@@ -240,7 +260,7 @@ class Layout:
     candidate_search: Ints
     candidate_group: Ints
     candidate_kind: Ints
-    kinds: Kinds
+    kinds: CandidateKinds
     structure: Structure
     attributes: dict[str, Floats]
     """Numbers that candidates carry, by name: one for each candidate, NaN where absent."""
@@ -473,46 +493,69 @@ class _Piece:
 
 def lay_out(searches: Sequence[Search]) -> Layout:
     """Flatten the searches of an instance. What is alike is laid out once, so many candidates are quick."""
-    candidates = [c for search in searches for c in search.candidates]
-    pieces, which = _pieces(candidates)
-    counts = np.array([len(search.candidates) for search in searches], dtype=np.int64)
-    protected = _protected(candidates)
+    candidates = tuple(c for search in searches for c in search.candidates)
+    each, counts = np.arange(len(candidates)), [len(search.candidates) for search in searches]
+    return lay_out_alike(
+        [search.id for search in searches],
+        [search.capacity for search in searches],
+        counts,
+        tuple(c.id for c in candidates),
+        ByKind(candidates, each),
+        ByKind(tuple(c.attributes for c in candidates), each),
+        Limits.of([search.nest for search in searches], counts),
+    )
+
+
+def lay_out_alike(
+    search_ids: Sequence[str],
+    capacity: Sequence[int] | Ints,
+    counts: Sequence[int] | Ints,
+    candidate_ids: Sequence[str],
+    alike: ByKind[Candidate],
+    attributes: ByKind[Mapping[str, float | str]],
+    limits: Limits | None = None,
+) -> Layout:
+    """The layout of searches with so many candidates each, of whom those that are alike but for their ids and
+    attributes are given once."""
+    pieces, piece = _pieces(alike.items)
+    protected = _protected(alike.items)
     cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
     groups = tuple(sorted(set(cells)))
     group_code = {name: i for i, name in enumerate(groups)}
     group = np.array([group_code[cell] for cell in cells], dtype=np.int64)
     stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
-    alike, kind = np.unique(which * max(len(groups), 1) + group, return_inverse=True)
-    own = [pieces[i] for i in alike // max(len(groups), 1)]
-    kinds, has_true = _kinds(own, alike % max(len(groups), 1), stages)
+    several = max(len(groups), 1)
+    different, number = np.unique(piece * several + group, return_inverse=True)
+    kinds, has_true = _kinds([pieces[i] for i in different // several], different % several, stages)
+    kind, counts = number[alike.kind], np.asarray(counts, dtype=np.int64)
     sizes = np.diff(kinds.ptr)[kind]
     return Layout(
-        search_ids=tuple(search.id for search in searches),
-        candidate_ids=tuple(c.id for c in candidates),
+        search_ids=tuple(search_ids),
+        candidate_ids=candidate_ids,
         groups=groups,
         stages=stages,
-        capacity=np.array([search.capacity for search in searches], dtype=np.int64),
+        capacity=np.array(capacity, dtype=np.int64),
         search_ptr=_offsets(counts),
         candidate_ptr=_offsets(sizes),
         candidate_search=np.repeat(np.arange(len(counts)), counts),
-        candidate_group=group,
+        candidate_group=group[alike.kind],
         candidate_kind=kind,
         kinds=kinds,
         structure=Structure(kinds.shapes, kind, sizes),
-        attributes=_attributes(candidates),
-        protected={name: Partition.of(name, labels) for name, labels in protected.items()},
-        texts=_texts(candidates),
+        attributes={name: numbers[attributes.kind] for name, numbers in _attributes(attributes.items).items()},
+        protected={name: Partition.of(name, ByKind(tuple(own), alike.kind)) for name, own in protected.items()},
+        texts={name: Partition.of(name, ByKind(own, attributes.kind)) for name, own in _texts(attributes.items)},
         has_true_rewards=has_true,
-        limits=Limits.of([search.nest for search in searches], counts.tolist()),
+        limits=limits,
     )
 
 
-def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[Kinds, bool]:
+def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[CandidateKinds, bool]:
     """The kinds of these pieces and groups, and whether any has true rewards."""
     stage_code: dict[str | None, int] = {name: i for i, name in enumerate(stages)} | {None: -1}
     reward, true = _join([p.reward for p in pieces]), _join([p.true_reward for p in pieces])
     known = ~np.isnan(true)
-    kinds = Kinds(
+    kinds = CandidateKinds(
         ptr=_offsets(np.array([len(p.reward) for p in pieces], dtype=np.int64)),
         edge_ptr=_offsets(np.array([len(p.edge_prob) for p in pieces], dtype=np.int64)),
         group=group,
@@ -558,25 +601,25 @@ def _stack(patterns: list[Pattern], sizes: Ints) -> Pattern:
     return Pattern(np.concatenate([*ptr, first_item[-1:]]).astype(np.int64), items)
 
 
-def _attributes(candidates: list[Candidate]) -> dict[str, Floats]:
-    columns: dict[str, Floats] = defaultdict(lambda: np.full(len(candidates), np.nan))
-    for i, candidate in enumerate(candidates):
-        for name, value in candidate.attributes.items():
+def _attributes(carried: Sequence[Mapping[str, float | str]]) -> dict[str, Floats]:
+    columns: dict[str, Floats] = defaultdict(lambda: np.full(len(carried), np.nan))
+    for i, attributes in enumerate(carried):
+        for name, value in attributes.items():
             if not isinstance(value, str):
                 columns[name][i] = value
     return dict(columns)
 
 
-def _texts(candidates: list[Candidate]) -> dict[str, Partition]:
-    names = dict.fromkeys(n for c in candidates for n, value in c.attributes.items() if isinstance(value, str))
-    return {name: Partition.of(name, [_text(c.attributes.get(name)) for c in candidates]) for name in names}
+def _texts(carried: Sequence[Mapping[str, float | str]]) -> list[tuple[str, tuple[str, ...]]]:
+    names = dict.fromkeys(n for attributes in carried for n, value in attributes.items() if isinstance(value, str))
+    return [(name, tuple(_text(attributes.get(name)) for attributes in carried)) for name in names]
 
 
 def _text(value: float | str | None) -> str:
     return value if isinstance(value, str) else UNKNOWN
 
 
-def _protected(candidates: list[Candidate]) -> dict[str, list[str]]:
+def _protected(candidates: Sequence[Candidate]) -> dict[str, list[str]]:
     """The label of every candidate for each protected attribute that any of them has."""
     each = [groups_of(c.group) for c in candidates]
     names = dict.fromkeys(name for groups in each for name in groups)
@@ -596,27 +639,18 @@ def _box_shape(m: int) -> Shape:
     )
 
 
-def _pieces(candidates: list[Candidate]) -> tuple[list[_Piece], Ints]:
+def _pieces(candidates: Sequence[Candidate]) -> tuple[list[_Piece], Ints]:
     """Boxes of the same law and cost, and chains that share their states, are laid out once; and which is whose."""
     pieces: list[_Piece] = []
     number: dict[tuple[object, ...], int] = {}
     which = np.empty(len(candidates), dtype=np.int64)
     for i, candidate in enumerate(candidates):
-        key = _arrays(candidate)  # equal arrays are nearly always one array
+        key = _numbers(candidate)
         if key not in number:
-            full = _numbers(candidate)
-            if full not in number:
-                number[full] = len(pieces)
-                pieces.append(_chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate))
-            number[key] = number[full]
+            number[key] = len(pieces)
+            pieces.append(_chain_piece(candidate) if isinstance(candidate, Chain) else _box_piece(candidate))
         which[i] = number[key]
     return pieces, which
-
-
-def _arrays(candidate: Candidate) -> tuple[object, ...]:
-    if isinstance(candidate, Chain):
-        return (id(candidate.states), candidate.start)
-    return (candidate.cost, id(candidate.values), id(candidate.probs), id(candidate.true_values))
 
 
 def _numbers(candidate: Candidate) -> tuple[object, ...]:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from auditkit.errors import InputError, Problem
-from auditkit.model.instance import Instance
-from auditkit.model.layout import Bools, Ints, Kinds, Layout
+from auditkit.model.instance import Instance, LaidOut
+from auditkit.model.layout import Bools, CandidateKinds, Ints, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
 
@@ -76,7 +76,7 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
 
 
-def _paid(layout: Layout, who: Bools) -> tuple[Ints, Kinds, Bools]:
+def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
     """The kind of every candidate, the kinds, and their states in which one of `who` is selected.
 
     Where kinds have some of them and some others, as departments have, they are split.
@@ -89,7 +89,7 @@ def _paid(layout: Layout, who: Bools) -> tuple[Ints, Kinds, Bools]:
     return of, kinds, meant[kinds.owner] & kinds.selecting
 
 
-class Variant(Instance):
+class Variant(LaidOut):
     """An instance that is known by its layout; its searches are made when they are asked for, which is seldom."""
 
     def __init__(self, layout: Layout, searches: Callable[[], Iterable[Search]]) -> None:

@@ -232,6 +232,8 @@ def occupancy(document: Document, rows: Sequence[Row] = ()) -> Occupancy:
         raise ValueError("two searches have the same id")
     visits = _block_diagonal([block.visits for block in blocks])
     flow = _block_diagonal([block.flow for block in blocks])
+    if not visits.shape[1]:  # nothing can be done, say where nobody may be selected: one variable that does nothing
+        visits, flow = _sparse([], (visits.shape[0], 1)), _sparse([], (flow.shape[0], 1))
     initial = np.concatenate([np.eye(1, block.flow.shape[0]).ravel() for block in blocks])
     rewards = np.array([reward for block in blocks for reward in block.rewards])
 
