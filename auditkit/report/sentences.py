@@ -311,10 +311,10 @@ def acts_like(
     equal = "scores" if priors is None else listing(priors, 3) or "prior information"
     scores = "scores" if priors is None else "expected scores"
     each = [f"of {words.people(attribute, group)} were {shifted(x, bounds)}" for group, x, bounds in shifts]
-    text = f"At equal {equal}, the firm's decisions at “{step}” act as if {scores} {listing(each)} than those of "
-    text += words.people(attribute, reference)
+    acts = f"act as if {scores} {listing(each)} than those of {words.people(attribute, reference)}"
+    text = f"At equal {equal}, the firm's decisions at “{step}” {acts}"
     if not clear:
-        text += "; an interval that includes 0 is no evidence of a shift"
+        text = f"At equal {equal}, no difference is found in the firm's decisions at “{step}”: they {acts}"
     elif others:
         text += "; the intervals of the other groups include 0"
     return f"{text}. This describes decisions, not intentions."
