@@ -50,7 +50,7 @@ def ranges(standing: Floats, member: Floats, taken: Bools, search: Ints) -> list
         slope = np.zeros(len(standing))
         np.add.at(slope, second, weight)
         np.add.at(slope, first, -weight)
-        return End(sign * found.fun, slope)
+        return End(float(np.asarray(found.x)[column]), slope)
 
     ends = [(end(column, 1.0), end(column, -1.0)) for column in range(member.shape[1])]
     if any(isinstance(each, str) for both in ends for each in both):
