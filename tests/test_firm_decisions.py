@@ -29,6 +29,7 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.hidden_information import hidden_information, rival_distance
 from auditkit.fitting.priors import fit
 from auditkit.fitting.score_meaning import score_meanings
+from auditkit.fitting.separated_choices import ranges
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Chain, Search
 from auditkit.model.variants import with_shift
@@ -81,6 +82,43 @@ def test_choices_without_exception_have_no_maximum() -> None:
     stratum = np.repeat(np.arange(20), 10)
     best = np.argsort(np.argsort(-x[:, 0].reshape(20, 10), axis=1), axis=1).ravel() < 3
     assert not Choices(best, stratum).fit(x).converged
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_choices_without_exception_leave_a_range_of_shifts(seed: int) -> None:
+    """Ends by brute force over all pairs, their slopes by moving the standing."""
+    rng = np.random.default_rng(seed)
+    n, groups = 300, 2 + seed % 2
+    search, group, standing = np.arange(n) // 10, rng.integers(0, groups, n), rng.normal(0, 5, n)
+    true = np.array([0.0, -3.0, 1.5])[:groups]
+    place = np.argsort(np.lexsort((-(standing + true[group]), search))) % 10
+    taken = place < 4
+    member = (group[:, None] == np.arange(1, groups)).astype(np.float64)
+
+    def holds(d: Any, at: Any) -> bool:
+        worth = at + member @ np.asarray(d)
+        return all(worth[(search == s) & taken].min() >= worth[(search == s) & ~taken].max() for s in range(30))
+
+    found = ranges(standing, member, taken, search)
+    assert found is not None
+    for column, ends in enumerate(found):
+        assert ends is not None
+        low, high = ends
+        assert low.value <= true[column + 1] <= high.value
+        if groups == 2:
+            assert holds([low.value + 1e-6], standing) and not holds([low.value - 1e-6], standing)
+            assert holds([high.value - 1e-6], standing) and not holds([high.value + 1e-6], standing)
+        move = rng.normal(0, 1e-4, n)
+        again = ranges(standing + move, member, taken, search)
+        assert again is not None and again[column] is not None
+        for end, other in zip(ends, again[column], strict=True):
+            assert other.value - end.value == pytest.approx(end.slope @ move, abs=1e-9)
+    one = int(np.flatnonzero(taken)[0])
+    wrong = taken.copy()
+    wrong[one] = False
+    worst = int(np.argmin(np.where(search == search[one], standing + true[group], np.inf)))
+    wrong[worst] = True
+    assert holds(true[1:], standing) and ranges(standing, member, wrong, search) is None
 
 
 def test_least_squares_and_probit_are_those_of_statsmodels() -> None:
@@ -292,6 +330,24 @@ def test_an_injected_bias_is_recovered_and_none_is_invented() -> None:
         # at equal expected scores those of B, who score 2 lower, are read as if 2 points better
         assert np.mean([s.equal_expectation for s in shifts]) == pytest.approx(bias + 2.0, abs=1.0)
         assert all(s.equal_expectation_interval[1] - s.equal_expectation_interval[0] > 1 for s in shifts)
+
+
+@pytest.mark.parametrize("bias", [0.0, -4.0])
+def test_a_bias_of_one_step_is_found_where_the_highest_scores_are_taken(bias: float) -> None:
+    made = firm(3)
+    table = made.table.copy()
+    seen, score = table["step:seen"].to_numpy(dtype=bool), table["score"].to_numpy(dtype=float)
+    worth = np.where(seen, score + bias * (table["group:Group"] == "B"), -np.inf)
+    best = pd.Series(worth).groupby(table["search"].to_numpy()).rank(ascending=False, method="first").to_numpy() <= 2
+    table["step:hired"] = best & seen
+    data = replace(made, table=table, steps=("seen", "hired"))
+    first, second = revealed(data, standings_of(data), (), 1.0).steps
+    assert first.slope is not None and second.slope is None
+    assert (second.standing, second.searches) == ("score", first.searches)
+    (shift,) = second.shifts
+    assert shift.interval[0] < bias < shift.interval[1]
+    assert shift.interval[1] - shift.interval[0] < 3 and shift.shift == pytest.approx(bias, abs=1.5)
+    assert shift.equal_expectation is None
 
 
 def test_hidden_information_is_found_where_it_is() -> None:

@@ -10,8 +10,11 @@ everybody in g had an expected score that much higher (or lower, if it is negati
 Less what the scores of the group in fact differ by at equal priors, it is the shift at equal expected scores.
 
 The variance of a shift is that of the choices, by the delta method, plus what the error of the standing adds:
-J Cov(b) J' with J = d shift / d b, from one Newton step of the logit (`standing` has b). Decisions are described, not
-intentions: what was judged and is not in the data is part of the shift, and so are differences that a firm may weigh.
+J Cov(b) J' with J = d shift / d b, from one Newton step of the logit (`standing` has b). Where choices follow standing
+and group without exception, the interval is the range of shifts that describe them (`separated_choices`).
+
+Decisions are described, not intentions: what was judged and is not in the data is part of the shift, and so are
+differences that a firm may weigh.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from auditkit.compare.intervals import around
 from auditkit.compare.parts import SELECTION
 from auditkit.constraints.base import Rows
 from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
+from auditkit.fitting.separated_choices import ranges
 from auditkit.fitting.standing import Standings
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats
@@ -83,7 +87,8 @@ class RevealedStep:
     standing: str
     searches: int
     """Those that took some and left some."""
-    slope: float
+    slope: float | None
+    """None where decisions follow standing and groups without exception: intervals are the range of such shifts."""
     shifts: tuple[RevealedShift, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -203,51 +208,96 @@ def _step(
     member = np.column_stack([labels[name][rows] == g for name, g in columns]).astype(np.float64)
     x = np.column_stack([base / unit, member])
     logit = choices.fit(x)
-    if not logit.converged:
-        return "what was known and the group tell without exception who was taken"
     beta, error = float(logit.coefficients[0]), float(np.sqrt(logit.covariance[0, 0]))
-    if beta < CLEAR * error:
+    estimates: list[_Estimate | None]
+    if not logit.converged:
+        prior = np.where(standings.prior, standings.matrix[rows], 0.0)
+        known_ends = ranges(base, member, taken[rows], standings.search[rows])
+        if known_ends is None or not any(known_ends):
+            return "what was known and the group tell without exception who was taken"
+        estimates = [
+            None if ends is None else _Estimate(ends[0].value, ends[1].value, 0.0, *(end.slope @ prior for end in ends))
+            for ends in known_ends
+        ]
+    elif beta < CLEAR * error:
         return "what was known says too little about who was taken"
-    carried = None if scores is not None else _carried(choices, x, logit, standings, rows, unit)
+    else:
+        carried = _carried(choices, x, logit, standings, rows, unit) if scores is None else None
+        estimates = [_of_logit(logit, j, unit, carried) for j in range(1, x.shape[1])]
     reach = float(t.ppf((1 + level) / 2, choices.strata - 1))
     shifts = []
-    for j, (name, g) in enumerate(columns, start=1):
+    for (name, g), estimate in zip(columns, estimates, strict=True):
         if g == UNKNOWN:
             continue
-        shift = unit * float(logit.coefficients[j]) / beta
-        slope = np.zeros(x.shape[1])
-        slope[j], slope[0] = unit / beta, -shift / beta
-        own = float(slope @ logit.covariance @ slope)
-        spread = own if carried is None else own + _spread(slope @ carried, standings)
-        sd = float(np.sqrt(spread))
-        told, bounds = None, None
-        if carried is not None:
+        if estimate is None:
+            left_out.append(f"{step}: what was known and {name}: {g} tell without exception who was taken")
+            continue
+        bounds, told, equal_bounds = estimate.interval(reach, standings if scores is None else None), None, None
+        if scores is None:
             effect = np.zeros(len(standings.coefficients))
             for group, sign in ((g, 1.0), (shown[name][0], -1.0)):
                 if (name, group) in standings.effects:
                     effect[standings.effects[name, group]] = sign
-            told = shift - float(effect @ standings.coefficients)
-            wide = float(np.sqrt(own + _spread(slope @ carried - effect, standings)))
-            bounds = (told - reach * wide, told + reach * wide)
+            less = estimate.less(effect, standings)
+            told, equal_bounds = less.shift, less.interval(reach, standings)
         shifts.append(
             RevealedShift(
                 attribute=name,
                 group=g,
                 reference=shown[name][0],
-                shift=shift,
-                standard_error=sd,
-                interval=(shift - reach * sd, shift + reach * sd),
+                shift=estimate.shift,
+                standard_error=(bounds[1] - bounds[0]) / (2 * reach),
+                interval=bounds,
                 equal_expectation=told,
-                equal_expectation_interval=bounds,
+                equal_expectation_interval=equal_bounds,
             )
         )
     return RevealedStep(
         step=step,
         standing="priors" if scores is None else "score",
         searches=choices.strata,
-        slope=beta / unit,
+        slope=beta / unit if logit.converged else None,
         shifts=tuple(shifts),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimate:
+    """A shift between `low` and `high`, which move with b by `low_moves` and `high_moves`; `own` is the variance of
+    the choices."""
+
+    low: float
+    high: float
+    own: float
+    low_moves: Floats
+    high_moves: Floats
+
+    @property
+    def shift(self) -> float:
+        return (self.low + self.high) / 2
+
+    def interval(self, reach: float, standings: Standings | None) -> Bounds:
+        """With the error of the standings, if they have one."""
+        carried = [
+            0.0 if standings is None else float(moves @ standings.covariance @ moves)
+            for moves in (self.low_moves, self.high_moves)
+        ]
+        below, above = (reach * float(np.sqrt(self.own + each)) for each in carried)
+        return self.low - below, self.high + above
+
+    def less(self, effect: Floats, standings: Standings) -> _Estimate:
+        """Less what scores differ by, effect . b."""
+        by = float(effect @ standings.coefficients)
+        return _Estimate(self.low - by, self.high - by, self.own, self.low_moves - effect, self.high_moves - effect)
+
+
+def _of_logit(logit: ConditionalLogit, j: int, unit: float, carried: Floats | None) -> _Estimate:
+    beta = float(logit.coefficients[0])
+    shift = unit * float(logit.coefficients[j]) / beta
+    slope = np.zeros(len(logit.coefficients))
+    slope[j], slope[0] = unit / beta, -shift / beta
+    moves = np.zeros(1) if carried is None else slope @ carried
+    return _Estimate(shift, shift, float(slope @ logit.covariance @ slope), moves, moves)
 
 
 def _compared(
@@ -296,10 +346,6 @@ def _carried(
             ends.append(choices.likelihood(other, logit.coefficients)[1])
         found[:, c] = logit.covariance @ (ends[0] - ends[1]) / (2 * step)
     return found
-
-
-def _spread(slope: Floats, standings: Standings) -> float:
-    return float(slope @ standings.covariance @ slope)
 
 
 def needed_shifts(

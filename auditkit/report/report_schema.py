@@ -459,7 +459,7 @@ class RevealedStepModel(_Part):
     step: str
     standing: Literal["priors", "score"]
     searches: int = Field(description="that took some and left some")
-    slope: float
+    slope: float | None = Field(description="null where decisions follow standing and groups without exception")
     shifts: list[RevealedShiftModel]
 
 

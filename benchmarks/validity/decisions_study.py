@@ -151,7 +151,10 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
         "of the gain was widened and the errors of the test were changed to the jackknife. The others were run once, "
         "afterwards. Since then only the degrees of freedom of the test were changed, because of `six groups, gap` "
         "with other seeds (see the next section), and all was run anew. Scenarios have the same candidates at the same "
-        "seed, so that these shares are 20 draws and not 20 of each; the next section has more, each with its own.",
+        "seed, so that these shares are 20 draws and not 20 of each; the next section has more, each with its own. "
+        "With the seeds 8000 to 8044 the interval of the gain held 0.91 of 45 in `stages, bias -3`, where it held 0.85 "
+        "of 20 here, and 1.00 of 15 in `stages, gap`: of searches in stages it leaves out what is not known of the "
+        "chances of passing, and the gain is low by some 4 %, because these are shrunk.",
     ]
     return "\n".join(lines)
 
