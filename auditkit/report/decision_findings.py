@@ -85,14 +85,15 @@ def _explained(step: RevealedStep, shifts: Sequence[RevealedShift], odds: OddsRa
 
     A shift times the slope is a log odds ratio at equal standing. If the standing explained nothing, it would be at
     least as large as that in the rates; so where its interval leaves that one out, the standing explains a part.
+    Without a slope the decisions follow the standing without exception, and no shift at all describes them.
     """
     told = []
     for shift in shifts:
         for sign, pair in ((1, (shift.group, shift.reference)), (-1, (shift.reference, shift.group))):
             ratio = odds.get((shift.attribute, step.step, *pair))
             if ratio is not None:
-                low, high = (step.slope * end for end in shift.interval)
-                told.append(not low <= sign * math.log(ratio) <= high)
+                low, high = shift.interval
+                told.append(step.slope is None or not low <= sign * math.log(ratio) / step.slope <= high)
     return all(told) if told else None
 
 
