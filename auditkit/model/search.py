@@ -30,7 +30,7 @@ from auditkit.text import exact
 SUM_TOLERANCE = 1e-9
 """How far the probabilities of a state may be from summing to 1 before they are refused."""
 
-MOST_STEPS = 1e6
+MOST_STEPS = 1_000_000
 """Steps of a chain on average; what rounding leaves of a chain that hardly ever ends is not its law."""
 
 
@@ -171,9 +171,7 @@ class Chain:
             what = "never ends: no terminal state and no dead end can be reached from it"
             return [Problem(f"states.{name}", what) for name in endless]
         return [
-            Problem(
-                f"states.{name}", f"ends after {steps:.0e} steps on average, and at most {MOST_STEPS:.0e} are followed"
-            )
+            Problem(f"states.{name}", f"takes more than {MOST_STEPS:,} steps on average to end, which is not followed")
             for name, steps in _expected_steps(cyclic).items()
             if not 0 < steps <= MOST_STEPS
         ]

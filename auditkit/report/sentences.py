@@ -287,19 +287,21 @@ def prices(
 
 
 def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None, of: str = "") -> str:
-    """0.03 % (with 95 % confidence at most 0.15 %), or 0.08 % (95 % interval 0.02 to 0.15 %); `of` says of what."""
+    """At most 0.15 % (95 % confidence; measured 0.03 %), or 0.02 to 0.15 % (95 % interval; measured 0.08 %).
+
+    The interval comes first, because a price measured is one draw of many (docs/validity.md); `of` says of what.
+    """
     if share is None:
         return amount(loss)
     digits = share_decimals(share, bounds)
-    text = f"{percent(share, digits)} {of}".rstrip()
+    text = percent(share, digits)
     if bounds is None or bounds[0] is None or bounds[1] is None:
-        return text
-    named = "" if level is None else percent(level, 0)
+        return f"{text} {of}".rstrip()
+    ends, kind = interval(bounds, lambda x: percent(x, digits)), "interval"
     if not bounds[0]:
-        sure = f"with {named} confidence at most" if named else "at most"
-        return f"{text} ({sure} {percent(bounds[1], digits)})"
-    ends = interval(bounds, lambda x: percent(x, digits))
-    return f"{text} ({f'{named} interval {ends}' if named else ends})"
+        ends, kind = f"at most {percent(bounds[1], digits)}", "confidence"
+    sure = "" if level is None else f"{percent(level, 0)} {kind}; "
+    return f"{ends}{of and f' {of}'} ({sure}measured {text})"
 
 
 def share_decimals(share: float, bounds: Bounds) -> int:
