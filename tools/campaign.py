@@ -60,6 +60,14 @@ MENDED = (
     ("names in units and CI texts", "quoted; the installed command is started", "test_untrusted_code"),
     ("numbers that overflow, true as a number", "refused in words", "test_extreme_numbers"),
     ("a wrong optimum would have been reported", "every solution is checked first", "test_extreme_numbers"),
+    ("sparse files: gigabytes of holes were read", "refused by what they take up on the disk", "test_small_files"),
+    ("a URL in the wrong place showed its password", "no problem quotes one", "test_scheduled_history"),
+    ("a forged report had verify send the data to its engine", "verify computes here", "test_pipeline"),
+    ("forged legal texts; settings that suit a result", "compared; choices are listed", "test_pipeline"),
+    ("documents that programs read differently: keys twice, text as a number", "refused", "test_pipeline"),
+    ("another document beside the report inside a PDF", "refused", "test_pipeline"),
+    ("links in a theme led to any file", "they lead nowhere", "test_untrusted_code"),
+    ("a chain that hardly ever ends was exit code 3", "refused in words", "test_extreme_numbers"),
 )
 
 
@@ -195,6 +203,49 @@ def solutions(folder: Path, limits: Limits) -> Result:
         (folder / "solution.json").write_bytes(content)
         _judge(result, answered("verify", str(folder / "solution.json"), str(instance)), content)
     return result
+
+
+def reports(folder: Path, limits: Limits) -> Result:
+    """Any value of a report's document replaced by one of another kind, or left out; made again only once."""
+    from unittest import mock
+
+    from auditkit import pipeline, plugin_manager
+    from auditkit.config import check
+    from auditkit.errors import InputError
+
+    result = Result("reports with a value of another kind, or without one, to `verify`")
+    data, plugins = save(folder / "people.csv", rows(searches=6, each=7)), plugin_manager.load(())
+    again = pipeline.audit(data, check({"fit": {"points": 6}, "report": {"replicates": 2}}), plugins)
+    text = pipeline.text_of(again)
+    kinds: dict[tuple[str, ...], list[tuple[Any, ...]]] = {}
+    for path in paths(json.loads(text)):
+        kinds.setdefault(tuple(key for key in path if isinstance(key, str)), []).append(path)
+    for _ in until(limits.seconds):
+        document = owner = json.loads(text)
+        *parents, key = limits.rng.choice(kinds[limits.rng.choice(list(kinds))])
+        for parent in parents:
+            owner = owner[parent]
+        owner[key] = json.loads(limits.rng.choice(ODD_JSON).replace(b"1e400", b"1e300").replace(b"NaN", b"7"))
+        if limits.rng.random() < 0.2:
+            del owner[key]
+        fault = None
+        with mock.patch.object(pipeline, "audit", lambda *_, **__: again):
+            try:
+                pipeline.verify_report(document, data, plugins)
+            except InputError:
+                pass
+            except Exception as error:
+                fault = f"{type(error).__name__}: {error}"
+        _judge(result, fault, f"{(*parents, key)}".encode())
+    return result
+
+
+def paths(value: Any, before: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of a document, those inside others too."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*before, key)
+        if isinstance(item, dict | list):
+            yield from paths(item, (*before, key))
 
 
 def specs(folder: Path, limits: Limits) -> Result:
@@ -560,6 +611,7 @@ ATTACKS: dict[str, Callable[[Path, Limits], Result]] = {
     "files": files,
     "instances": instances,
     "solutions": solutions,
+    "reports": reports,
     "specs": specs,
     "settings": settings,
     "killed-reports": killed_reports,
