@@ -15,13 +15,16 @@ import pytest
 
 from auditkit.cli import DEFECT
 from auditkit.constraints import make_constraints
+from auditkit.constraints.binding import make
 from auditkit.model.documents import read_instance
+from auditkit.model.instance import Instance
+from auditkit.model.search import Box, Search
 from auditkit.plugin_manager import shipped
-from auditkit.solver import methods
+from auditkit.solver import methods, solve
 from auditkit.solver.policy import Outcome
 from auditkit.solver.self_check import SelfCheckError, require_sound
 from support import ROOT
-from support.audit_helpers import HEADER, rows, save
+from support.audit_helpers import HEADER, plugins, rows, save
 
 QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 5\nformats = ['json']\n"
 
@@ -160,3 +163,15 @@ def test_rows_that_no_double_can_meet_are_refused_in_words(auditkit: Any, tmp_pa
     (tmp_path / "wide.json").write_text(json.dumps(document))
     shown = auditkit("solve", tmp_path / "wide.json")
     assert shown.code == 2 and "too far apart" in shown.err and "selected: X = 2 Y" in shown.err
+
+
+def test_a_quota_of_everybody_is_met_though_a_policy_breaks_it_with_a_tiny_chance() -> None:
+    """HiGHS would take entries of 2e-10 for 0: together they are 8e-6 people."""
+    searches = [
+        Search(f"s{i}", 1, [Box("m", "M", 0.0, [20.0, 1000.0], [1 - 4e-8, 4e-8]), Box("w", "W", 0.0, [10.0], [1.0])])
+        for i in range(200)
+    ]
+    found = solve(Instance(searches), [make(plugins().constraints, {"type": "quota", "group": "W", "share": 1.0})])
+    assert found.constrained is not None
+    assert abs(found.constrained.slacks[0]) < 1e-9
+    assert found.constrained.utility == pytest.approx(2000.0, rel=1e-12)

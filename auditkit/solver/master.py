@@ -32,6 +32,7 @@ OPTIONS: dict[str, Any] = {
     "threads": 1,
     "presolve": "off",
     "primal_feasibility_tolerance": 1e-10,
+    "small_matrix_value": 1e-12,  # a policy that breaks a row with a tiny chance does not meet it
     "dual_feasibility_tolerance": 1e-10,
 }
 WARM: dict[str, Any] = {"presolve": "off", "solver": "choose", "simplex_strategy": 4}  # primal

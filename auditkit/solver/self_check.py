@@ -74,9 +74,7 @@ def _of_optimum(free: Outcome, best: Optimum) -> Iterator[str]:
         yield f"the value {best.utility} exceeds its bound {best.bound}"
     if best.utility > free.utility + TOLERANCE * size:
         yield f"the value {best.utility} exceeds {free.utility}, that without constraints"
-    # a row that asks for nothing at all of somebody has no terms left at the optimum: its size is what it was without
-    sizes = np.maximum(best.sizes, best.rows.sizes(free.visits))
-    for row, slack, terms in zip(best.rows.rows, best.slacks, sizes, strict=True):
+    for row, slack, terms in zip(best.rows.rows, best.slacks, best.sizes, strict=True):
         wrong = abs(slack) if row.sense == "==" else -slack
         if wrong > TOLERANCE * (1 + terms):
             yield f"{row.label} is missed by {wrong}"
