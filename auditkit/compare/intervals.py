@@ -133,7 +133,7 @@ def intervals(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptio
     try:
         replicates = iter(_replicates(fitted, served, options))
     except InputError as error:
-        reason = f"the priors cannot be fitted to resampled searches ({error})"
+        reason = f"the priors cannot be fitted to resampled searches ({error.problems[0].what})"
         return [NoInterval("refitting-fails", reason)] * len(problems)
     return [
         _interval(problem.optimum, contributions(problem.optimum, parts), next(replicates), options)
