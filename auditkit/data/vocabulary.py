@@ -136,7 +136,8 @@ NAMES: dict[str, tuple[tuple[str, ...], ...]] = {
         "ausbildung, bildungsabschluss, abschluss, note cv, score cv, annees d experience, experience annees, "
         "niveau d etudes, formation, diplome, puntuacion cv, anos de experiencia, experiencia, nivel de estudios, "
         "formacion, ai score, ai match score, tool score, fit score, candidate match score, screening assessment, "
-        "education niveau, total years of experience, relevant experience, certifications",
+        "education niveau, total years of experience, relevant experience, certifications, "
+        "cv points, resume points",
     ),
     "cost": _tiers(
         "cost per interview, interview cost, cost, inspection cost, fee, interview fee, kosten, interviewkosten, "

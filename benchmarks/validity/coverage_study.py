@@ -56,15 +56,15 @@ _scenarios = [
     Scenario("six groups, null", SIX, searches=60),
     Scenario("two attributes, gap", BOTH, _both, searches=60, constraints=_by_both),
     Scenario("two attributes, null", BOTH, searches=60, constraints=_by_both),
-    Scenario("20 searches, gap", shifts={"F": -3.0}, searches=20),
+    Scenario("20 searches, gap", shifts={"F": -3.0}, searches=20, looked_at=True),
     Scenario("20 searches, null", searches=20),
     Scenario("200 searches, gap", shifts={"F": -3.0}, searches=200),
     Scenario("200 searches, mild", shifts={"F": -1.5}, searches=200),
     Scenario("200 searches, null", searches=200),
-    Scenario("stages, gap", shifts={"F": -3.0}, staged=True, inspects=10),
+    Scenario("stages, gap", shifts={"F": -3.0}, staged=True, inspects=10, looked_at=True),
     Scenario("stages, null", staged=True, inspects=10, looked_at=True),
     Scenario("ratings, gap", shifts={"F": -3.0}, rating=4.0),
-    Scenario("normal laws, gap", shifts={"F": -3.0}, fitter="normal"),
+    Scenario("normal laws, gap", shifts={"F": -3.0}, fitter="normal", looked_at=True),
     Scenario("biased firm, gap", shifts={"F": -3.0}, bias={"F": -3.0}),
     Scenario("impact ratio, gap", shifts={"F": -3.0}, constraints=("impact-ratio",)),
     Scenario("fitter of a plugin, gap", shifts={"F": -3.0}, fitter="least squares"),
@@ -179,15 +179,18 @@ FOOT = r"""
 \* looked at while a method was chosen, with other seeds. Replicates without shrinkage were chosen with the seeds 100 to
 109 of `gap`, `mild`, `null`, `20 searches, gap`, `normal laws, gap`, `four groups` (both) and `stages, gap`, and
 because of misses among the seeds 0 to 59 of these. The table has the seeds 7000, 7001, ... of each scenario, with
-candidates of its own; they were run once, and nothing was changed afterwards. `a small group` (6 % of the candidates),
+candidates of its own; they were run once, and the method was not changed afterwards. `a small group` (6 % of them),
 `dear inspections, large searches` and those with `60 drawn` are new, and were seen for the first time in this table. In
-the latter, replicates draw and price 60 of the searches, as those of large firms do.
+the latter, replicates draw and price 60 of the searches, as those of large firms do. All were run to nine data sets;
+then eight were taken to 30 (the five that had been below 0.92 in an earlier study, `ratings`, `stages, gap` and
+`a small group`), and the others as far as there was time.
 """
 
 
 WHY = """
-A plain regression's own interval of the difference between groups misses it about as often: in an earlier study of
-`gap` in 6 of 45 data sets.
+A share of 0.90 among 30 has a standard error of 0.055. In `normal laws, gap` all that miss the population's price are
+too high: data sets whose scores show a larger difference than the true one. With replicates that shrink the share was
+0.90 of 60 there (seeds 0 to 59): this fitter hardly shrinks, so that nothing was to be gained.
 """
 
 SHIFTS = """
