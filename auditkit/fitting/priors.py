@@ -115,6 +115,7 @@ def fit(
         np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
         rows,
         people,
+        extra,
         costs if plan is None else padded,
         value_scale,
     )

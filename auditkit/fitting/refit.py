@@ -7,7 +7,7 @@ train once more: those of plugins serve like the others. Weights for who was ins
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,8 @@ class Refit:
     """Of each row of the table: its search, numbered in the order of names, whatever the order of the rows."""
     rows: Ints
     people: Sequence[People]
+    attributes: Sequence[Mapping[str, float | str]]
+    """Limits, expenses and segments that constraints name are found by them."""
     costs: Floats
     """Of the inspection, or (candidates, stages)."""
     value_scale: float
@@ -59,8 +61,7 @@ class Refit:
         """The candidates if search s had occurred times[s] times: other laws, and other chances of passing stages."""
         t = self.training
         laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, times[self.search]).take(self.rows)
-        nothing: list[dict[str, float | str]] = [{}] * len(self.rows)
         if t.plan is None:
-            return [*boxes(laws, self.people, self.costs, nothing, self.value_scale, None)]
+            return [*boxes(laws, self.people, self.costs, self.attributes, self.value_scale, None)]
         chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, times[self.search])[self.rows]
-        return [*chains.chains(t.plan, laws, chances, self.costs, self.people, nothing, self.value_scale, None)]
+        return [*chains.chains(t.plan, laws, chances, self.costs, self.people, self.attributes, self.value_scale, None)]
