@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 
-from auditkit import fit
+from auditkit import audit, fit
 from auditkit.constraints.binding import bind
 from auditkit.data.load import load
 from auditkit.errors import InputError
@@ -365,6 +365,17 @@ def test_limits_of_the_settings_reach_the_report(auditkit: Any, tmp_path: Path) 
     page = (tmp_path / "people.audit.html").read_text()
     assert "Faculty: Arts" in page
     assert auditkit("verify", tmp_path / "people.audit.json", tmp_path / "people.csv").code == 0
+
+
+@pytest.mark.parametrize("constraint", ["parity", "parity:within=Faculty"])
+def test_prices_under_limits_have_intervals(tmp_path: Path, constraint: str) -> None:
+    """Priors are fitted again to resampled searches, whose candidates must be found by their units and segments."""
+    _people(np.random.default_rng(4)).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "audit.toml").write_text(
+        "[fit]\npoints = 6\n[report]\nreplicates = 2\nwhat_if = false\n[limits]\nFaculty = {Arts = 1}\n"
+    )
+    found = audit(tmp_path / "people.csv", constraints=[constraint], config=tmp_path / "audit.toml")
+    assert found.document["constrained"][0]["price_of_fairness"]["interval"] is not None
 
 
 @pytest.mark.parametrize(
