@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from auditkit.report import sentences as say
@@ -28,19 +28,18 @@ def of_decisions(
     words: Phrases,
     names: Mapping[str, str],
     losses: Mapping[str, tuple[float, float]],
-    differing: Collection[object],
     odds: OddsRatios,
 ) -> list[Finding]:
     """The firm's search beside the best, what its decisions act like, hidden information, and what scores say.
 
-    `names` are the phrases of the constraints by their labels, `losses` the intervals of their prices; `differing` are
-    the attributes of which a disparity is told, so that what decisions act like matters there even where it is not
-    clear; `odds` are those of `findings.odds_ratios`.
+    `names` are the phrases of the constraints by their labels, `losses` the intervals of their prices. `odds` are those
+    of `findings.odds_ratios`: where a difference is found, what decisions act like matters even if it is not clear.
     """
+    differing = {(attribute, step) for attribute, step, *_ in odds}
     told = [finding("firm", "firm-gain", _gain(found.search, words))]
     for step in found.revealed.steps:
         for text, about, clear in _acts_like(step, history.columns("prior"), words, odds):
-            kind = "firm" if clear or about["attribute"] in differing else "notice"
+            kind = "firm" if clear or (about["attribute"], step.step) in differing else "notice"
             told.append(finding(kind, "acts-like", text, step=step.step, **about))
     if found.revealed.left_out:
         told.append(finding("notice", "revealed-left-out", say.revealed_left_out(found.revealed.left_out)))

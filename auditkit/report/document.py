@@ -122,7 +122,7 @@ def _findings(parts: ReportParts) -> list[dict[str, Any]]:
             if isinstance(entry.interval, PriceInterval)
         }
         odds = {} if parts.disparities is None else findings.odds_ratios(parts.disparities)
-        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, differing, odds)
+        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, odds)
     if parts.fitted is None:
         found += findings.without_fit(parts.missing)
     found += findings.of_data(parts.history, parts.shown)
