@@ -71,6 +71,7 @@ def firm_decisions(
     scale = float(fitted.settings["value_scale"])
     if priced is None:
         priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
+    segment = history.segments[0] if history.segments else None
     tests: tuple[HiddenInformation, ...] = ()
     if known is not None:
         tests = hidden_information(known, groups, scores, threshold=threshold)
@@ -81,12 +82,13 @@ def firm_decisions(
         prices=hidden_prices(fitted, entries, tests),
         scores=score_meanings(
             groups,
-            table[f"segment:{history.segments[0]}"].astype("str").to_numpy() if history.segments else None,
+            None if segment is None else table[f"segment:{segment}"].astype("str").to_numpy(),
             search,
             scores,
             known.values if known is not None and known.tells else None,
             outcomes,
             hired(table),
+            within=segment,
             threshold=threshold,
             level=level,
         ),

@@ -1,7 +1,7 @@
 """What scores say of different groups: outcomes given scores, and scores given priors.
 
-Two regressions for each protected attribute, both within job families, errors clustered by search. With s the
-predictor, s* its mean, and r the reference (the largest group),
+Two regressions for each protected attribute, both within the values of a segment (job families, say), errors clustered
+by search. With s the predictor, s* its mean, and r the reference (the largest group),
 
     y = family + b s + sum_{g != r} 1(g) (level_g + slope_g (s - s*)) + error
 
@@ -73,9 +73,15 @@ class ScoreMeanings:
     tables: tuple[ScoreMeaning, ...]
     left_out: tuple[str, ...]
     """In words: what could not be said, and why."""
+    within: str | None
+    """The segment within whose values people are compared."""
 
     def to_json(self) -> dict[str, Any]:
-        return {"tables": [table.to_json() for table in self.tables], "left_out": list(self.left_out)}
+        return {
+            "within": self.within,
+            "tables": [table.to_json() for table in self.tables],
+            "left_out": list(self.left_out),
+        }
 
 
 def score_meanings(
@@ -87,10 +93,14 @@ def score_meanings(
     outcomes: Floats | None,
     hired: Bools,
     *,
+    within: str | None = None,
     threshold: int = 0,
     level: float = 0.95,
 ) -> ScoreMeanings:
-    """Both regressions for every attribute; arrays have one entry per application, NaN where a number is missing."""
+    """Both regressions for every attribute; arrays have one entry per application, NaN where a number is missing.
+
+    `within` is the name of the segment of which `family` has the values.
+    """
     tables: list[ScoreMeaning] = []
     left_out: list[str] = []
     fewest = max(FEWEST, threshold)
@@ -111,7 +121,7 @@ def score_meanings(
                 left_out.append(f"{predicts} on {_of(predicts)} by {attribute}: {found}")
             else:
                 tables.append(found)
-    return ScoreMeanings(tuple(tables), tuple(left_out))
+    return ScoreMeanings(tuple(tables), tuple(left_out), within)
 
 
 def _of(predicts: str) -> str:

@@ -141,6 +141,7 @@ def _scores(found: FirmDecisions, words: Phrases) -> Iterator[Finding]:
             words,
             attribute=table.attribute,
             outcome=table.predicts == "outcome",
+            within=found.scores.within,
             groups=[(row.group, row.level, row.level_interval) for row in clear],
             reference=table.reference,
         )

@@ -500,7 +500,7 @@ class ScoreDifferenceModel(_Part):
 
 
 class ScoreMeaningModel(_Part):
-    """One regression within job families: of outcomes on scores, or of scores on priors."""
+    """One regression: of outcomes on scores, or of scores on priors."""
 
     attribute: str
     predicts: Literal["outcome", "score"]
@@ -514,6 +514,7 @@ class ScoreMeaningModel(_Part):
 class ScoresModel(_Part):
     """What scores say of different groups."""
 
+    within: str | None = Field(default=None, description="the segment within whose values people are compared")
     tables: list[ScoreMeaningModel]
     left_out: list[str]
 

@@ -437,6 +437,7 @@ def score_level(
     *,
     attribute: str,
     outcome: bool,
+    within: str | None,
     groups: Sequence[tuple[str, float, tuple[float, float]]],
     reference: str,
 ) -> str:
@@ -448,7 +449,8 @@ def score_level(
         f"{that if i else what} of {words.people(attribute, group)} {was} {shifted(x, bounds, '' if i else than)}"
         for i, (group, x, bounds) in enumerate(groups)
     ]
-    return whole(f"At equal {given}, within job families, {listing(each)}")
+    where = "" if within is None else f"within each {spaced(within)}, "
+    return whole(f"At equal {given}, {where}{listing(each)}")
 
 
 def scores_left_out(reasons: Sequence[str]) -> str:
