@@ -311,9 +311,7 @@ def test_a_piece_is_sent_once(asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
     solve(instance, [build("parity")])
     pieces = len(asked._plan(BlockSums(instance.layout, bind([], instance.layout))).pieces)
     rows = len(sent) - pieces
-    assert (
-        0 < rows <= pieces
-    )  # of one row, pieces whose candidates have the same groups one after another have the same
+    assert 0 < rows <= pieces  # pieces whose candidates have the same groups in the same order share what a row says
     solve(instance, [build("parity")])
     solve(many_boxes(3), [build("parity")])  # the same numbers
     assert len(sent) == len({name.rpartition("-")[0] for name in sent})
