@@ -4,8 +4,8 @@
 | --- | --- |
 | indices | state elimination, largest index first (MATH section 2), for every kind of chain |
 | running minimum | passed on along the transitions, by linear solves on the states that do not lower it |
-| who is ahead | a segment tree of truncated polynomials over the candidates, one leaf left out at a time; a set with
-a limit is one leaf of the tree of the set around it |
+| who is ahead | the law of the count of the others, built up candidate by candidate for all thresholds of a search at
+once; a set with a limit counts as one more candidate of the set around it |
 
 Sums are formed in the order in which they are written in the formulas, so that two indices which the solver finds
 equal are equal here too.
@@ -21,15 +21,13 @@ from typing import Any
 import numpy as np
 
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Layout
+from auditkit.model.layout import Floats, Ints, Layout
 
 TIE_TOLERANCE = 1e-9
 """Part of what a policy with ties means: of the size of a level's rewards, closer indices are tied."""
 
-CERTAINLY_NONE = [1.0]
-
-SHORT = 16
-"""Products of polynomials up to this size are formed term by term: numpy would take longer to be called."""
+AT_ONCE = 1_000_000
+"""Chances of being ahead, one for each threshold and candidate, that are held at a time."""
 
 Vector = tuple[float, ...]
 Index = dict[int, Vector]
@@ -254,17 +252,15 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> li
     events.sort(reverse=True)  # no two are of the same candidate and state
     zero = (0.0,) * len(events[0][0]) if events else ()
     chance: list[dict[int, float]] = [{} for _ in numbers]
-    ahead = [0.0] * len(numbers)
+    between = []
     for y, minus_c, minus_u, mass in events:
         c, u = -minus_c, -minus_u
-        if y <= zero:
-            chance[c][u] = 0.0
-        elif y[0] == math.inf:
-            chance[c][u] = 1.0
-        else:
-            chance[c][u] = sets.room_without(c)
-            ahead[c] = min(1.0, ahead[c] + mass)
-            sets.set(c, ahead[c])
+        chance[c][u] = 1.0 if y[0] == math.inf else 0.0
+        if zero < y and y[0] != math.inf:
+            between.append((c, u, mass))
+    rooms = sets.rooms([c for c, _, _ in between], [mass for _, _, mass in between])
+    for (c, u, _), room in zip(between, rooms, strict=True):
+        chance[c][u] = room
     visits = [[0.0] * chain.size for chain, _, _ in numbers]
     for own, shares, (_, _, path) in zip(visits, chance, numbers, strict=True):
         for (s, u), mass in path.items():
@@ -273,84 +269,63 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> li
 
 
 class _Sets:
-    """The search and the limited sets inside it, each with a tree whose leaves are its candidates and inner sets."""
+    """The search (set 0) and the limited sets inside it, which are nested or disjoint."""
 
     def __init__(self, layout: Layout, search: int) -> None:
         c0, c1 = int(layout.search_ptr[search]), int(layout.search_ptr[search + 1])
-        capacity, around, inner = [int(layout.capacity[search])], [-1], [0] * (c1 - c0)
+        self.capacity, self.around, innermost = [int(layout.capacity[search])], [-1], np.zeros(c1 - c0, dtype=np.int64)
         if layout.limits is not None:
             first, last = layout.limits.ptr[search], layout.limits.ptr[search + 1]
-            capacity += layout.limits.capacity[first:last].tolist()
-            around += layout.limits.parent[first:last].tolist()
-            inner = layout.limits.innermost[c0:c1].tolist()
-        sizes = [0] * len(capacity)
-        self.place: list[tuple[int, int]] = []  # of every candidate, then of every set: the set around it, and its leaf
-        for j in [*inner, *around[1:]]:
-            self.place.append((j, sizes[j]))
-            sizes[j] += 1
-        self.first_set = c1 - c0 - 1  # where set 1 would be, less one
-        self.trees = [_Tree(n, k) for n, k in zip(sizes, capacity, strict=True)]
+            self.capacity += layout.limits.capacity[first:last].tolist()
+            self.around += layout.limits.parent[first:last].tolist()
+            innermost = layout.limits.innermost[c0:c1]
+        sets = range(len(self.capacity))
+        self.members = [np.flatnonzero(innermost == j).tolist() for j in sets]
+        self.inner = [[i for i in sets if self.around[i] == j] for j in sets]
+        outward = [self._outward(j) for j in sets]
+        self.inside_out = sorted(sets, key=lambda j: -len(outward[j]))
+        self.within = np.array([[j in outward[i] for i in innermost] for j in sets])
+        """Of each set: which candidates are in it."""
 
-    def set(self, c: int, p: float) -> None:
-        law = [1.0 - p, p]
-        while True:
-            j, leaf = self.place[c]
-            self.trees[j].set(leaf, law)
-            if j == 0:
-                return
-            law, c = self.trees[j].law(), self.first_set + j
+    def _outward(self, j: int) -> list[int]:
+        return [] if j < 0 else [j, *self._outward(self.around[j])]
 
-    def room_without(self, c: int) -> float:
-        """P(every set around c counts fewer than its capacity of the others ahead)."""
-        law = [1.0]
-        while True:
-            j, leaf = self.place[c]
-            law = self.trees[j].others(leaf, law)
-            if j == 0:
-                return sum(law)
-            c = self.first_set + j
+    def rooms(self, who: list[int], mass: list[float]) -> list[float]:
+        """P(every set around c counts fewer than its capacity of the others ahead), at each of some events.
 
+        Event e is of candidate who[e], who after it is ahead with mass[e] more chance than before.
+        """
+        candidates, found = self.within.shape[1], []
+        ahead = np.zeros(candidates)
+        step = max(1, AT_ONCE // max(1, candidates))
+        for first in range(0, len(who), step):
+            own = np.array(who[first : first + step])
+            each = np.arange(len(own))
+            chances = np.zeros((len(own) + 1, candidates))
+            chances[0], chances[each + 1, own] = ahead, mass[first : first + step]
+            chances = np.minimum(np.cumsum(chances, axis=0), 1.0)
+            ahead, chances = chances[-1], chances[:-1].copy()
+            chances[each, own] = 0.0
+            found += self._room(own, chances).tolist()
+        return found
 
-class _Tree:
-    """Products of polynomials, the laws of independent counts, truncated at z^(k-1): of all of them, or all but one."""
-
-    def __init__(self, n: int, k: int) -> None:
-        self.k = k
-        self.width = 1 << max(0, (n - 1).bit_length())
-        self.nodes = [CERTAINLY_NONE] * (2 * self.width)
-
-    def _product(self, a: list[float], b: list[float]) -> list[float]:
-        if a == CERTAINLY_NONE or b == CERTAINLY_NONE:  # most of them, early on: nobody is ahead
-            return b if a == CERTAINLY_NONE else a
-        if self.k <= 1:
-            return [a[0] * b[0]] if a and b else []
-        if self.k == 2 and len(a) == len(b) == 2:
-            return [a[0] * b[0], a[0] * b[1] + a[1] * b[0]]
-        size = min(len(a) + len(b) - 1, self.k)
-        if len(a) * len(b) > SHORT:
-            return [float(x) for x in np.convolve(a, b)[:size]]
-        product = [0.0] * size
-        for i, x in enumerate(a):
-            for j, y in enumerate(b[: size - i], i):
-                product[j] += x * y
-        return product
-
-    def set(self, leaf: int, law: list[float]) -> None:
-        i = self.width + leaf
-        self.nodes[i] = law[: max(self.k, 1)]
-        while i > 1:
-            i //= 2
-            self.nodes[i] = self._product(self.nodes[2 * i], self.nodes[2 * i + 1])
-
-    def law(self) -> list[float]:
-        """Of the count of all, cut off at k."""
-        below = self.nodes[1][: self.k]
-        return [*below, *[0.0] * (self.k - len(below)), max(0.0, 1.0 - sum(below))]
-
-    def others(self, leaf: int, law: list[float]) -> list[float]:
-        """Product with the laws of all leaves but one, as far as it is below k."""
-        i = self.width + leaf
-        while i > 1:
-            law = self._product(law, self.nodes[i ^ 1])
-            i //= 2
-        return law[: self.k]
+    def _room(self, own: Ints, chances: Floats) -> Floats:
+        """The same, from the chance of every candidate to be ahead at each event; an own one is not counted."""
+        laws: dict[int, Floats] = {}
+        for j in self.inside_out:
+            k = self.capacity[j]
+            below = np.zeros((len(own), k))
+            below[:, :1] = 1.0
+            for c in self.members[j]:
+                p, before = chances[:, c, None], below
+                if not p.any():
+                    continue
+                below = before * (1.0 - p)
+                below[:, 1:] += before[:, :-1] * p
+            for i in self.inner[j]:
+                before, below = below, np.zeros((len(own), k))
+                for count, p in enumerate(laws[i].T[:k]):
+                    below[:, count:] += before[:, : k - count] * p[:, None]
+            full = np.where(self.within[j, own], 0.0, np.maximum(0.0, 1.0 - below.sum(axis=1)))
+            laws[j] = np.column_stack([below, full])
+        return np.asarray(laws[0][:, :-1].sum(axis=1))
