@@ -69,7 +69,10 @@ class Events(NamedTuple):
 
 @njit(**OPTIONS)
 def box_indices(first, last, type_ptr, prob, reward, tol, index):
-    """Indices of the states of the types first..last-1: `kernels.forward_indices` for a start and its values."""
+    """Indices of the states of the types first..last-1: `kernels.forward_indices` for a start and its values.
+
+    Rows are copied number by number: numba compiles the assignment of a slice for seconds.
+    """
     levels = reward.shape[1]
     zero, top, y = np.zeros(levels), np.empty(levels), np.empty(levels)
     for t in range(first, last):
@@ -77,7 +80,8 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
         ascending = np.empty(end - start, np.int64)
         filled = 0
         for s in range(end - 1, start, -1):
-            index[s] = reward[s]
+            for d in range(levels):
+                index[s, d] = reward[s, d]
             low, high = 0, filled
             if filled and compare(index[ascending[filled - 1]], index[s], tol) <= 0:
                 low = filled
@@ -91,7 +95,8 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
                 ascending[i] = ascending[i - 1]
             ascending[low] = s
             filled += 1
-        top[:] = reward[start]
+        for d in range(levels):
+            top[d] = reward[start, d]
         sign = compare(top, zero, tol)
         if sign > 0:
             index[start] = np.inf
@@ -110,7 +115,8 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
                 if compare(index[u], y, tol) <= 0:
                     break
             elif sign == 0:
-                y[:] = index[u]
+                for d in range(levels):
+                    y[d] = index[u, d]
             for d in range(levels):
                 top[d] += w * index[u, d]
             below += w

@@ -87,7 +87,8 @@ def begin(n, owner):
     stay = np.zeros(depth, np.int64)
     active = np.empty((depth, n), np.int64)
     stamp = np.zeros(n + 1, np.int64)
-    active[0] = np.arange(n)
+    for c in range(n):
+        active[0, c] = c
     spans[1, 1] = len(owner)
     stay[1] = split(0, len(owner), 1, n, owner, active, stamp)
     return spans, stay, active, stamp
