@@ -4,21 +4,24 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs study bench bench-scale validity fuzz reliability lock sbom install-locked clean
+.PHONY: help demo exports test quick times kernels lint types docs study bench bench-scale validity unusual fuzz reliability lock sbom install-locked clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
 	@echo "make test    set up with everything the tests need, then lint, types and all tests"
+	@echo "make quick   the quick tests: under 90 s      make times   measure again which tests are slow"
 	@echo "make lint    ruff: rules and formatting      make types   mypy"
 	@echo "make docs    the documentation as pages to read in build/docs, and the parts of it that the program writes"
 	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
 	@echo "make bench   the benchmarks, as ratios within one run"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
-	@echo "make fuzz    attack it for a few minutes: mutated files, kills, many audits at once"
+	@echo "make unusual  306 unusual problems against an independent linear program"
+	@echo "make fuzz    attack it for some minutes: fresh random examples, mutated files, kills, many audits at once"
 	@echo "make reliability   the same, and docs/reliability.md from it"
 	@echo "make sbom    the SBOM (CycloneDX) and the licences of all dependencies"
 	@echo "make install-locked   install exactly what the lock holds, every file checked by its hash"
@@ -33,10 +36,21 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "Open demo/hiring.audit.html in a browser. The same numbers for programs: demo/hiring.audit.json"
 
+# mypy and the compiler share the two cores; then neither worker compiles the kernels a second time.
 test: $(VENV)/.installed-test
 	@bash .ci/system-packages $(BIN)/python
-	@$(MAKE) --no-print-directory lint types
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 2 types kernels
+	$(PYTEST) $(PYTEST_ARGS)
+
+quick: $(VENV)/.installed-test
+	$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
+
+times: $(VENV)/.installed-test
+	$(PYTEST) --record-times
+
+kernels: $(VENV)/.installed-test
+	$(BIN)/python -P tests/support/compile_kernels.py
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -52,7 +66,8 @@ docs: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/run_notebooks.py
 	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs build/docs
-	@echo "Open build/docs/README.html in a browser."
+	$(BIN)/sphinx-build -q -b man docs build/man
+	@echo "Open build/docs/README.html in a browser, or: man build/man/auditkit.1"
 
 # The budget table needs more instances than the rest for the third digit. Finished instances are kept in build/study.
 study: $(VENV)/.installed-test
@@ -79,7 +94,11 @@ lock:
 	rm -rf build/lock
 	@echo "Now: make test, read the difference, and commit requirements.lock."
 
+unusual: $(VENV)/.installed-test
+	UNUSUAL=306 $(BIN)/python -m pytest -q tests/test_unusual.py
+
 fuzz: $(VENV)/.installed-test
+	$(PYTEST) -m hypothesis --hypothesis-profile fresh $(PYTEST_ARGS)
 	$(BIN)/python tools/campaign.py --seconds 20
 
 reliability: $(VENV)/.installed-test
@@ -119,3 +138,6 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip, venv' || { \
 	  echo "'$(PYTHON)' cannot make environments. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
+
+exports: ## read every export with a known truth; the table goes into docs/data.md
+	.venv/bin/python tools/read_exports.py --write

@@ -10,19 +10,29 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from auditkit.api import audit, check, fit, read, solve, verify, whatif
+    from auditkit.api import alternatives, audit, check, fit, read, solve, sweep, verify, whatif
     from auditkit.constraints import (
+        AmountAtMost,
         Constraint,
+        Description,
+        GroupConstraint,
         Measure,
+        Other,
         OutcomeConstraint,
         Parameter,
+        RateGap,
+        RatioAtLeast,
         Row,
+        Scope,
+        ShareAtLeast,
         WelfareConstraint,
-        group_code,
+        Words,
+        group_members,
         group_rates,
     )
     from auditkit.data import Checked, History
     from auditkit.data.reader import Reader
+    from auditkit.data.vocabulary import WordList
     from auditkit.disparity.measure import DisparityMeasure, Numbers
     from auditkit.errors import InputError
     from auditkit.fitting.fitted import Fitted
@@ -33,8 +43,13 @@ if TYPE_CHECKING:
     from auditkit.model.limits import Limit
     from auditkit.model.search import Box, Chain, Search, State
     from auditkit.report.audit import Audit
+    from auditkit.report.exporter import CannotExport, Exporter, ReportPages
+    from auditkit.report.profile import DatedFact, Profile
+    from auditkit.report.schema import Report
     from auditkit.report.section import Section
-    from auditkit.scenarios import Answers
+    from auditkit.report.what_if import WhatIf
+    from auditkit.rules.find import Alternatives
+    from auditkit.rules.rule import Dimension, KnownBefore, Ranking, Rule
     from auditkit.scheduled.alert import Alert, AlertError, Channel
     from auditkit.solver import Solution
     from auditkit.verification import Verified
@@ -43,12 +58,13 @@ __version__ = "0.1.0"
 """The one place where the version is written; pyproject.toml reads it from here."""
 
 _HOMES = {
-    "auditkit.api": ("read", "check", "fit", "solve", "audit", "whatif", "verify"),
+    "auditkit.api": ("read", "check", "fit", "solve", "sweep", "audit", "whatif", "alternatives", "verify"),
     "auditkit.data": ("History", "Checked"),
     "auditkit.fitting.fitted": ("Fitted",),
     "auditkit.solver": ("Solution",),
     "auditkit.report.audit": ("Audit",),
-    "auditkit.scenarios": ("Answers",),
+    "auditkit.rules.find": ("Alternatives",),
+    "auditkit.rules.rule": ("Rule", "Ranking", "KnownBefore", "Dimension"),
     "auditkit.verification": ("Verified",),
     "auditkit.model.instance": ("Instance",),
     "auditkit.model.limits": ("Limit",),
@@ -59,17 +75,31 @@ _HOMES = {
     "auditkit.constraints": (
         "Constraint",
         "OutcomeConstraint",
+        "GroupConstraint",
         "WelfareConstraint",
         "Row",
         "Measure",
         "Parameter",
-        "group_code",
+        "RateGap",
+        "RatioAtLeast",
+        "ShareAtLeast",
+        "AmountAtMost",
+        "Other",
+        "Description",
+        "Words",
+        "Scope",
+        "group_members",
         "group_rates",
     ),
     "auditkit.fitting.fitter": ("Fitter", "ScoreModel", "Laws", "quantise"),
     "auditkit.data.reader": ("Reader",),
+    "auditkit.data.vocabulary": ("WordList",),
     "auditkit.disparity.measure": ("DisparityMeasure", "Numbers"),
+    "auditkit.report.exporter": ("Exporter", "ReportPages", "CannotExport"),
+    "auditkit.report.profile": ("Profile", "DatedFact"),
+    "auditkit.report.schema": ("Report",),
     "auditkit.report.section": ("Section",),
+    "auditkit.report.what_if": ("WhatIf",),
     "auditkit.scheduled.alert": ("Channel", "Alert", "AlertError"),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
@@ -80,15 +110,18 @@ __all__ = [
     "check",
     "fit",
     "solve",
+    "sweep",
     "audit",
     "whatif",
+    "alternatives",
     "verify",
     "History",
     "Checked",
     "Fitted",
     "Solution",
     "Audit",
-    "Answers",
+    "WhatIf",
+    "Alternatives",
     "Verified",
     # instances
     "Instance",
@@ -102,22 +135,42 @@ __all__ = [
     "hookimpl",
     "Constraint",
     "OutcomeConstraint",
+    "GroupConstraint",
     "WelfareConstraint",
     "Row",
     "Measure",
     "Parameter",
+    "RateGap",
+    "RatioAtLeast",
+    "ShareAtLeast",
+    "AmountAtMost",
+    "Other",
+    "Description",
+    "Words",
+    "Scope",
     "Layout",
     "Floats",
-    "group_code",
+    "group_members",
     "group_rates",
     "Fitter",
     "ScoreModel",
     "Laws",
     "quantise",
     "Reader",
+    "WordList",
     "DisparityMeasure",
     "Numbers",
+    "Report",
     "Section",
+    "Exporter",
+    "ReportPages",
+    "Profile",
+    "DatedFact",
+    "CannotExport",
+    "Rule",
+    "Ranking",
+    "KnownBefore",
+    "Dimension",
     "Channel",
     "Alert",
     "AlertError",

@@ -14,6 +14,7 @@ command line's message. Nothing is printed and no file is written unless a metho
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,22 +23,28 @@ from typing import TYPE_CHECKING, Any, overload
 
 from auditkit import pipeline, plugin_manager
 from auditkit.config import Config, choose
-from auditkit.constraints import spec
+from auditkit.constraints import bind, spec
 from auditkit.constraints.base import Constraint
 from auditkit.data import Checked, History, source
+from auditkit.data.availability_file import read_availability
 from auditkit.errors import InputError, Problem
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.documents import read_instance
-from auditkit.model.instance import Instance
+from auditkit.model.instance import Instance, LaidOut
 from auditkit.report.audit import Audit
-from auditkit.scenarios import Answers
+from auditkit.report.what_if import WhatIf
+from auditkit.rules.find import Alternatives
+from auditkit.scenarios.frontier import frontier
 from auditkit.solver import Solution
 from auditkit.solver import solve as solve_instance
 from auditkit.solver.g_rdip import Settings
 from auditkit.solver.start_engine import LOCAL, running
-from auditkit.verification import Verified
+from auditkit.verification import Verified, check_solution
+from auditkit.verification.verify_files import verify_files
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from auditkit.data.read_file import Tabular
     from auditkit.plugin_manager import Plugins
 
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
     Cost = float | Mapping[str, float]
     Stated = str | Mapping[str, Any] | Constraint
     Folders = str | Path | Iterable[str | Path]
+    Available = str | Path | Sequence[Mapping[str, Any]]
 
 
 def read(
@@ -91,6 +99,7 @@ def fit(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    sheet: str | None = None,
     query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
@@ -120,15 +129,19 @@ def solve(
     Constraints of an instance file come before those given here. `settings` are those of g-rdip.
     """
     plugins = _plugins(plugins_dir)
-    sha256 = None
+    sha256 = rows = None
     named: list[dict[str, Any]] = []
     if isinstance(instance, str | Path):
         instance, named, sha256 = read_instance(Path(instance))
     elif isinstance(instance, Fitted):
-        instance = instance.instance
+        rows, instance = instance.rows, instance.instance
+    if not isinstance(instance, Instance):
+        raise InputError(f"solve takes an Instance, what fit returned, or a path, not {type(instance).__name__}")
+    for line in () if isinstance(instance, LaidOut) else instance.warnings:
+        warnings.warn(line, stacklevel=2)
     made = pipeline.constraints_of([*named, *(_keys(constraints) or ())], plugins) or []
     with running(engine, plugins.tell):
-        return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256)
+        return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256, rows=rows)
 
 
 def audit(
@@ -138,6 +151,7 @@ def audit(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    sheet: str | None = None,
     query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
@@ -145,13 +159,16 @@ def audit(
     blind: bool | None = None,
     engine: str | None = None,
     parts: str | None = None,
+    profile: str | None = None,
+    availability: Available | None = None,
     template_dir: str | Path | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Audit:
     """What `auditkit report` does, but for the files: `save_html`, `save_pdf` and `save_json` write them.
 
-    Without constraints: parity, impact-ratio and a quota. `parts` (summary, body or all) is what they hold.
+    Without constraints: parity, impact-ratio and a quota. `parts` (summary, body or all) is what they hold, `profile`
+    the rules of a place, `availability` the shares of groups in a pool outside the firm: a CSV, or its rows.
     Everything else that audit.toml can say goes into `config`.
     """
     _not_read_yet(data, map)
@@ -167,6 +184,7 @@ def whatif(
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
+    sheet: str | None = None,
     query: str | None = None,
     value_scale: float | None = None,
     fitter: str | None = None,
@@ -175,23 +193,90 @@ def whatif(
     engine: str | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
-) -> Answers:
+) -> WhatIf:
     """What stricter constraints, biased scores, more positions and more budget would do."""
     _not_read_yet(data, map)
     chosen = _settings(locals())
     return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group)
 
 
+def alternatives(
+    data: Data | History,
+    *,
+    attributes: Sequence[str] | None = None,
+    on: str = "selection",
+    map: Roles | None = None,
+    cost: Cost | None = None,
+    capacity: int | None = None,
+    sheet: str | None = None,
+    query: str | None = None,
+    value_scale: float | None = None,
+    fitter: str | None = None,
+    propensity: bool | None = None,
+    engine: str | None = None,
+    config: str | Path | Config | None = None,
+    plugins_dir: Folders = (),
+) -> Alternatives:
+    """Rules that never look at the group and bring rates closer together: certified bounds, simple rules, their gains.
+
+    `attributes` are those asked about (default: those with a difference), `on` is selection or inspection.
+    """
+    _not_read_yet(data, map)
+    chosen = _settings(locals())
+    return pipeline.find_rules(_place(data, chosen), chosen, _plugins(plugins_dir), attributes, on)
+
+
+def sweep(
+    instance: Instance | Fitted,
+    constraint: Stated,
+    others: Stated | Sequence[Stated] = (),
+    *,
+    plugins_dir: Folders = (),
+    **grid: Sequence[float],
+) -> pd.DataFrame:
+    """The optimum for each value of one number of a constraint: `sweep(fitted, "parity", tolerance=[0, 0.05, 0.1])`.
+
+    One row a value, with the utility, what is lost and kept, unfilled positions and the certificate's gap.
+    """
+    if len(grid) != 1:
+        raise InputError(f"sweep takes the values of one number of a constraint, not {len(grid)}: tolerance=[0, 0.1]")
+    ((parameter, values),) = grid.items()
+    plugins = _plugins(plugins_dir)
+    made, *rest = pipeline.constraints_of([*(_keys(constraint) or ()), *(_keys(others) or ())], plugins) or []
+    one = instance.instance if isinstance(instance, Fitted) else instance
+    return frontier(one, made, rest, parameter=parameter, values=list(values)).to_frame()
+
+
 def verify(
-    claimed: str | Path, subject: str | Path, *, query: str | None = None, plugins_dir: Folders = ()
+    claimed: str | Path | Solution,
+    subject: str | Path | Instance | Fitted,
+    *,
+    query: str | None = None,
+    plugins_dir: Folders = (),
 ) -> Verified:
-    """Check a solution file against its instance file, or a report against its data, by other algorithms."""
-    return pipeline.verify_files(Path(claimed), _place(subject, Config(query=query)), _plugins(plugins_dir))
+    """Check a solution against its instance, or a report against its data, by other algorithms.
+
+    Both are files, or both are objects: a `Solution`, and the `Instance` or what `fit` returned.
+    """
+    if isinstance(claimed, Solution) or not isinstance(subject, str | Path):
+        instance = subject.instance if isinstance(subject, Fitted) else subject
+        if not isinstance(claimed, Solution) or not isinstance(instance, Instance):
+            given = f"{type(claimed).__name__} and {type(subject).__name__}"
+            raise InputError(f"verify takes a Solution and its Instance (or what fit returned), not {given}")
+        rows = bind(claimed.constraints, instance.layout)
+        document = json.loads(json.dumps(claimed.to_json()))
+        return Verified(tuple(check_solution(document, instance.layout, rows, claimed.sha256 or "")))
+    if not isinstance(claimed, str | Path):
+        raise InputError(f"verify takes a Solution or a path, not {type(claimed).__name__}")
+    return verify_files(Path(claimed), _place(subject, Config(query=query)), _plugins(plugins_dir))
 
 
 def _settings(arguments: Mapping[str, Any]) -> Config:
     """The settings of `config`, with the options among the arguments of a function laid over them."""
-    return choose(arguments["config"], {**arguments, "constraints": _keys(arguments.get("constraints"))})
+    options = {**arguments, "constraints": _keys(arguments.get("constraints"))}
+    if isinstance(available := options.get("availability"), str | Path):
+        options["availability"] = read_availability(Path(available))
+    return choose(arguments["config"], options)
 
 
 @overload

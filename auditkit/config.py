@@ -1,8 +1,7 @@
 """The settings of an audit: `audit.toml`, checked, with every default in one place.
 
-Command-line options are laid over the file. Nothing here knows what the settings are for; the stages of `pipeline` take
-what they need. `[thresholds]`, `[history]` and `[[alerts]]` are tables here and nothing more: `auditkit.scheduled`
-knows what may stand in them.
+Command-line options are laid over the file. The stages of `pipeline` take the settings they need. `[thresholds]`,
+`[history]` and `[[alerts]]` are plain tables here: `auditkit.scheduled` knows their keys.
 """
 
 from __future__ import annotations
@@ -18,9 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_regular
+from auditkit.text import as_unicode
 
-Format = Literal["html", "json", "pdf"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 Parts = Literal["summary", "body", "all"]
 PARTS: tuple[Parts, ...] = get_args(Parts)
 """How much of a report is written: the first page, with the details behind it, or with the annex too."""
@@ -40,12 +38,14 @@ OPTIONS = {
     "formats": "report__formats",
     "parts": "report__parts",
     "template_dir": "report__template_dir",
+    "profile": "profile",
+    "availability": "availability",
 }
 """Settings that commands and functions take directly: option = key, as `Config.over` takes it."""
 SQLITE = "sqlite:///"
 NonNegative = Annotated[int, Field(ge=0)]
 RUN_ONLY = ("thresholds", "history", "alerts")
-"""What is done with a report once it is made."""
+"""Settings that only matter once a report is made."""
 _DATABASE = ("database", "database_env", "query")
 """A report has them in `input`, without a password."""
 _ENGINE = ("engine",)
@@ -66,7 +66,9 @@ class Fit(_Part):
 
     fitter: str = Field(default="empirical", description="how priors are learnt: empirical, normal, or a plugin's")
     folds: int = Field(
-        default=5, ge=2, description="nobody's own score enters their prior: searches are dealt into so many folds"
+        default=5,
+        ge=2,
+        description="searches are dealt into so many folds: no candidate's own score enters their prior",
     )
     points: int | None = Field(
         default=None, ge=2, le=1000, description="support points of each prior; 40, fewer for over 250,000 applications"
@@ -78,18 +80,29 @@ class Fit(_Part):
     )
     staged: bool = Field(default=True, description="model the stages of the data; false: one inspection")
     blind: bool = Field(default=False, description="keep the protected attributes out of the priors")
+    group_aware: bool = Field(
+        default=True, description="the best policies may use the group, as a bound; false: none of them sees it"
+    )
 
 
-class Report(_Part):
-    """What is written and how."""
+class ReportSettings(_Part):
+    """The files, and the lines that figures are compared with."""
 
-    formats: tuple[Format, ...] = Field(default=("html", "json"), min_length=1, description="any of html, json, pdf")
+    formats: tuple[str, ...] = Field(
+        default=("html", "json"), min_length=1, description="any of html, json, pdf, or a plugin's"
+    )
     parts: Parts = Field(
         default="all", description="summary: the first page; body: and the details; all: and the annex"
     )
+    alternatives: bool = Field(
+        default=True, description="look for rules that never look at the group, where a difference was found"
+    )
+    selection_is_bad: bool = Field(
+        default=False, description="being selected is bad, as for dismissals: the lowest rate is then the reference"
+    )
     suppress_below: int = Field(default=5, ge=0, description="outcomes of groups of fewer applicants are shown nowhere")
     line: float = Field(default=0.8, gt=0, le=1, description="impact ratios are compared with this line (four fifths)")
-    alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, after Holm's correction")
+    alpha: float = Field(default=0.05, gt=0, lt=1, description="level of the tests, corrected for many comparisons")
     minimum_share: float = Field(
         default=0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios"
     )
@@ -103,9 +116,12 @@ class Report(_Part):
 
 
 class Statement(_Part):
-    """What the auditor says in words: kept here from run to run, shown in every report."""
+    """The auditor's own words: kept here from run to run, shown in every report."""
 
     prepared_for: str = Field(default="", description="for whom the report is, on its first page")
+    marking: str = Field(
+        default="", description='on every page, e.g. "Confidential. Prepared at the direction of counsel."'
+    )
     comments: str = Field(
         default="", description="your own comments, under the findings; an empty line ends a paragraph"
     )
@@ -118,10 +134,20 @@ class Statement(_Part):
     )
 
 
+class AvailableShare(_Part):
+    """The share of a group in a pool outside the firm."""
+
+    group: str
+    share: float = Field(ge=0, le=1)
+    attribute: str | None = Field(default=None, description="where several attributes have a group of this name")
+    pool: str | None = Field(default=None, description="value of a segment, where shares differ between them")
+
+
 class Config(_Part):
-    """All settings. `source` and `template_dir` are relative to the file they stand in."""
+    """All settings. `source` and `template_dir` are relative to their file."""
 
     source: Path | None = Field(default=None, description="the data; an argument on the command line comes first")
+    also: list[Path] = Field(default_factory=list, description="further files: below source, or joined by an id")
     database: str | None = Field(
         default=None, description="in place of source: the URL of a database, without a password"
     )
@@ -130,6 +156,10 @@ class Config(_Part):
     )
     query: str | None = Field(default=None, description="SQL that returns the rows, where the data are in a database")
     sheet: str | None = Field(default=None, description="sheet of an Excel file (default: the first with a table)")
+    profile: str = Field(
+        default="none",
+        description="rules of a place: nyc-ll144, california, new-jersey, eu-ai-act, uk, a plugin's, or none",
+    )
     organisation: str = Field(default="", description="whose hiring this is, for the title of the report")
     mapping: dict[str, str | list[str]] = Field(default_factory=dict, description="role = column(s)")
     words: dict[str, str] = Field(default_factory=dict, description="statuses of the file: word = meaning")
@@ -138,13 +168,21 @@ class Config(_Part):
     limits: dict[str, NonNegative | dict[str, NonNegative]] = Field(
         default_factory=dict, description="column of units = how many can be selected in each, or unit = how many"
     )
-    value_scale: float = Field(default=1.0, gt=0, le=1e50, description="worth of one score point, in the unit of costs")
+    value_scale: float | None = Field(
+        default=None,
+        gt=0,
+        le=1e50,
+        description="worth of one score point, in the unit of costs (none: revealed by how many were inspected)",
+    )
     engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
     constraints: list[dict[str, Any]] | None = Field(
         default=None, description="none given: parity, impact-ratio and a quota"
     )
-    report: Report = Field(default=Report())
+    report: ReportSettings = Field(default=ReportSettings())
+    availability: list[AvailableShare] = Field(
+        default_factory=list, description="shares of groups in pools outside the firm, to compare selections with"
+    )
     statement: Statement = Field(default=Statement())
     thresholds: dict[str, Any] = Field(default_factory=dict)
     history: dict[str, Any] = Field(default_factory=dict)
@@ -158,7 +196,7 @@ class Config(_Part):
         return value
 
     def over(self, **given: Any) -> Config:
-        """These settings with others laid over them; what is None is not given. `fit__folds` is `folds` of `fit`."""
+        """These settings with others laid over them; None means not given. `fit__folds` is `folds` of `fit`."""
         document = self.model_dump()
         for key, value in given.items():
             if value is None:
@@ -173,7 +211,12 @@ class Config(_Part):
     def to_json(self) -> dict[str, Any]:
         """For the report: all settings of it, and of places on a disk only the names."""
         document = self.model_dump(mode="json")
-        document["source"] = None if self.source is None else self.source.name
+        document["source"] = None if self.source is None else as_unicode(self.source.name)
+        document["also"] = [path.name for path in self.also]
+        if not self.also:
+            document.pop("also")
+        if not self.availability:
+            document.pop("availability")
         document["report"]["template_dir"] = None if self.report.template_dir is None else self.report.template_dir.name
         for name in (*RUN_ONLY, *_DATABASE, *_ENGINE):
             document.pop(name)
@@ -201,7 +244,7 @@ _LONG_KEY = re.compile(rb"(?<![A-Za-z0-9_-])(?:%b\.[ \t]*+){%d}" % (_PART, MOST_
 
 
 def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
-    """A TOML file: what it is, byte by byte, and what it holds."""
+    """A TOML file: its bytes and its contents."""
     try:
         text = read_regular(path)
         if len(text) > MOST_BYTES or _LONG_KEY.search(text):
@@ -230,11 +273,12 @@ def place(document: Mapping[str, Any], path: Path, confirmed: bool = False) -> C
     if folder is not None and not confirmed:
         home = path.parent.resolve()
         if not (home / folder).resolve().is_relative_to(home):
-            what = f"report.template_dir: {str(folder)!r} lies outside the folder of this file"
+            what = f"report.template_dir: {str(folder)!r} is outside the folder of this file"
             raise InputError(Problem(str(path), what, "move it there, or confirm it with --template-dir"))
     places = {"source": config.source, "report__template_dir": config.report.template_dir}
     found = {key: None if given is None else path.parent / given for key, given in places.items()}
-    return config.over(**found, database=_beside(config.database, path))
+    also = [path.parent / each for each in config.also] or None
+    return config.over(**found, also=also, database=_beside(config.database, path))
 
 
 def _beside(database: str | None, path: Path) -> str | None:

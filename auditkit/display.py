@@ -1,6 +1,6 @@
 """How notebooks show results: the repr, a few facts and small tables, as self-contained HTML.
 
-A result class inherits `Shown` and says what it shows; all text is escaped here. Notebooks are passed on:
+A result class inherits `Shown` and lists its facts and tables; all text is escaped here. Notebooks are passed on:
 `_tables` holds counts and groups, and only `to_frame` has rows of persons.
 """
 

@@ -1,4 +1,4 @@
-"""What auditkit reports when it cannot go on: what is wrong, where, how to fix it, and whose code failed.
+"""Errors: what is wrong, where, how to fix it, and whose code failed.
 
 An `InputError` is the user's to fix. `blaming(offer)` wraps every call into a plugin: an exception that the plugin did
 not expect becomes a `PluginError` with its distribution and version. Plugins that ship with auditkit are not blamed:
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -26,7 +26,7 @@ _AS_KEY = re.compile(r"\b(\w*pass(?:word|wd)?|pwd)=[^\s&]+", re.IGNORECASE)
 
 
 def without_passwords(text: str) -> str:
-    """A text without what stands where URLs and connection strings have passwords: one may be where none belongs.
+    """A text without the passwords of URLs and connection strings, wherever they are.
 
     >>> without_passwords("postgresql:/me:p/w@rd@host/db: there is no such file")
     'postgresql:/me:***@host/db: there is no such file'
@@ -38,7 +38,7 @@ def without_passwords(text: str) -> str:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: its place, what it is, and the remedy. What it quotes is shown without passwords."""
+    """One thing that is wrong: place, cause and fix. Passwords in quoted text are removed."""
 
     where: str
     what: str
@@ -95,16 +95,18 @@ def validated(
     fix: str = "",
     quote: bool = True,
     wording: Callable[[str, Any], Problem | None] = lambda where, item: None,
+    extra: Literal["ignore"] | None = None,
 ) -> Model:
     """`raw` as a pydantic model, or an InputError with a problem for each key that is wrong.
 
     `subject` is what the keys belong to, `fix` a remedy for all of them. Without `quote` no message repeats a value: it
-    may be a secret in the wrong place. `wording` may say it better, given the place and pydantic's error.
+    may be a secret in the wrong place. `wording` may say it better, given the place and pydantic's error. `extra` says
+    what becomes of keys that the model does not have, if not what the model says.
     """
     from pydantic import ValidationError
 
     try:
-        made = model.model_validate(raw)
+        made = model.model_validate(raw, extra=extra)
         if swallowed := list(_swallowed(raw, made, "")):
             raise InputError([Problem(where, f"is {what}, not a number", fix) for where, what in swallowed])
         return made
@@ -129,7 +131,7 @@ def validated(
 
 
 def _swallowed(raw: Any, made: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Where pydantic took true, false or a text for a number, which is nobody's meaning."""
+    """Where pydantic would silently coerce true, false or a text to a number."""
     if isinstance(raw, bool | str):
         if isinstance(made, int | float) and not isinstance(made, bool):
             yield place, "text" if isinstance(raw, str) else "true or false"
@@ -163,14 +165,14 @@ GROUP = "auditkit"
 """The group of entry points in which plugins are named."""
 
 FILE = "auditkit_plugin_"
-"""What the names of modules begin with that are loaded from a folder of the user's."""
+"""Prefix of the names of modules that are loaded from a folder of the user's."""
 
 DIRECTORY = "--plugins-dir"
-"""What stands for the distribution of such a module."""
+"""Shown as the distribution of such a module."""
 
 
 OFFER_NAME = re.compile(r"\w[\w.-]*")
-"""A name under which users can call what a plugin provides: in a SPEC, as an option, as a command."""
+"""The name by which users call a plugin: in a SPEC, as an option, as a command."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ class Origin:
 class PluginError(InputError):
     """Something that a plugin provides does not keep its promise (exit code 2); `offer` is its class or object.
 
-    `detail` is what the plugin itself said: it may quote a cell or a place on this machine and stays out of reports,
+    `detail` is the plugin's own message: it may quote a cell or a place on this machine and stays out of reports,
     which have `public`.
     """
 
@@ -207,12 +209,22 @@ def blaming(offer: object, doing: str) -> Iterator[None]:
     """Whatever fails inside is the fault of the plugin that provides `offer`, unless it names the user's own error."""
     try:
         yield
-    except InputError:
+    except (InputError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:
+    except BaseException as error:
         if shipped(offer):
             raise
-        raise PluginError(offer, f"{doing} failed with {type(error).__name__}", str(error)) from error
+        raise PluginError(offer, f"{doing} failed with {type(error).__name__}", f"{error}{_at(error)}") from error
+
+
+def _at(error: BaseException) -> str:
+    """Where a plugin's code failed: the last line outside auditkit, or nothing."""
+    from traceback import extract_tb
+
+    inside = str(Path(__file__).parent)
+    outer = [f for f in extract_tb(error.__traceback__) if not f.filename.startswith((inside, "<"))]
+    own = [f for f in outer if "site-packages" not in f.filename] or outer
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def shipped(offer: object) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import math
 import os
+import re
+import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,8 @@ ALWAYS_FINE, MOST_EXPANSION = 10_000_000, 100
 
 
 MOST_DIGITS = 300
+_MAY_OVERFLOW = re.compile(rb"NaN|Infinity|[eE]\+?0*[1-9]\d\d|\d{300}")
+"""Documents without any of these hold finite numbers only."""
 
 
 @contextmanager
@@ -73,7 +77,10 @@ def read_file(path: Path) -> bytes:
 def parse_json(content: bytes, place: str) -> Any:
     """What the bytes of a JSON document hold."""
     try:
-        return json.loads(content.decode("utf-8-sig"), object_pairs_hook=_each_once, parse_int=_whole_number)
+        document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_each_once, parse_int=_whole_number)
+        if _MAY_OVERFLOW.search(content) and (where := next(_not_finite(document), None)) is not None:
+            raise InputError(Problem(where, "is not a finite number"))
+        return document
     except InputError as error:
         raise InputError([problem.of_file(place) for problem in error.problems]) from None
     except UnicodeDecodeError:
@@ -94,6 +101,20 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for i, (key, _) in enumerate(pairs) if key in {other for other, _ in pairs[:i]})
         raise InputError(Problem("", f"the key {twice!r} stands twice in one object", "keep one of them"))
     return made
+
+
+def _not_finite(value: Any, place: str = "") -> Iterator[str]:
+    """Where a document holds Infinity or NaN, also spelled 1e999: close to everything, or to nothing."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield place
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if isinstance(item, dict | list | float):
+                yield from _not_finite(item, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, dict | list | float):
+                yield from _not_finite(item, f"{place}[{i}]")
 
 
 def _whole_number(text: str) -> int:
@@ -121,7 +142,12 @@ def write_json(path: str | Path, document: Any) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file whole or not at all."""
-    write_bytes(path, text.encode())
+    try:
+        content = text.encode()
+    except UnicodeEncodeError:
+        what = "cannot be written: the name of a file in it is not UTF-8"
+        raise InputError(Problem(str(path), what, "rename that file")) from None
+    write_bytes(path, content)
 
 
 def make_folder(path: Path) -> None:
@@ -132,160 +158,125 @@ def make_folder(path: Path) -> None:
         raise InputError(Problem(str(path), f"cannot be made: {error.strerror or error}", "see -o")) from None
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    write_chunks(path, [content])
+def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Write a file whole or not at all; `private` keeps it from other users, whatever the umask."""
+    write_chunks(path, [content], private=private)
 
 
-def write_chunks(path: Path, chunks: Iterable[bytes]) -> None:
+def write_chunks(path: Path, chunks: Iterable[bytes], *, private: bool = False) -> None:
     """Write a file whole or not at all: under a temporary name beside it, then renamed."""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        name = _temporary(path, chunks, private)
+        try:
+            name.replace(path)
+        except BaseException:
+            name.unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}", "see -o")) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(chunks)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except BaseException as error:
-        Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}", "see -o")) from None
-        raise
 
 
-WRITING = ".writing"
-_NEW, _OLD, _FORWARD, _BACK = "new-", "old-", "forward", "back"
+LAST = ".json"
+"""The file of a set that is put in place last: the others belong to it."""
+_TEMPORARY = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{32}\.(new|old)", re.DOTALL)
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> list[Path]:
-    """Write several files so that they appear together or not at all.
+    """Write several files that belong together.
 
-    They are written into a hidden folder, brought to the disk and listed in a journal there, and then renamed one by
-    one. An error takes back what was renamed. No file system renames several files at once: if the program is killed
-    between two renames, the next command that looks into the folder completes the set (`settle`).
+    No file system renames several files at once. All are first brought to the disk under names that cannot be guessed;
+    then the JSON that is there is set aside, the pages are renamed, and the new JSON comes last. An error puts
+    everything back. A program that is killed in between leaves pages without a JSON, never pages beside the numbers
+    of another report. There is no journal: nothing that lies in the folder tells a later command what to do.
     """
+    old: dict[str, Path] = {}
+    new: dict[str, Path] = {}
+    placed: list[str] = []
     try:
-        with ExitStack() as stack:
-            with _locked(folder):  # nobody takes the new folder for a leftover before it is held
-                _settle(folder)
-                hidden = Path(tempfile.mkdtemp(dir=folder, prefix=f".{next(iter(files), '')}.", suffix=WRITING))
-                stack.callback(_clear, hidden)
-                stack.enter_context(_locked(hidden))
-            mask = os.umask(0)
-            os.umask(mask)
-            for name, content in files.items():
-                _to_disk(hidden / f"{_NEW}{name}", content)
-                (hidden / f"{_NEW}{name}").chmod(0o666 & ~mask)
-            with _locked(folder):  # two programs that write the same names do not mix their files
-                _publish(hidden, folder, list(files))
+        with _locked(folder):  # two programs that write the same names do not mix their files
+            _clear_leftovers(folder, files)
+            for target in (folder / name for name in files):
+                if target.is_dir():
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
+            try:
+                for name, content in files.items():
+                    new[name] = _temporary(folder / name, [content])
+                for name in sorted(files, key=lambda name: not name.endswith(LAST)):
+                    _set_aside(folder / name, old)
+                for name in sorted(files, key=lambda name: name.endswith(LAST)):
+                    placed.append(name)
+                    new[name].replace(folder / name)
+                _sync(folder)
+            except BaseException:
+                _put_back(folder, placed, new, old)
+                raise
+            finally:
+                for path in (*new.values(), *old.values()):
+                    path.unlink(missing_ok=True)
     except OSError as error:
         place = error.filename or folder
         raise InputError(Problem(str(place), f"cannot be written: {error.strerror or error}", "see -o")) from None
     return [folder / name for name in files]
 
 
-def settle(folder: Path) -> None:
-    """Complete or take back the sets of files that killed programs left in a folder, if this user may."""
-    if _unfinished(folder):
-        with suppress(OSError), _locked(folder, wait=False):
-            _settle(folder)
+def _set_aside(path: Path, old: dict[str, Path]) -> None:
+    """Keep what a file replaces. The JSON is moved, because nothing may be taken for its pages from now on."""
+    if not path.exists():
+        return
+    aside = _beside(path, "old")
+    old[path.name] = aside
+    if path.name.endswith(LAST):
+        path.replace(aside)
+    else:
+        shutil.copy2(path, aside)
 
 
-def refuse_partial(path: Path) -> None:
-    """Raise InputError if a file belongs to a set of which only a part is in place and that cannot be settled here."""
-    settle(path.parent)
-    for hidden in _unfinished(path.parent):
-        with suppress(OSError, ValueError, LookupError, TypeError):
-            names, _ = _listed(hidden / (_BACK if (hidden / _BACK).exists() else _FORWARD))
-            if path.name in names and _begun(hidden):
-                what = f"is one of {len(names)} files that are not all in place: a program was ended while writing them"
-                raise InputError(Problem(str(path), what, f"write the report again; the rest is in {hidden}"))
-
-
-def _unfinished(folder: Path) -> list[Path]:
-    """Folders of sets that are being written, or were."""
-    try:
-        return sorted(path for path in folder.iterdir() if path.name.startswith(".") and path.name.endswith(WRITING))
-    except OSError:
-        return []
-
-
-def _listed(journal: Path) -> tuple[list[str], list[str]]:
-    """The files of a set, and those that replace others. A journal may have come with a download: only plain names."""
-    listed = json.loads(journal.read_text(encoding="utf-8"))
-    names, replaced = list(map(str, listed["names"])), list(map(str, listed["replaced"]))
-    if odd := [name for name in names if Path(name).name != name]:
-        raise ValueError(f"no names of files: {odd}")
-    return names, replaced
-
-
-def _clear(hidden: Path) -> None:
-    """Remove a hidden folder, unless it is needed to complete a set or to take it back: a second interrupt, say."""
-    with suppress(OSError):
-        if not _begun(hidden):
-            shutil.rmtree(hidden, ignore_errors=True)
-
-
-def _begun(hidden: Path) -> bool:
-    """Whether a part of a set may be in place, and a part not."""
-    left = {path.name for path in hidden.iterdir()}
-    return _BACK in left or (_FORWARD in left and any(name.startswith(_NEW) for name in left))
-
-
-def _settle(folder: Path) -> None:
-    """The same for a folder that is held; what a living program is writing stays, and what belongs to another user."""
-    for hidden in _unfinished(folder):
-        with suppress(OSError, ValueError, LookupError, TypeError), _locked(hidden, wait=False):
-            if hidden.is_symlink() or hidden.stat().st_uid != getattr(os, "geteuid", lambda: 0)():
-                continue
-            if (hidden / _BACK).exists():
-                _take_back(hidden, folder)
-            elif (hidden / _FORWARD).exists():
-                _rename_all(hidden, folder, _listed(hidden / _FORWARD)[0])
-            shutil.rmtree(hidden)
-
-
-def _publish(hidden: Path, folder: Path, names: Sequence[str]) -> None:
-    """Rename every file into place; where one cannot be, the others are put back as they were."""
-    for target in (folder / name for name in names):
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(target))
-    replaced = [name for name in names if (folder / name).exists()]
-    for name in replaced:
-        shutil.copy2(folder / name, hidden / f"{_OLD}{name}")
-    _to_disk(hidden / "journal", json.dumps({"names": names, "replaced": replaced}).encode())
-    _sync(hidden)
-    (hidden / "journal").replace(hidden / _FORWARD)
-    try:
-        _rename_all(hidden, folder, names)
-    except BaseException:
-        (hidden / _FORWARD).replace(hidden / _BACK)  # nobody shall complete what is taken back
-        _take_back(hidden, folder)
-        raise
-
-
-def _rename_all(hidden: Path, folder: Path, names: Sequence[str]) -> None:
-    for name in names:
-        with suppress(FileNotFoundError):  # renamed before the program was ended
-            (hidden / f"{_NEW}{name}").replace(folder / name)
-    _sync(folder)
-
-
-def _take_back(hidden: Path, folder: Path) -> None:
-    """Undo the renames that the journal lists; what was undone before stays as it is."""
-    names, replaced = _listed(hidden / _BACK)
-    for name in names:
-        if (hidden / f"{_NEW}{name}").exists():
-            continue
-        if (old := hidden / f"{_OLD}{name}").exists():
-            old.replace(folder / name)
-        elif name not in replaced:
+def _put_back(folder: Path, placed: Sequence[str], new: Mapping[str, Path], old: Mapping[str, Path]) -> None:
+    """Undo the renames; the JSON comes back last."""
+    for name in placed:
+        if name not in old and not new[name].exists():
             (folder / name).unlink(missing_ok=True)
-    (hidden / _BACK).unlink()
+    for name in sorted(old, key=lambda name: name.endswith(LAST)):
+        moved = name in placed or name.endswith(LAST)
+        if moved and old[name].exists():
+            old[name].replace(folder / name)
+
+
+def _clear_leftovers(folder: Path, names: Iterable[str]) -> None:
+    """Remove what killed programs left of files of these names; the folder is held, so none of them is alive."""
+    known = set(names)
+    for path in folder.iterdir():
+        found = _TEMPORARY.fullmatch(path.name)
+        if found and found["name"] in known and _own_file(path):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _own_file(path: Path) -> bool:
+    found = path.lstat()
+    return stat.S_ISREG(found.st_mode) and found.st_uid == getattr(os, "geteuid", lambda: found.st_uid)()
+
+
+def _beside(path: Path, kind: str) -> Path:
+    """A name beside a file that cannot be guessed."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(16)}.{kind}")
+
+
+def _temporary(path: Path, chunks: Iterable[bytes], private: bool = False) -> Path:
+    """A new file beside a path, with the content on the disk."""
+    name = _beside(path, "new")
+    handle = os.open(
+        name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600 if private else 0o666
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.writelines(chunks)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        name.unlink(missing_ok=True)
+        raise
+    return name
 
 
 def _sync(folder: Path) -> None:
@@ -298,28 +289,18 @@ def _sync(folder: Path) -> None:
             os.close(handle)
 
 
-def _to_disk(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 @contextmanager
-def _locked(folder: Path, wait: bool = True) -> Iterator[None]:
-    """Hold a folder, or raise BlockingIOError; the system lets go when the program ends, however it ends."""
+def _locked(folder: Path) -> Iterator[None]:
+    """Hold a folder; the system lets go when the program ends, however it ends."""
     try:
         import fcntl
-    except ImportError:  # leftovers are then taken for those of a dead program
+    except ImportError:
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except OSError:
-            if not wait:  # it is held, or nobody can tell: then it stays
-                raise
+        with suppress(OSError):  # file systems that cannot lock
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)

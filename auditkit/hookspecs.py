@@ -17,9 +17,13 @@ if TYPE_CHECKING:
 
     from auditkit.constraints.base import Constraint
     from auditkit.data.reader import Reader
+    from auditkit.data.vocabulary import WordList
     from auditkit.disparity.measure import DisparityMeasure
     from auditkit.fitting.fitter import Fitter
+    from auditkit.report.exporter import Exporter
+    from auditkit.report.profile import Profile
     from auditkit.report.section import Section
+    from auditkit.rules.rule import Rule
     from auditkit.scheduled.alert import Channel
 
 PROJECT = "auditkit"
@@ -50,7 +54,7 @@ def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-
 
 @hookspec
 def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
-    """Fitter classes: from what was known of candidates to the law of their score; called by their `name`.
+    """Fitter classes: from prior information to the law of a candidate's score; called by their `name`.
 
     For example::
 
@@ -70,7 +74,7 @@ def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_alerts() -> Iterable[type[Channel]]:  # type: ignore[empty-body]
-    """Alert channels: told of a scheduled audit that crossed a threshold, they tell people; called by their `type`.
+    """Alert channels, which tell people about a scheduled audit that crossed a threshold; called by their `type`.
 
     For example::
 
@@ -110,6 +114,24 @@ def auditkit_readers() -> Iterable[type[Reader]]:  # type: ignore[empty-body]
 
 
 @hookspec
+def auditkit_vocabulary() -> Iterable[type[WordList]]:  # type: ignore[empty-body]
+    """Word lists: names of columns, words of statuses, steps and groups that files use; added to those that ship.
+
+    For example::
+
+        from auditkit import WordList
+
+        class Trade(WordList):
+            name = "trade"
+            tables = {"status": {"selected": ["contract issued"], "rejected": ["pooled"]}}
+
+        @hookimpl
+        def auditkit_vocabulary():
+            return [Trade]
+    """
+
+
+@hookspec
 def auditkit_measures() -> Iterable[type[DisparityMeasure]]:  # type: ignore[empty-body]
     """Disparity measures: from the numbers of the groups to one number for each; a column of the report's tests.
 
@@ -130,8 +152,29 @@ def auditkit_measures() -> Iterable[type[DisparityMeasure]]:  # type: ignore[emp
 
 
 @hookspec
+def auditkit_rules() -> Iterable[type[Rule]]:  # type: ignore[empty-body]
+    """Rules that a firm may adopt: they rank candidates by what is known of them, never by the group; called by `name`.
+
+    For example::
+
+        from auditkit import Ranking
+        from auditkit.plugins.interviews import MoreInterviews
+
+        class Curious(MoreInterviews):
+            name = "curious"
+
+            def rank(self, known):
+                return Ranking(known.index(costs=self.cost_share / 2))
+
+        @hookimpl
+        def auditkit_rules():
+            return [Curious]
+    """
+
+
+@hookspec
 def auditkit_sections() -> Iterable[type[Section]]:  # type: ignore[empty-body]
-    """Sections of the report: data from the finished document, and a template that shows them.
+    """Sections of the report: data from the finished report, and a template that shows them.
 
     For example::
 
@@ -141,12 +184,51 @@ def auditkit_sections() -> Iterable[type[Section]]:  # type: ignore[empty-body]
         class Rows(Section):
             name, title, template = "rows", "Rows", Path(__file__).with_name("rows.html")
 
-            def data(self, document):
-                return {"rows": document["input"]["rows"]}
+            def data(self, report):
+                return {"rows": report.input.rows}
 
         @hookimpl
         def auditkit_sections():
             return [Rows]
+    """
+
+
+@hookspec
+def auditkit_exporters() -> Iterable[type[Exporter]]:  # type: ignore[empty-body]
+    """Exporters: from a finished report to the bytes of a file; called by their `format` in `--format`.
+
+    For example::
+
+        from auditkit import Exporter
+
+        class Text(Exporter):
+            format, suffix = "text", "txt"
+
+            def write(self, report, pages):
+                return " ".join(finding.text for finding in report.findings).encode()
+
+        @hookimpl
+        def auditkit_exporters():
+            return [Text]
+    """
+
+
+@hookspec
+def auditkit_profiles() -> Iterable[type[Profile]]:  # type: ignore[empty-body]
+    """Profiles: the rules of one place as dated facts, for reports that are read there; called by `name`.
+
+    For example::
+
+        from datetime import date
+        from auditkit import DatedFact, Profile
+
+        class Elsewhere(Profile):
+            name, title = "elsewhere", "A rule of another place"
+            facts = (DatedFact("Records are kept for a year.", None, date(2026, 11, 1)),)
+
+        @hookimpl
+        def auditkit_profiles():
+            return [Elsewhere]
     """
 
 

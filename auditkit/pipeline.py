@@ -1,128 +1,245 @@
 """An audit from a file to a report: the stages in order. Read this first.
 
-    data      read the file, find out which column is what, collect every problem      auditkit.data
-    protect   leave out whoever could be recognised, once for all that follows        auditkit.data.privacy
+    read      find out which column is what, and collect every problem                auditkit.data
+    protect   leave out everybody who could be recognised, once for all that follows  auditkit.data.privacy
     measure   disparities of every attribute at every step, and where they come from  auditkit.disparity
     fit       from past scores to a prior for each candidate: an instance             auditkit.fitting
-    solve     the best policy, without and under constraints, each with a proof       auditkit.solver
-    compare   the firm and the best policies side by side                             auditkit.compare
+    engine    where policies are evaluated: here, or on a cluster                     auditkit.solver
+    compare   the firm and the best policies, each solved with a proof, side by side  auditkit.compare
     ask       frontiers, biased scores, more positions, more budget                   auditkit.scenarios
-    report    all of it as a document, and the document as HTML, PDF and JSON         auditkit.report
+    alternatives   rules that never look at the group, where a difference was found   auditkit.rules
+    decide    the firm's own decisions: what they cost, what they act like            auditkit.compare
+    report    date it, prepare the sections of plugins, put everything together       auditkit.report
+    write     the report as HTML, PDF and JSON                                        auditkit.report.audit
 
-Where the data cannot support a stage, the later ones are left out and the report says why: without scores there is
-still the disparity audit.
+`STAGES` is this list: it runs an audit, tells a progress bar how far it is, and times each stage (`report -v`). Where
+the data cannot support a stage, later ones are left out and the report says why: without scores there is still the
+disparity audit.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from auditkit import __version__, disparity
+from auditkit import disparity
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
-from auditkit.compare.firm_decisions import standings_of
-from auditkit.compare.firm_gain import Against
-from auditkit.compare.parts import Parts
-from auditkit.compare.shadow_prices import total_shifts
-from auditkit.config import Config, check
-from auditkit.constraints import Constraint, bind, make_constraints
-from auditkit.constraints.base import Rows
+from auditkit.compare.value_of_point import PointValue, revealed_scale, value_of_a_point
+from auditkit.config import Config
+from auditkit.constraints import Constraint, make_constraints
 from auditkit.data import History
 from auditkit.data.privacy import Protected, protect
-from auditkit.data.read_query import sha256_of_rows
-from auditkit.data.source import Data, Place, read
-from auditkit.data.sql_query import Query
-from auditkit.disparity import Applicants, Disparities, DisparitySettings
+from auditkit.data.source import Data, read
+from auditkit.disparity import Applicants, Disparities, DisparitySettings, sequential
+from auditkit.disparity.applicants import group_codes
+from auditkit.disparity.availability import PoolShare, against_pools
+from auditkit.disparity.score_differences import ScorePage, score_page
+from auditkit.disparity.sequential import Closings
 from auditkit.errors import InputError, PluginError, Problem, blaming
-from auditkit.files import parse_json, read_file, refuse_partial, sha256_of
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
 from auditkit.memory import give_back
-from auditkit.model.documents import check_format, read_instance, read_solution
 from auditkit.report import added, findings
-from auditkit.report import document as documents
-from auditkit.report.audit import Audit, Written, text_of, write
-from auditkit.report.report_schema import ReportModel
+from auditkit.report.audit import Audit, Written, write
+from auditkit.report.build import ReportParts, answers, build, created, words_of
+from auditkit.report.exporter import check_formats
+from auditkit.report.profile import check_profile
+from auditkit.report.schema import Report
 from auditkit.report.section import Section, Subject
+from auditkit.report.what_if import WhatIf
+from auditkit.rules.find import Alternatives, find_alternatives
 from auditkit.scenarios import Answers, ask
 from auditkit.solver import start_engine
-from auditkit.text import flat, printable
-from auditkit.verification import NOISE, Check, Verified, check_report, check_solution, same_numbers
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
 
 Progress = Callable[[str], None]
+Timed = Callable[[str, float], None]
 
-__all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "text_of", "verify_files", "write"]
-
-MEASURED = ("scope", "attributes", "steps", "groups", "funnel", "disparity", "segments", "problems", "mapping")
-"""Parts of a report that are counted and tested; no optimisation leaves rounding there."""
-
-UNDERIVED = ("config", "created", "version")
-OWN_WORDS = {"input": ("path",), "provenance": ("packages", "platform", "python")}
-GIVEN = "config, created, version, input.path and provenance (but its conventions): how it was made, as it says itself"
-"""What `verify` cannot derive from the data: whole parts, and keys of others."""
-
-IMMATERIAL = ("source", "database", "database_env", "query", "engine", "report.formats", "report.parts")
-"""Settings that change no number of a report, or stand in its `input`."""
+__all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "write"]
 
 MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
 
 
 def silent(_: str) -> None:
-    """Progress that nobody watches."""
+    """Progress that is not protected."""
 
 
-def audit(data: Data, config: Config, plugins: Plugins, progress: Progress = silent, when: str | None = None) -> Audit:
+def untimed(_: str, __: float) -> None:
+    """Timings that are not protected."""
+
+
+class AuditInProgress:
+    """One audit under way. Each stage is a method: it reads the attributes of earlier stages and sets its own."""
+
+    history: History
+    protected: Protected
+    disparities: Disparities | None
+    fitted: Fitted | None
+    missing: tuple[Problem, ...]
+    comparison: Comparison | None
+    rules: Alternatives | None
+    point: PointValue | None
+    decisions: FirmDecisions | None
+    made: Report
+
+    def __init__(self, data: Data, config: Config, plugins: Plugins, progress: Progress, when: str | None) -> None:
+        self.data, self.config, self.plugins, self.progress, self.when = data, config, plugins, progress, when
+        self.faults = Faults(plugins)
+        self.constraints = constraints_of(config.constraints, plugins)
+        check_profile(config.profile, plugins.profiles)
+        check_formats(config.report.formats, plugins.exporters)
+        self.answers: Answers | None = None
+        self.until_the_end = ExitStack()
+
+    def through(self, stages: Iterable[Stage], timed: Timed = untimed) -> None:
+        """Run these stages one after another."""
+        with self.until_the_end:
+            for stage in stages:
+                begin = time.perf_counter()
+                stage.run(self)
+                give_back()
+                timed(stage.name, time.perf_counter() - begin)
+
+    def read(self) -> None:
+        self.progress("reading the data")
+        self.history = read(self.data, self.config, self.plugins, self.faults.leave_out)
+
+    def protect(self) -> None:
+        self.protected = protect(self.history, self.config.report.suppress_below)
+        if not self.protected.left_out:
+            self.history = self.protected.history  # the same rows in another order: one table is enough
+        else:
+            self.history = replace(self.history, problems=self.protected.history.problems)
+
+    def measure(self) -> None:
+        self.progress("measuring disparities")
+        self.disparities = measure(self.protected, self.config)
+        if self.disparities is not None:
+            self.disparities = disparity.with_measures(
+                self.disparities, self.plugins.measures.values(), self.faults.leave_out
+            )
+
+    def fit(self) -> None:
+        self.progress("fitting priors")
+        self.fitted, self.missing = try_to_fit(self.protected, self.config, self.plugins)
+
+    def engine(self) -> None:
+        if self.fitted is not None:
+            self.until_the_end.enter_context(start_engine.running(self.config.engine, self.plugins.tell))
+
+    def compare(self) -> None:
+        self.comparison = compared(self.fitted, self.constraints, self.config, self.plugins, self.progress)
+
+    def ask(self) -> None:
+        if self.fitted is not None and self.config.report.what_if:
+            self.answers = questions(
+                self.fitted, self.constraints, self.plugins, most_rows=MOST_ROWS_ASKED, progress=self.progress
+            )
+
+    def alternatives(self) -> None:
+        self.rules = self.point = None
+        found = [] if self.disparities is None else [table for table, _ in self.disparities.found()]
+        names = [name for name in self.history.attributes if any(table.attribute == name for table in found)]
+        if not self.config.report.alternatives or not names:
+            return
+        self.progress("alternatives without the group")
+        try:
+            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False)
+            scale = float(blind.settings["value_scale"])
+            aware = fit_protected(self.protected, self.config, self.plugins, group_aware=True, scale=scale)
+            self.rules = find_alternatives(
+                blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress
+            )
+        except InputError:
+            return  # the findings say what the model lacks
+        self.point = value_of_a_point(blind)
+
+    def decide(self) -> None:
+        self.decisions = decided(self.protected, self.fitted, self.comparison, self.config, self.progress)
+
+    def report(self) -> None:
+        self.progress("writing down the findings")
+        when, settings = self.when or created(), self.config
+        every = protect(self.history, 0) if settings.statement.small_categories else None
+        sections = prepare(
+            self.plugins.sections,
+            Subject(self.protected, settings, when, every, self.plugins.profiles.get(settings.profile)),
+            self.faults,
+        )
+        reasons = tuple(problem.what for problem in self.missing)
+        results = (self.disparities, self.fitted, self.comparison, reasons, self.answers, self.decisions)
+        parts = ReportParts(self.history, self.protected, *results, self.rules, self.point)
+        made = build(parts, settings, when)
+        made = added.with_sections(made, sections, settings.report.template_dir, self.faults.leave_out)
+        failed = [fault.public for fault in self.faults.found]
+        self.made = made.with_findings(findings.of_plugins([*self.plugins.warnings, *failed]))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of an audit. `phases` are the beginnings of what it tells a progress bar, each with its share of the time
+    of default reports of 1,500 to 16,000 rows."""
+
+    name: str
+    run: Callable[[AuditInProgress], None]
+    phases: Mapping[str, float] = field(default_factory=dict)
+
+
+STAGES = (
+    Stage("read", AuditInProgress.read, {"reading the data": 4}),
+    Stage("protect", AuditInProgress.protect),
+    Stage("measure", AuditInProgress.measure, {"measuring disparities": 2}),
+    Stage("fit", AuditInProgress.fit, {"fitting priors": 4}),
+    Stage("engine", AuditInProgress.engine),
+    Stage(
+        "compare",
+        AuditInProgress.compare,
+        {"best policy under": 14, "intervals of the prices": 26, "ex-post laws under": 6},
+    ),
+    Stage("ask", AuditInProgress.ask, {"frontier of": 30}),
+    Stage("alternatives", AuditInProgress.alternatives, {"alternatives": 20}),
+    Stage("decide", AuditInProgress.decide, {"the firm's own decisions": 8}),
+    Stage("report", AuditInProgress.report, {"writing down the findings": 1}),
+)
+WRITING = {"drawing the report": 5.0, "setting the PDF": 20.0}
+"""The phases of `write`."""
+
+
+def phases(config: Config) -> dict[str, float]:
+    """What an audit with these settings goes through, and how long each takes in proportion."""
+    left_out = {"ask"} if not config.report.what_if else set()
+    left_out |= {"alternatives"} if not config.report.alternatives else set()
+    found = {phase: share for stage in STAGES if stage.name not in left_out for phase, share in stage.phases.items()}
+    drawn = {"drawing the report": {"html", "pdf"}, "setting the PDF": {"pdf"}}
+    return found | {phase: WRITING[phase] for phase, formats in drawn.items() if formats & {*config.report.formats}}
+
+
+def audit(
+    data: Data,
+    config: Config,
+    plugins: Plugins,
+    progress: Progress = silent,
+    when: str | None = None,
+    timed: Timed = untimed,
+) -> Audit:
     """Run every stage that the data supports; raises InputError if the input or the settings are wrong.
 
-    `when` is the moment that the report is dated with; now, if it is not given.
+    `when` is the moment that the report is dated with; now, if it is not given. `timed` is called with the name of each
+    stage and its seconds.
     """
-    with start_engine.running(config.engine, plugins.tell):
-        return _audit(data, config, plugins, progress, when)
-
-
-def _audit(data: Data, config: Config, plugins: Plugins, progress: Progress, when: str | None) -> Audit:
-    faults = Faults(plugins)
-    when = when or documents.created()
-    constraints = constraints_of(config.constraints, plugins)
-    progress("reading the data")
-    history = read(data, config, plugins, faults.leave_out)
-    shown = protect(history, config.report.suppress_below)
-    if not shown.left_out:
-        history = shown.history  # the same rows in another order: one table is enough
-    give_back()
-    sections = prepare(plugins.sections, Subject(history, shown, config, when), faults)
-    progress("measuring disparities")
-    page = measure(shown, config)
-    if page is not None:
-        page = disparity.with_measures(page, plugins.measures.values(), faults.leave_out)
-    give_back()
-    progress("fitting priors")
-    fitted, missing = try_to_fit(shown, config, plugins)
-    give_back()
-    comparison = compared(fitted, constraints, config, plugins, progress)
-    answers = None
-    if fitted is not None and config.report.what_if:
-        answers = questions(fitted, constraints, plugins, most_rows=MOST_ROWS_ASKED, progress=progress)
-    decisions = decided(shown, fitted, comparison, config, progress)
-    progress("writing down the findings")
-    reasons = tuple(problem.what for problem in missing)
-    parts = documents.ReportParts(history, shown, page, fitted, comparison, reasons, answers, decisions)
-    document = documents.build(parts, config, when)
-    document["sections"] = added.data(document, sections, config.report.template_dir, faults.leave_out)
-    document["findings"] += findings.of_plugins([*plugins.warnings, *(fault.public for fault in faults.found)])
-    hints = tuple(problem.fix for problem in missing if problem.fix)
-    return Audit(document, config, history, fitted, comparison, plugins.sections, hints)
+    run = AuditInProgress(data, config, plugins, progress, when)
+    run.through(STAGES, timed)
+    hints = tuple(problem.fix for problem in run.missing if problem.fix)
+    return Audit(run.made, config, run.history, run.fitted, run.comparison, plugins.sections, plugins.exporters, hints)
 
 
 @dataclass(frozen=True)
@@ -133,7 +250,7 @@ class Faults:
     found: list[PluginError] = field(default_factory=list)
 
     def leave_out(self, error: PluginError) -> None:
-        """Go on without what nobody asked for by name."""
+        """Go on without an optional plugin."""
         if all(error.offer is not known.offer for known in self.found):
             self.plugins.leave_out(error)
             self.found.append(error)
@@ -143,6 +260,8 @@ def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults
     """The sections of plugins, each with what it takes from the applications."""
     sections = {}
     for name, kind in kinds.items():
+        if kind.profiles and subject.config.profile not in kind.profiles:
+            continue
         try:
             with blaming(kind, f"the section {name!r}"):
                 section = kind()
@@ -154,15 +273,58 @@ def prepare(kinds: Mapping[str, type[Section]], subject: Subject, faults: Faults
     return sections
 
 
-def measure(shown: Protected, config: Config) -> Disparities | None:
+def measure(protected: Protected, config: Config) -> Disparities | None:
     """Disparities of every attribute at every step; None if the data know no groups or no decision."""
-    history, settings = shown.history, config.report
+    found = applicants(protected)
+    if found is None:
+        return None
+    found = replace(found, favourable=not config.report.selection_is_bad)
+    measured = disparity.disparities(found, disparity_settings(protected, config))
+    shares = [PoolShare(one.group, one.share, one.attribute, one.pool) for one in config.availability]
+    return replace(
+        measured,
+        availability=against_pools(found, shares, protected.threshold) if shares else (),
+        score_pages=score_pages(protected, found, config.report.alpha),
+    )
+
+
+def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[ScorePage, ...]:
+    """Every score of every attribute: those known before the first step against it, the score against the last."""
+    history, table = protected.history, protected.history.table
+    steps = list(found.steps)
+    scores = {name: (table[f"prior:{name}"], steps[0]) for name in history.columns("prior")}
+    if history.has("score"):
+        scores["score"] = (table["score"], steps[-1])
+    pages = []
+    for attribute in found.attributes:
+        code, names = group_codes(found.attributes[attribute])
+        for name, (column, step) in scores.items():
+            values = np.asarray(column, dtype=np.float64)
+            known = np.isfinite(values) & found.decided
+            chosen = found.reached(step)
+            rows = {group: known & (code == k) for k, group in enumerate(names)}
+            rows = {group: at for group, at in rows.items() if at.sum() >= max(2, protected.threshold)}
+            page = score_page(
+                attribute,
+                name,
+                {group: values[at] for group, at in rows.items()},
+                {group: chosen[at] for group, at in rows.items()},
+                alpha=alpha,
+                threshold=protected.threshold,
+            )
+            if page is not None:
+                pages.append(page)
+    return tuple(pages)
+
+
+def applicants(protected: Protected) -> Applicants | None:
+    """The applications as arrays; None if the data know no groups or no decision."""
+    history, table = protected.history, protected.history.table
     if not history.attributes or not history.steps or not history.decided.any():
         return None
-    table = history.table
-    applicants = Applicants(
+    return Applicants(
         attributes={name: table[f"group:{name}"] for name in history.attributes},
-        crossings=shown.crossings,
+        crossings=protected.crossings,
         steps={step: table[f"step:{step}"].fillna(False) for step in history.steps},
         strata=table["search"] if table["search"].nunique() > 1 else None,
         segments={name: table[f"segment:{name}"] for name in history.segments},
@@ -170,15 +332,24 @@ def measure(shown: Protected, config: Config) -> Disparities | None:
         persons=table["person"] if history.has("person") else None,
         undecided=~history.decided,
     )
-    return disparity.disparities(
-        applicants,
-        DisparitySettings(
-            line=Fraction(str(settings.line)),
-            alpha=settings.alpha,
-            minimum_share=Fraction(str(settings.minimum_share)),
-            threshold=shown.threshold,
-        ),
+
+
+def disparity_settings(protected: Protected, config: Config) -> DisparitySettings:
+    """The line, the level, and which groups are compared."""
+    settings = config.report
+    return DisparitySettings(
+        line=Fraction(str(settings.line)),
+        alpha=settings.alpha,
+        minimum_share=Fraction(str(settings.minimum_share)),
+        threshold=protected.threshold,
     )
+
+
+def closings(history: History, config: Config) -> Closings | None:
+    """The closed requisitions, for evidence over time."""
+    protected = protect(history, config.report.suppress_below)
+    found = applicants(protected)
+    return None if found is None else sequential.closings(found, disparity_settings(protected, config))
 
 
 def compared(
@@ -196,16 +367,20 @@ def compared(
 
 
 def decided(
-    shown: Protected, fitted: Fitted | None, comparison: Comparison | None, config: Config, progress: Progress = silent
+    protected: Protected,
+    fitted: Fitted | None,
+    comparison: Comparison | None,
+    config: Config,
+    progress: Progress = silent,
 ) -> FirmDecisions | None:
     """What the firm's own decisions say, if there is a model."""
     if fitted is None or comparison is None:
         return None
     return firm_decisions(
-        shown.history,
+        protected.history,
         fitted,
         comparison.constrained,
-        threshold=shown.threshold,
+        threshold=protected.threshold,
         level=config.report.confidence,
         progress=progress,
     )
@@ -235,18 +410,36 @@ def questions(
 
 def ask_about(
     data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
-) -> Answers:
+) -> WhatIf:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
-    constraints = constraints_of(config.constraints, plugins)
+    run = AuditInProgress(data, config, plugins, progress, None)
+    run.through(stage for stage in STAGES if stage.name in ("read", "protect", "fit"))
+    if run.fitted is None:
+        raise InputError([Problem("", problem.what, problem.fix) for problem in run.missing])
+    with start_engine.running(config.engine, plugins.tell):
+        found = questions(run.fitted, run.constraints, plugins, group=group, progress=progress)
+    words = words_of(run.protected)
+    return WhatIf(answers(found, words), words)
+
+
+def find_rules(
+    data: Data,
+    config: Config,
+    plugins: Plugins,
+    attributes: Sequence[str] | None = None,
+    on: str = "selection",
+    progress: Progress = silent,
+) -> Alternatives:
+    """Rules that never look at the group; raises InputError if the data cannot support a model."""
     with start_engine.running(config.engine, plugins.tell):
         progress("reading the data")
-        shown = protect(read(data, config, plugins), config.report.suppress_below)
+        protected = protect(read(data, config, plugins), config.report.suppress_below)
         progress("fitting priors")
-        fitted, missing = try_to_fit(shown, config, plugins)
+        fitted = fit_protected(protected, config, plugins, group_aware=False)
+        scale = float(fitted.settings["value_scale"])
+        aware = fit_protected(protected, config, plugins, group_aware=True, scale=scale)
         give_back()
-        if fitted is None:
-            raise InputError([Problem("", problem.what, problem.fix) for problem in missing])
-        return questions(fitted, constraints, plugins, group=group, progress=progress)
+        return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)
 
 
 def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plugins) -> list[Constraint] | None:
@@ -255,210 +448,51 @@ def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plug
     return make_constraints(plugins.constraints, named) or None
 
 
-def try_to_fit(shown: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[Problem, ...]]:
+def try_to_fit(protected: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[Problem, ...]]:
     """The fitted instance, or why the data cannot support one."""
-    if config.fit.fitter not in plugins.fitters or shown.history.has("cost") or config.cost is not None:
+    if config.fit.fitter not in plugins.fitters or protected.history.has("cost") or config.cost is not None:
         try:
-            return fit_shown(shown, config, plugins), ()
+            return fit_protected(protected, config, plugins), ()
         except CannotFit as error:
             return None, tuple(error.problems)
     fix = "give one with --cost, in the unit of value, or --map cost=COLUMN"
     asked = Problem("cost", "there is no cost of an inspection", fix)
-    if shown.history.has("score"):
+    if protected.history.has("score"):
         return None, (asked,)
     return None, (Problem("score", "there is no score, so no prior can be learnt", "--map score=COLUMN"), asked)
 
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
-    """The fitted instance of the people who may be shown; raises InputError or CannotFit."""
-    return fit_shown(protect(history, config.report.suppress_below), config, plugins)
+    """The fitted instance of a history, which is protected first; raises InputError or CannotFit."""
+    protected = protect(history, config.report.suppress_below)
+    found = fit_protected(protected, config, plugins)
+    return replace(found, rows=protected.positions[found.rows])  # in the table that was given
 
 
-def fit_shown(shown: Protected, config: Config, plugins: Plugins) -> Fitted:
-    """The same of a history that is protected already."""
+def fit_protected(
+    protected: Protected,
+    config: Config,
+    plugins: Plugins,
+    *,
+    group_aware: bool | None = None,
+    scale: float | None = None,
+) -> Fitted:
+    """Like `fit_history`, for data that is already protected."""
+    group_aware = config.fit.group_aware if group_aware is None else group_aware
+    given = scale or config.value_scale
+    value_scale = given or (1.0 if group_aware else revealed_scale)
     return fit(
-        shown.history,
+        protected.history,
         fitters=plugins.fitters,
         fitter=config.fit.fitter,
         cost=config.cost,
         capacity=config.capacity,
-        value_scale=config.value_scale,
+        value_scale=value_scale,
         folds=config.fit.folds,
         points=config.fit.points,
         propensity=config.fit.propensity,
         outcome_scale=config.fit.outcome_scale,
         staged=config.fit.staged,
         blind=config.fit.blind,
+        group_aware=group_aware,
     )
-
-
-def verify_files(claimed: Path, subject: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
-    """A solution against its instance, or a report (JSON, the PDF that holds it, the page with it) against its data."""
-    refuse_partial(claimed)
-    content = shown = read_file(claimed)
-    if shown.startswith(b"%PDF"):
-        from auditkit.report.pdf import attached
-
-        content = attached(shown, str(claimed))
-    elif shown[:15].lower() == b"<!doctype html>":
-        content = _written_with(claimed)
-    document = parse_json(content, str(claimed))
-    if isinstance(document, dict) and str(document.get("format")).startswith("auditkit-report/"):
-        found = verify_report(document, subject, plugins, progress)
-        if shown is not content:
-            progress("setting the pages again")
-            checks, skipped = check_pages(shown, document, content, plugins, found.holds)
-            found = Verified((*found.checks, *checks), (*found.not_checked, *skipped))
-        return found
-    if isinstance(subject, Query):
-        what = "is a database: a solution is checked against its instance file"
-        raise InputError(Problem(subject.shown, what, "auditkit verify SOLUTION.json INSTANCE.json"))
-    solution = read_solution(claimed)
-    instance, _, sha256 = read_instance(subject)
-    rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
-    progress("evaluating the policies again")
-    return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
-
-
-def _written_with(page: Path) -> bytes:
-    """The document that was written with a page; of the text of a page alone nothing can be derived."""
-    beside = page.with_suffix(".json")
-    if not beside.is_file():
-        what = "is a page, which is checked with the JSON that was written with it"
-        raise InputError(Problem(str(page), what, f"put {beside.name} beside it, or verify the PDF"))
-    refuse_partial(beside)
-    return read_file(beside)
-
-
-def check_pages(
-    shown: bytes, report: dict[str, Any], content: bytes, plugins: Plugins, stands: bool
-) -> tuple[list[Check], list[str]]:
-    """Whether the pages of an HTML or PDF file are those of the report's document: they are made again and compared.
-
-    A page must be the same to the byte. A PDF need not be, as other versions of WeasyPrint, Pango and the fonts set it
-    otherwise: one that differs is not checked.
-    """
-    from auditkit.report import html, pdf
-
-    name = "the pages of the PDF" if shown.startswith(b"%PDF") else "the text of the page"
-    settings = report["config"].get("report", {})
-    if not stands:
-        return [], [f"{name}: the document does not stand"]
-    if settings.get("template_dir") is not None:
-        return [], [f"{name}: a theme made it, and only the document was checked"]
-    parts = settings.get("parts", "all")
-    pages = [html.render(report, sections=plugins.sections, parts=part) for part in dict.fromkeys((parts, "summary"))]
-    if not shown.startswith(b"%PDF"):
-        wanted, lines = pages[0].encode().splitlines(), shown.splitlines()
-        other = next((i for i, (a, b) in enumerate(zip(wanted, lines, strict=False), 1) if a != b), len(wanted) + 1)
-        return [Check(f"{name} is that of the document", pages[0].encode() == shown, f"differs at line {other}")], []
-    try:
-        if any(pdf.render(page, content, report["created"]) == shown for page in pages):
-            return [Check(f"{name} are those of the document", True)], []
-        why = "set here they are other bytes (other fonts, another WeasyPrint, or changed)"
-    except pdf.PdfUnavailable:
-        why = "no PDF can be made here"
-    return [], [f"{name}: {why}; only the document inside was checked"]
-
-
-def verify_report(report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent) -> Verified:
-    """Every claim of a report about its data, derived again; and what could not be checked.
-
-    The report is made once more from the data and compared number by number. That would repeat an error of the code
-    that made it: so the policies and their bounds are checked by other code too (`auditkit.verification`).
-    """
-    check_format(ReportModel, report, "the report", "write it again with auditkit report --format json")
-    try:
-        datetime.fromisoformat(report["created"])
-    except ValueError:
-        raise InputError(Problem("the report: created", "is no date", "write it again with auditkit report")) from None
-    config = check({**report["config"], "source": None, "engine": "local"})  # nobody's report sends data anywhere
-    skipped = [GIVEN, *_chosen(config, report["version"])]
-    config = config.over(report={**config.report.model_dump(), "template_dir": None})
-    progress("reading the data")
-    if isinstance(data, Query):
-        sha256, what = sha256_of_rows(data), "the SHA-256 of the rows is another one; ORDER BY keeps their order"
-    else:
-        sha256, what = sha256_of(data), "the SHA-256 of the file is another one"
-    same = sha256 == report["input"]["sha256"]
-    checks = [Check("the report is of this data", same, what)]
-    if not same:
-        return Verified(tuple(checks), tuple(skipped))
-    again = audit(data, config, plugins, progress, when=report["created"])
-    checks += compare_reports(report, again)
-    if again.fitted is not None and report["firm"] is not None:
-        rows = []
-        for entry in report["constrained"]:
-            constraints = constraints_of(entry["specs"], plugins) or []
-            rows.append(bind(constraints, again.fitted.instance.layout))
-        shown, level = protect(again.history, config.report.suppress_below), config.report.confidence
-        against = Against(again.fitted, standings_of(shown.history), level)
-        more, unchecked = check_report(
-            report, again.fitted, rows, progress, lambda label, visits: against.gain(label, visits).to_json()
-        )
-        progress("the firm's own decisions again")
-        checks += [*more, *check_decisions(report, shown, again.fitted, rows, level)]
-        skipped += unchecked
-    return Verified(tuple(checks), tuple(skipped))
-
-
-def _chosen(config: Config, version: str) -> Iterator[str]:
-    """What its author chose: a report may be right about settings that nobody else would have taken."""
-    usual = dict(flat(Config().model_dump(mode="json")))
-    own = [
-        f"{key} = {printable(text)[:100]}"
-        for key, text in flat(config.model_dump(mode="json"))
-        if usual.get(key) != text
-    ]
-    own = [text for text in own if text.partition(" = ")[0] not in IMMATERIAL]
-    if own:
-        yield f"whether these settings, which are not the defaults, are the right ones: {'; '.join(own)}"
-    if version != __version__:
-        yield f"that auditkit {version} made it: this is {__version__}"
-
-
-def check_decisions(
-    report: dict[str, Any], shown: Protected, fitted: Fitted, rows: Sequence[Rows], level: float
-) -> list[Check]:
-    """What the report says of the firm's decisions and scores, derived again; shifts of constraints from its duals."""
-    priced, layout = [], fitted.instance.layout
-    for entry, own in zip(report["constrained"], rows, strict=True):
-        duals = None if own.measures else [dual["value"] for dual in entry["duals"] or ()]
-        if entry["status"] == "optimal":
-            known = duals is not None and None not in duals
-            shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
-            priced.append((str(entry["label"]), own, shifts, ()))
-    decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
-    found = {
-        "revealed": (_without_needed_intervals(report["revealed"]), decisions.revealed.to_json()),
-        "scores": (report.get("scores"), decisions.scores.to_json()),
-        "hidden information": (
-            (report["fit"].get("hidden_information") or {}).get("tests"),
-            [test.to_json() for test in decisions.hidden],
-        ),
-        "firm.gain": (report["firm"].get("gain"), decisions.search.to_json()),
-    }
-    return [
-        same_numbers(name, said, again, noise=1e-6, tolerance=1e-6)
-        for name, (said, again) in found.items()
-        if said is not None
-    ]
-
-
-def _without_needed_intervals(part: dict[str, Any] | None) -> dict[str, Any] | None:
-    """These need the replicates, which only the report made again has (`compare_reports`)."""
-    return part and {**part, "needed": [{**row, "interval": None} for row in part["needed"]]}
-
-
-def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:
-    """Each part of a report against the same part of a report that was made again of the same data."""
-    found = json.loads(text_of(again))
-    parts = [part for part in dict.fromkeys([*report, *found]) if part not in UNDERIVED]
-    return [compare_part(part, report.get(part), found.get(part)) for part in parts]
-
-
-def compare_part(part: str, claimed: Any, found: Any) -> Check:
-    """One part of a report, word by word and number by number, but for what it alone can know (`OWN_WORDS`)."""
-    if isinstance(claimed, dict) and isinstance(found, dict):
-        claimed = {**claimed, **{key: found[key] for key in OWN_WORDS.get(part, ()) if key in claimed and key in found}}
-    return same_numbers(part, claimed, found, noise=0.0 if part in MEASURED else NOISE)

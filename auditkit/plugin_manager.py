@@ -30,13 +30,17 @@ if TYPE_CHECKING:
 
     from auditkit.constraints.base import Constraint
     from auditkit.data.reader import Reader
+    from auditkit.data.vocabulary import WordList
     from auditkit.disparity.measure import DisparityMeasure
     from auditkit.fitting.fitter import Fitter
+    from auditkit.report.exporter import Exporter
+    from auditkit.report.profile import Profile
     from auditkit.report.section import Section
+    from auditkit.rules.rule import Rule
     from auditkit.scheduled.alert import Channel
 
 SHIPPED = "auditkit.plugins."
-"""What the modules of shipped plugins begin with."""
+"""Prefix of the modules of shipped plugins."""
 
 Found = tuple[Origin, Callable[[], Any]]
 """A plugin that is known to be there, and how to load it."""
@@ -55,7 +59,7 @@ class Kind:
     base: str
 
     def problem(self, offer: Any) -> str | None:
-        """What is wrong with an offer, as far as it can be seen without using it."""
+        """The defect of an offer, if one shows without using it."""
         module, _, name = self.base.rpartition(".")
         base = getattr(importlib.import_module(module), name)
         instance = self is COMMAND
@@ -81,8 +85,12 @@ KINDS = (
     Kind("fitter", "auditkit_fitters", "name", "auditkit.fitting.fitter.Fitter"),
     Kind("alert", "auditkit_alerts", "type", "auditkit.scheduled.alert.Channel"),
     Kind("reader", "auditkit_readers", "name", "auditkit.data.reader.Reader"),
+    Kind("word_list", "auditkit_vocabulary", "name", "auditkit.data.vocabulary.WordList"),
     Kind("measure", "auditkit_measures", "name", "auditkit.disparity.measure.DisparityMeasure"),
+    Kind("rule", "auditkit_rules", "name", "auditkit.rules.rule.Rule"),
     Kind("section", "auditkit_sections", "name", "auditkit.report.section.Section"),
+    Kind("exporter", "auditkit_exporters", "format", "auditkit.report.exporter.Exporter"),
+    Kind("profile", "auditkit_profiles", "name", "auditkit.report.profile.Profile"),
     COMMAND,
 )
 
@@ -99,8 +107,12 @@ class Plugins:
     fitters: dict[str, type[Fitter]]
     alerts: dict[str, type[Channel]]
     readers: dict[str, type[Reader]]
+    word_lists: dict[str, type[WordList]]
     measures: dict[str, type[DisparityMeasure]]
+    rules: dict[str, type[Rule]]
     sections: dict[str, type[Section]]
+    exporters: dict[str, type[Exporter]]
+    profiles: dict[str, type[Profile]]
     commands: dict[str, click.Command]
     origins: dict[tuple[str, str], Origin]
     """(kind, name) -> where it comes from; kind is the name of one of `KINDS`."""
@@ -112,7 +124,7 @@ class Plugins:
     """Where the warning goes of one that fails while it is used."""
 
     def leave_out(self, error: PluginError) -> None:
-        """Go on without something that nobody asked for by name; raises with `strict`."""
+        """Go on without an optional plugin; raises with `strict`."""
         if self.strict:
             raise error
         self.tell(f"{error} (left out)")
@@ -158,7 +170,9 @@ def _gather(
             try:
                 offers = _offers(kind, caller)
                 wrong = [problem for offer in offers if (problem := kind.problem(offer)) is not None]
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 warnings.append(_blame(origin, error))
                 continue
             if wrong:
@@ -205,7 +219,7 @@ def _ours(found: Found) -> bool:
 
 
 def _installed() -> Iterator[Found]:
-    """Entry points, those of auditkit itself first so that nobody can take their names."""
+    """Entry points, those of auditkit itself first so that no other plugin can take their names."""
     seen = set()
     entries = importlib.metadata.entry_points(group=hookspecs.PROJECT)
     for entry in sorted(entries, key=lambda e: (not e.value.startswith(SHIPPED), e.name, e.value)):
@@ -250,7 +264,9 @@ def _register(manager: pluggy.PluginManager, found: Iterable[Found], warnings: l
             _check_hooks(plugin)
             manager.register(plugin)
             manager.check_pending()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a plugin may end the program in more ways than one
             if plugin is not None and manager.is_registered(plugin):
                 manager.unregister(plugin)
             warnings.append(_blame(origin, error))

@@ -71,9 +71,7 @@ def ratio(x: float | None, line: float | None = None, decimals: int = 3) -> str:
     return NOT_AVAILABLE if x is None else _apart(x, decimals, [1.0] if line is None else [1.0, line])
 
 
-def measured(
-    x: float | None, bounds: Sequence[float | None] | Mapping[str, Any] | None, line: float | None = None
-) -> str:
+def measured(x: float | None, bounds: Sequence[float | None] | None, line: float | None = None) -> str:
     """A ratio with as many decimals as it has: what its interval leaves open is not written.
 
     >>> measured(0.7611, (0.631, 0.916)), measured(0.7611, (0.7501, 0.7703)), measured(0.79996, (0.5, 1.2), 0.8)
@@ -82,11 +80,11 @@ def measured(
     return NOT_AVAILABLE if x is None else ratio(x, line, decimals_of(bounds))
 
 
-def decimals_of(bounds: Sequence[float | None] | Mapping[str, Any] | None) -> int:
+def decimals_of(bounds: Sequence[float | None] | None) -> int:
     """Decimals that a number with this interval has: as its width leaves it, at least two and at most four."""
     if bounds is None:
         return 2
-    low, high = (bounds["lower"], bounds["upper"]) if isinstance(bounds, Mapping) else bounds
+    low, high = bounds
     if low is None or high is None or not high > low:
         return 2
     return min(4, max(2, 1 - math.floor(math.log10(high - low))))
@@ -99,6 +97,11 @@ def p_value(p: float | None, level: float | None = 0.05) -> str:
     if p < 0.0001:
         return f"<{NBSP}0.0001"
     return _apart(p, 4 if p < 0.001 else 3, [] if level is None else [level])
+
+
+def decimals(x: float, digits: int = 2) -> str:
+    """A number with so many decimals; only zero is written as zero."""
+    return _careful(x, digits)
 
 
 def signed(x: float | None, decimals: int = 2) -> str:
@@ -168,7 +171,12 @@ def roughly(n: float | None) -> str:
     >>> roughly(3834), roughly(887), roughly(7)
     ('3,800', '890', '7')
     """
-    return NOT_AVAILABLE if n is None else count(float(f"{n:.2g}"))
+    return NOT_AVAILABLE if n is None else count(to_digits(n, 2))
+
+
+def to_digits(x: float, digits: int) -> float:
+    """A number rounded to so many significant digits."""
+    return float(f"{x:.{digits}g}")
 
 
 def brief(x: float, *lines: float) -> str:
@@ -187,7 +195,7 @@ def tick_percent(x: float) -> str:
 
 
 def plain(x: float | None) -> str:
-    """A setting as somebody chose it: 0.05."""
+    """A setting as the user wrote it: 0.05."""
     return NOT_AVAILABLE if x is None else f"{x:,.10g}".replace("-", MINUS)
 
 
@@ -196,13 +204,11 @@ def exact(x: float | None) -> str:
     return NOT_AVAILABLE if x is None else f"{x:,.12g}".replace("-", MINUS)
 
 
-def interval(
-    bounds: Sequence[float | None] | Mapping[str, Any] | None, form: Callable[[float | None], str] = ratio
-) -> str:
-    """Two ends, or a mapping with `lower` and `upper`; without an upper end it has none."""
+def interval(bounds: Sequence[float | None] | None, form: Callable[[float | None], str] = ratio) -> str:
+    """Two ends, either of which may be missing."""
     if bounds is None:
         return NOT_AVAILABLE
-    low, high = (bounds["lower"], bounds["upper"]) if isinstance(bounds, Mapping) else bounds
+    low, high = bounds
     if low is None:
         return NOT_AVAILABLE if high is None else f"up to {form(high)}"
     if high is None:
@@ -215,7 +221,7 @@ def interval(
 
 
 def fraction(x: float | None) -> str:
-    """0.8 as 4/5, where that is what it is."""
+    """0.8 as 4/5, if it is exactly that."""
     if x is None:
         return NOT_AVAILABLE
     near = Fraction(x).limit_denominator(20)
@@ -254,13 +260,18 @@ def listing(names: Iterable[object], most: int | None = None) -> str:
     return " and ".join(chain([", ".join(texts[:-1])] if texts[1:] else [], texts[-1:]))
 
 
+def noun(n: float | None, one: str, many: str | None = None) -> str:
+    """row for 1, rows for 2."""
+    return one if n == 1 else many or f"{one}s"
+
+
 def plural(n: float | None, one: str, many: str | None = None) -> str:
     """1 row, 2 rows."""
-    return f"{count(n)} {one if n == 1 else many or one + 's'}"
+    return f"{count(n)} {noun(n, one, many)}"
 
 
 def file_name(path: str | None) -> str:
-    """The last part of a path of any system; a place on somebody's disk is nobody else's business."""
+    """The last part of a path of any system: reports do not show where a file was."""
     return NOT_AVAILABLE if path is None else path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
 
 
@@ -292,7 +303,7 @@ _IN_TEXT, _IN_LINE = re.compile(f"[{_UNSEEN}]"), re.compile(f"[\t\n{_UNSEEN}]")
 def printable(text: object) -> str:
     """One line without characters that move the cursor, turn the direction of writing or cannot be seen: escaped.
 
-    A name in somebody's data must not write on a terminal, nor look like another line or another name. The escapes are
+    A name in the data must not write on a terminal, nor look like another line or another name. The escapes are
     those of JSON, so that a document stays the same document.
     """
     return _IN_LINE.sub(_escape, str(text))
@@ -307,6 +318,11 @@ def _escape(found: re.Match[str]) -> str:
     sign = found.group()
     known = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
     return known.get(sign) or json.dumps(sign)[1:-1].replace("\x7f", "\\u007f")
+
+
+def as_unicode(name: str) -> str:
+    """The name of a file as text; bytes that are not UTF-8 are escaped."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def visible(separator: str) -> str:

@@ -1,15 +1,16 @@
 """How often a whole report names a difference: where there is none, and where there is one.
 
-    python benchmarks/bench_disparity.py            all scenarios, 400 data sets each, seeds 0, 1, 2, ...
-    python benchmarks/bench_disparity.py 40 null    fewer data sets, one scenario
+    python benchmarks/bench_disparity.py                 all scenarios, 300 data sets each, seeds 0, 1, 2, ...
+    python benchmarks/bench_disparity.py 40 null         fewer data sets, one scenario
+    python benchmarks/bench_disparity.py 0 cost          processor time at 1,500 to 1,000,000 rows
 
 A report has three attributes (sex; race, three groups and a small one; age, two bands), the crossing of sex and race,
 four steps and requisitions in five departments. It *names* a difference where a group has a status of difference found.
 
-Three ways side by side:
-    page    `disparity.disparities`: step-down min-p over the omnibus tests of the page, then pairs
-    holm    the same omnibus tests with Holm's correction in place of the step-down, no design effect
-    crossed what auditkit did before: the crossed table at every step, each group against the highest rate, Holm
+Ways side by side:
+    report   `disparity.disparities`: a group of a table, or a segment that the search names
+    tables   a group of a table only
+    holm     the same omnibus tests with Holm's correction in place of the step-down, no design effect
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one process a core
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.disparity import Applicants, CountedOutcome, Status, compare, disparities, holm, tally
+from auditkit.disparity import Applicants, disparities, holm
 
 STEPS = ("screened", "interviewed", "offered", "hired")
 Floats = NDArray[np.float64]
@@ -48,7 +49,7 @@ class World:
     repeats: int = 1  # applications of one person, all with the same luck
 
 
-def draw(world: World, seed: int) -> tuple[Applicants, dict[str, NDArray[np.object_]]]:
+def draw(world: World, seed: int) -> Applicants:
     rng = np.random.default_rng([2026, seed])
     K, m = world.requisitions, world.size
     rows = K * m
@@ -76,7 +77,7 @@ def draw(world: World, seed: int) -> tuple[Applicants, dict[str, NDArray[np.obje
         steps[step] = reached
     crossed = np.char.add(np.char.add(sex, "+"), race)
     arrays = {name: column.astype(object) for name, column in (("sex", sex), ("race", race), ("age", age))}
-    data = Applicants(
+    return Applicants(
         attributes=arrays,
         steps=steps,
         crossings={"sex+race": crossed.astype(object)},
@@ -84,46 +85,34 @@ def draw(world: World, seed: int) -> tuple[Applicants, dict[str, NDArray[np.obje
         segments={"department": department.astype(str).astype(object)},
         persons=person if world.repeats > 1 else None,
     )
-    return data, arrays
 
 
-SEX, RACE = ("sex", "Female"), ("race", "Black")
-Named = dict[str, set[tuple[str, str, str]]]
+Name = tuple[str, str, str]
+Named = dict[str, set[Name]]
 
 
 def names(world: World, seed: int) -> tuple[Named, bool]:
-    """What each way names, as (attribute, group, step); and whether the page points to department 0."""
-    data, _ = draw(world, seed)
-    found = disparities(data)
-    page = {(table.attribute, row.group, table.step) for table, row in found.found()}
+    """What each way names, as (attribute, group, step); and whether the report names department 0."""
+    found = disparities(draw(world, seed))
+    tables = {(table.attribute, row.group, table.step) for table, row in found.found()}
+    searched = {(one.attribute, one.group, one.step) for one in found.search.found}
     tests = [(t, test.p) for t in found.tables for test in (t.pooled, t.stratified) if test is not None]
     opened = [t for (t, _), p in zip(tests, holm([p for _, p in tests])) if p <= 0.05]
     plain = {
         (t.attribute, row.group, t.step) for t in opened for row in t.groups if row.p is not None and row.p <= 0.05
     }
-    crossed = set()
-    import pandas as pd
-
-    labels, stratum = pd.Series(data.crossings["sex+race"], name="group"), pd.Series(data.strata)
-    for step in STEPS:
-        outcome = CountedOutcome.of_column(pd.Series(data.steps[step]), name=step)
-        table = compare(tally(labels, outcome, stratum)[0], minimum_share=0.02)
-        wanted = (Status.BELOW_LINE, Status.DIFFERENCE_FOUND)
-        crossed |= {("sex+race", row.group, step) for row in table.groups if row.status in wanted}
-    there = any(
-        part.found and part.value == "0" for s in found.segments if s.segment == "department" for part in s.parts
-    )
-    return {"page": page, "holm": plain, "crossed": crossed}, there
+    there = any((one.segment, one.value) == ("department", "0") for one in found.search.found)
+    return {"report": tables | searched, "tables": tables, "holm": plain}, there
 
 
-Concern = Callable[[tuple[str, str, str]], bool]
+Concern = Callable[[Name], bool]
 
 
-def of_women(name: tuple[str, str, str]) -> bool:
+def of_women(name: Name) -> bool:
     return "Female" in name[1] or "Male" in name[1]
 
 
-def of_black(name: tuple[str, str, str]) -> bool:
+def of_black(name: Name) -> bool:
     return "Black" in name[1] or name[0] == "sex+race"
 
 
@@ -136,6 +125,10 @@ LOOKED_AT: dict[str, tuple[World, Concern | None]] = {
 OTHERS: dict[str, tuple[World, Concern | None]] = {
     "null, 8 requisitions of 20": (replace(NULL, requisitions=8, size=20), None),
     "null, fixed numbers of interviews and hires": (replace(NULL, capacity=2), None),
+    "null, 5 requisitions of 300 that differ": (
+        replace(NULL, requisitions=5, size=300, women_spread=0.8, rate_spread=0.8),
+        None,
+    ),
     "null, 20 requisitions of 75 that differ": (
         replace(NULL, requisitions=20, size=75, women_spread=0.8, rate_spread=0.8),
         None,
@@ -153,9 +146,9 @@ OTHERS: dict[str, tuple[World, Concern | None]] = {
 
 def main(sets: int, only: str | None) -> None:
     print(f"{sets} data sets each, seeds 0 to {sets - 1}\n")
-    print("| scenario | | page | holm | crossed | named though not there (page) | department named |")
+    print("| scenario | | report | tables | holm | named though not there | department named |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
-    with ProcessPoolExecutor(os.cpu_count()) as pool:
+    with ProcessPoolExecutor(int(os.environ.get("JOBS", os.cpu_count() or 1))) as pool:
         for when, scenarios in (("looked at", LOOKED_AT), ("not looked at", OTHERS)):
             for title, (world, concern) in scenarios.items():
                 if only is not None and only != title:
@@ -164,12 +157,25 @@ def main(sets: int, only: str | None) -> None:
                 results = list(pool.map(names, [world] * sets, range(sets), chunksize=5))
                 right = concern or (lambda name: True)
                 share = {way: sum(any(map(right, named[way])) for named, _ in results) / sets for way in results[0][0]}
-                wrong = sum(any(not right(name) for name in named["page"]) for named, _ in results) / sets
+                wrong = sum(any(not right(name) for name in named["report"]) for named, _ in results) / sets
                 there = f"{sum(there for _, there in results) / sets:.3f}" if world.department is not None else ""
                 cells = " | ".join(f"{value:.3f}" for value in share.values())
                 print(f"| {title} | {when} | {cells} | {wrong:.3f} | {there} |", flush=True)
                 print(f"{title}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
 
 
+def cost() -> None:
+    """Processor time of a page, and of its search."""
+    print("| rows | seconds |\n| --- | --- |")
+    for requisitions in (60, 4_000, 40_000):
+        data = draw(replace(NULL, requisitions=requisitions), 0)
+        start = time.process_time()
+        disparities(data)
+        print(f"| {data.rows:,} | {time.process_time() - start:.2f} |", flush=True)
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400, sys.argv[2] if len(sys.argv) > 2 else None)
+    if sys.argv[2:] == ["cost"]:
+        cost()
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 300, sys.argv[2] if len(sys.argv) > 2 else None)

@@ -25,6 +25,8 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"
 toc_object_entries = False
 
+man_pages = [("cli", "auditkit", "measure disparity in hiring and price constraints on it", "", 1)]
+
 html_theme = "alabaster"
 html_static_path = ["static"]
 html_css_files = ["pages.css"]

@@ -32,9 +32,10 @@ commands at work; [formats](formats.md) says what the files hold.
 | exit code | means |
 | --- | --- |
 | 0 | done, nothing above a threshold |
-| 1 | done, and there is a finding: a threshold was crossed, constraints conflict, a claim does not stand |
+| 1 | done, and there is a finding: a threshold was crossed, constraints conflict, a check of `verify` failed |
 | 2 | the input, the configuration or a plugin is wrong: the message says where and how to fix it; no file is touched |
 | 3 | a defect of auditkit |
+| 4 | `verify`: every check passed, but a part of the file, which is named, could not be checked |
 
 Results go to standard output, progress and reasons to standard error.
 """

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from auditkit import hookimpl
-from auditkit.constraints import Constraint, Row
+from auditkit.constraints import Constraint, Other, Row
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Ints, Layout
 
@@ -41,7 +41,7 @@ class Affine(Constraint):
                 problems += [problem.at(f"terms[{i}]") for problem in error.problems]
         if problems:
             raise InputError(problems)
-        return [Row.of(self.label, weights, self.sense, self.bound)]
+        return [Row.of(self.label, weights, self.sense, self.bound, meaning=Other(text=self.label, basis="count"))]
 
 
 def _states(layout: Layout, term: Term) -> Ints:

@@ -1,6 +1,9 @@
 """Budget: the expected expense on outcomes, of one group or of all, stays within a limit.
 
 sum_i expense_i * y_i <= limit
+
+`expense` is a number, an attribute of candidates, or `cost`: what the model itself says that leaving a state costs, at
+the states that `on` names, or with `on=total` at all of them.
 """
 
 from __future__ import annotations
@@ -8,22 +11,36 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from auditkit import hookimpl
-from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row, group_members
+from auditkit.constraints import AmountAtMost, AuditContext, Description, GroupConstraint, Parameter, Row, Words
+from auditkit.constraints.outcome import counted
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import plain
+
+COST, TOTAL = "cost", "total"
 
 
-class Budget(OutcomeConstraint):
+class Budget(GroupConstraint):
     type: ClassVar[str] = "budget"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("limit", tightens=-1, resource=True),)
     limit: float = Field(description="the most that may be spent on average, in all searches together")
     group: str | None = Field(default=None, description="count only this group (default: everyone)")
     expense: float | str = Field(
-        default=1.0, description="expense of one outcome: a number, or an attribute of candidates"
+        default=1.0, description="expense of one outcome: a number, an attribute of candidates, or cost (of the model)"
     )
+
+    @model_validator(mode="after")
+    def _by_is_of_the_group(self) -> Budget:
+        if self.by is not None and self.group is None:
+            raise ValueError("'by' says whose group is meant: give 'group' too, or leave out 'by'")
+        if self.on == TOTAL and self.expense != COST:
+            raise ValueError(f"on={TOTAL} adds up costs: write expense={COST} too, or name a stage")
+        if self.on == "selection" and self.expense == COST:
+            raise ValueError(f"being selected has no cost of its own: write on=inspection, a stage, or on={TOTAL}")
+        return self
 
     @classmethod
     def explored_by_default(cls, context: AuditContext) -> Budget | None:
@@ -33,11 +50,47 @@ class Budget(OutcomeConstraint):
         return 0.0, max(abs(row.value(visits)) for row in self.rows(layout))
 
     def rows(self, layout: Layout) -> list[Row]:
-        weights = self.outcome(layout) * self._expenses(layout)[layout.state_candidate]
-        if self.group is not None:
-            weights *= group_members(layout, self.group, self.by)
-        who = f" {self.group}" if self.group is not None else ""
-        return [Row.of(f"{self.on} budget{who} <= {self.limit:g}", weights, "<=", self.limit)]
+        weights = self._weights(layout)
+        who = "" if self.group is None else f" {self.group}"
+        of, each = (self.expense, 1.0) if isinstance(self.expense, str) else (None, self.expense)
+        rows = []
+        for scope in self.places(layout) if self.group is None else self.scopes(layout, (self.group,)):
+            member = scope.covers(layout) if self.group is None else scope.share(layout, self.group)
+            meaning = AmountAtMost(
+                on=self.on,
+                maximum=self.limit,
+                of=of,
+                each=each,
+                by=None if self.group is None else scope.named["by"],
+                group=self.group,
+                within=scope.named["within"],
+                value=scope.named["value"],
+            )
+            label = f"{self.on} budget{who} <= {self.limit:g}{scope.where}"
+            rows.append(Row.of(label, member * weights, "<=", self.limit, meaning=meaning))
+        return rows
+
+    def describe(self, words: Words) -> Description:
+        who = "candidates" if self.group is None else words.member(self.by, self.group)
+        if self.expense == 1.0 and self.on == "inspection":
+            of = "" if self.group is None else f" of {who}"
+            what, title = f"{words.inspection}s{of}", f"Utility kept as the number of {words.inspection}s{of} changes"
+            return self.described(f"at most {plain(self.limit)} {what}{self.ending()}", title, f"most {what}")
+        what = f"{who} {words.done(self.on)}" if self.on != TOTAL else who
+        if isinstance(self.expense, str):
+            what = f"of {self.expense} for {what}"
+        elif self.expense != 1.0:
+            what = f"for {what}, at {plain(self.expense)} each"
+        title = f"Utility kept as the most {what} changes"
+        return self.described(f"at most {plain(self.limit)} {what}{self.ending()}", title, f"most {what}")
+
+    def _weights(self, layout: Layout) -> Floats:
+        if self.expense != COST or COST in layout.attributes:
+            return self.outcome(layout) * self._expenses(layout)[layout.state_candidate]
+        costs = np.where(layout.selecting, 0.0, -layout.reward)
+        if self.on == TOTAL:
+            return counted(layout, costs, self.min_value, self.min_cost)
+        return self.outcome(layout) * costs
 
     def _expenses(self, layout: Layout) -> Floats:
         if not isinstance(self.expense, str):

@@ -13,8 +13,9 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import Measure, Parameter, WelfareConstraint
+from auditkit.constraints import Description, Measure, Parameter, WelfareConstraint, Words
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import plain
 
 LEAST = 1e-12
 """Outcomes below this are looked at as if they were this, where the slope would be infinite."""
@@ -29,6 +30,10 @@ class Entropy(WelfareConstraint):
     def measures(self, layout: Layout) -> list[Measure]:
         label = f"{self.level} entropy <= {self.maximum:g}"
         return self.welfares(layout, label, _negative_entropy, _slope, "<=", self.maximum)
+
+    def describe(self, words: Words) -> Description:
+        entropy = self.spoken("negative entropy", words)
+        return self.described(f"a {entropy} of at most {plain(self.maximum)}", axis="largest negative entropy")
 
 
 def _negative_entropy(u: Floats) -> float:

@@ -1,6 +1,8 @@
 """Floor: every candidate has at least a given chance of the outcome.
 
-y_i >= minimum        for every candidate i
+y_i >= minimum        for every candidate i who can be selected at all
+
+Candidates of a search, or of a limit, without positions are left out: nobody is inspected there.
 """
 
 from __future__ import annotations
@@ -11,8 +13,11 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import OutcomeConstraint, Parameter, Row
+from auditkit.constraints import Description, Other, OutcomeConstraint, Parameter, Row, Words
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import percent
+
+MEANING = Other(text="the chance of one candidate", basis="count")
 
 
 class Floor(OutcomeConstraint):
@@ -28,11 +33,21 @@ class Floor(OutcomeConstraint):
         several = len(layout.search_ids) > 1
         rows = []
         for c, (first, last) in enumerate(zip(layout.candidate_ptr[:-1], layout.candidate_ptr[1:], strict=True)):
+            if layout.barred[c]:
+                continue
             states = first + np.flatnonzero(outcome[first:last])
             search = f"{layout.search_ids[layout.candidate_search[c]]}/" if several else ""
             label = f"{self.on} floor {search}{layout.candidate_ids[c]} >= {self.minimum:g}"
-            rows.append(Row(label, states, outcome[states], ">=", self.minimum))
+            rows.append(Row(label, states, outcome[states], ">=", self.minimum, meaning=MEANING))
         return rows
+
+    def describe(self, words: Words) -> Description:
+        chance = f"chance of every candidate to be {words.outcome(self.on)}"
+        return self.described(
+            f"a {chance} of at least {percent(self.minimum)}{self.counting()}",
+            f"Utility kept as the least {chance} rises",
+            "least chance of a candidate",
+        )
 
 
 @hookimpl

@@ -10,11 +10,12 @@ from typing import ClassVar
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row
+from auditkit.constraints import AuditContext, Description, GroupConstraint, Parameter, RatioAtLeast, Row, Words
 from auditkit.model.layout import Layout
+from auditkit.text import plain
 
 
-class ImpactRatio(OutcomeConstraint):
+class ImpactRatio(GroupConstraint):
     type: ClassVar[str] = "impact-ratio"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("minimum", tightens=1),)
     default_order: ClassVar[int] = 20
@@ -42,8 +43,17 @@ class ImpactRatio(OutcomeConstraint):
             references = groups if self.reference is None else scope.groups((self.reference,))
             for r, g in ((r, g) for r in references for g in groups if g != r):
                 label = f"{self.on} impact ratio {g}/{r} >= {self.minimum:g}{scope.where}"
-                rows.append(rates.row(label, {g: 1, r: -self.minimum}, ">=", 0))
+                meaning = RatioAtLeast(on=self.on, group=g, against=r, minimum=self.minimum, **scope.named)
+                rows.append(rates.row(label, {g: 1, r: -self.minimum}, ">=", 0, meaning))
         return rows
+
+    def describe(self, words: Words) -> Description:
+        rate = words.rate(self.on)
+        other = "another’s" if self.reference is None else f"that of {words.member(self.by, self.reference)}"
+        of = f" {words.whom(self.by, self.groups)}" if self.by or self.groups else ""
+        phrase = f"no group’s {rate}{of} below {plain(self.minimum)} times {other}{self.ending()}"
+        title = f"Utility kept as the lowest ratio of {words.rate(self.on, 's')} rises"
+        return self.described(phrase, title, "lowest ratio allowed")
 
 
 @hookimpl

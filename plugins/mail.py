@@ -57,7 +57,7 @@ class Mail(Channel):
                     f"{self.host} did not take the message within {self.timeout:g} s", retry=True
                 ) from None
             except ssl.SSLCertVerificationError as error:
-                raise AlertError(f"the certificate of {self.host} does not stand: {error.verify_message}") from None
+                raise AlertError(f"the certificate of {self.host} is not valid: {error.verify_message}") from None
             except smtplib.SMTPNotSupportedError:
                 raise AlertError(f"{self.host} offers no TLS or no login") from None
             except smtplib.SMTPAuthenticationError as error:

@@ -2,7 +2,9 @@
 
     (u_1 u_2 ... u_n)^(1/n) >= minimum,    concave in u
 
-whose slope in u_i is the mean divided by n u_i.
+whose slope in u_i is the mean divided by n u_i. It is 0 as soon as one outcome is 0: where some u_i is 0 under every
+policy, the constraint cannot hold, and the conflict names whose it is. An outcome of 0 that could be positive counts as
+LEAST; what is lost by that is of the same size.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import Measure, Parameter, WelfareConstraint
+from auditkit.constraints import Description, Measure, Parameter, Row, WelfareConstraint, Words
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import plain
 
 LEAST = 1e-12
 """Outcomes below this are looked at as if they were this, where the slope would be infinite."""
@@ -29,6 +32,13 @@ class NashWelfare(WelfareConstraint):
     def measures(self, layout: Layout) -> list[Measure]:
         label = f"{self.level} Nash welfare >= {self.minimum:g}"
         return self.welfares(layout, label, geometric_mean, geometric_slope, ">=", self.minimum)
+
+    def rows(self, layout: Layout) -> list[Row]:
+        return self.impossible(layout, self.minimum)
+
+    def describe(self, words: Words) -> Description:
+        mean = self.spoken("geometric mean", words)
+        return self.described(f"a {mean} of at least {plain(self.minimum)}", axis="least geometric mean")
 
 
 def geometric_mean(u: Floats) -> float:

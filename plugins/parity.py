@@ -12,11 +12,16 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import AuditContext, OutcomeConstraint, Parameter, Row
+from auditkit.constraints import AuditContext, Description, GroupConstraint, Parameter, RateGap, Row, Words
+from auditkit.constraints.base import Sense
 from auditkit.model.layout import Floats, Layout
+from auditkit.text import plain
+
+SIGNS: dict[bool, tuple[str, Sense]] = {True: ("=", "=="), False: ("-", "<=")}
+"""In labels and of rows, by whether the groups must be equal."""
 
 
-class Parity(OutcomeConstraint):
+class Parity(GroupConstraint):
     type: ClassVar[str] = "parity"
     # the frontier of the impact ratio answers the same question, so a report does not ask it twice
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("tolerance", tightens=-1, in_reports=False),)
@@ -41,13 +46,21 @@ class Parity(OutcomeConstraint):
         for scope in self.scopes(layout, self.groups):
             rates = scope.rates(layout, outcome, self.basis)
             groups = scope.groups(self.groups)
-            label = f"{self.on} parity {{}} {{}} {{}}{scope.where}".format
-            if self.tolerance == 0:
-                rows += [rates.row(label(g, "=", h), {g: 1, h: -1}, "==", 0) for g, h in pairwise(groups)]
-            else:
-                pairs = permutations(groups, 2)
-                rows += [rates.row(label(g, "-", h), {g: 1, h: -1}, "<=", self.tolerance) for g, h in pairs]
+            sign, sense = SIGNS[self.tolerance == 0]
+            for g, h in pairwise(groups) if self.tolerance == 0 else permutations(groups, 2):
+                meaning = RateGap(
+                    on=self.on, group=g, against=h, maximum=self.tolerance, basis=self.basis, **scope.named
+                )
+                label = f"{self.on} parity {g} {sign} {h}{scope.where}"
+                rows.append(rates.row(label, {g: 1, h: -1}, sense, self.tolerance, meaning))
         return rows
+
+    def describe(self, words: Words) -> Description:
+        what = f"numbers {words.outcome(self.on)}" if self.basis == "count" else words.rate(self.on, "s")
+        who = words.whom(self.by, self.groups)
+        near = f"{what} {who} within {plain(self.tolerance)} of each other"
+        phrase = (near if self.tolerance else f"equal {what} {who}") + self.ending()
+        return self.described(phrase, f"Utility kept as {what} come closer", "largest difference allowed")
 
 
 @hookimpl

@@ -35,9 +35,25 @@ class Parquet(Reader):
             texts = [field.name for field in file.schema_arrow if pyarrow.types.is_string(field.type)]
             # a value that a small file repeats a million times stays one value
             file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(data), read_dictionary=texts)
-            return {"": file.read().to_pandas(ignore_metadata=True)}
+            table = file.read()
+            limits.check_expansion(place, len(data), _characters(table))
+            return {"": table.to_pandas(ignore_metadata=True)}
         except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise _unreadable(place, error) from None
+
+
+def _characters(table: Any) -> int:
+    """Bytes of all texts, each counted as often as it occurs."""
+    import pyarrow
+    import pyarrow.compute
+
+    total = 0
+    for column in table.columns:
+        if pyarrow.types.is_dictionary(column.type):
+            for chunk in column.chunks:
+                lengths = pyarrow.compute.binary_length(chunk.dictionary)
+                total += pyarrow.compute.sum(lengths.take(chunk.indices)).as_py() or 0
+    return total
 
 
 def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
@@ -62,6 +78,10 @@ def _with_duckdb(data: bytes, place: str) -> pd.DataFrame:
                 columns * total("sum(num_rows)", "parquet_file_metadata"),
             )
             _check(place, len(data), columns, total("sum(total_uncompressed_size)", "parquet_metadata"), cells)
+            rows = database.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(file)])
+            texts = [name for name, kind, *_ in rows.description or () if kind == "VARCHAR"]
+            lengths = " + ".join(f'coalesce(sum(strlen("{name.replace(chr(34), chr(34) * 2)}")), 0)' for name in texts)
+            limits.check_expansion(place, len(data), total(lengths or "0", "read_parquet"))
             return database.execute("SELECT * FROM read_parquet(?)", [str(file)]).df()
         except (duckdb.Error, UnicodeDecodeError) as error:
             raise _unreadable(place, error) from None

@@ -50,7 +50,7 @@ class Webhook(Channel):
             except TimeoutError:
                 raise AlertError(f"no answer within {self.timeout:g} s", retry=True) from None
             except ssl.SSLCertVerificationError as error:
-                raise AlertError(f"its certificate does not stand: {error.verify_message}") from None
+                raise AlertError(f"its certificate is not valid: {error.verify_message}") from None
             except (OSError, http.client.HTTPException) as error:
                 raise AlertError(f"cannot be reached ({_reason(error)})", retry=True) from None
 
@@ -59,7 +59,7 @@ class Webhook(Channel):
     def _checked(self, url: str) -> SplitResult:
         try:
             parts = urlsplit(url)
-            parts.port  # noqa: B018 - raises where it is no number
+            parts.port  # noqa: B018 - raises if it is not a number
         except ValueError:
             parts = urlsplit("")
         if parts.scheme not in ("http", "https") or not parts.hostname or any(c.isspace() for c in url):
@@ -108,7 +108,7 @@ def _same_place(one: SplitResult, other: SplitResult) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong, in words of the system's that cannot hold the address."""
+    """The cause, in the system's words, which cannot contain the address."""
     return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
 
 

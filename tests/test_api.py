@@ -23,12 +23,13 @@ from auditkit.config import OPTIONS, Config, choose
 from auditkit.data.read_file import to_pandas
 from auditkit.model.documents import read_instance
 from auditkit.plugins.parity import Parity
+from auditkit.report.load_report import load
 from support import ROOT
 from support.audit_helpers import rows
 
 HIRING = ROOT / "sample_data" / "hiring.csv"
 FOUR = ROOT / "sample_data" / "four-boxes.json"
-QUICK = Config().over(fit__points=8, report__replicates=0)
+QUICK = Config().over(fit__points=8, report__replicates=0, report__alternatives=False)
 EVIL = "<script>alert(1)</script>"
 
 
@@ -73,9 +74,9 @@ def shown(result: Any) -> str:
 def test_a_file_and_a_table_in_memory_give_the_same_audit(few_people: Path, audit: auditkit.Audit) -> None:
     table = pd.read_csv(few_people, dtype=str, keep_default_na=False)
     other = auditkit.audit(table, constraints=["parity", "quota:group=Female,share=0.4"], config=QUICK)
-    assert other.document["input"]["path"] == "DataFrame"
-    assert other.document["firm"] == audit.document["firm"]
-    assert other.document["constrained"] == audit.document["constrained"]
+    assert other.to_json()["input"]["path"] == "DataFrame"
+    assert other.to_json()["firm"] == audit.to_json()["firm"]
+    assert other.to_json()["constrained"] == audit.to_json()["constrained"]
     written = few_people.with_name("again.csv")
     written.write_bytes(table.to_csv(index=False).encode())
     other.save_json(few_people.with_name("again.json"))
@@ -124,7 +125,7 @@ def test_tables_of_other_libraries_are_read_as_those_of_pandas(people: Path, loa
 def test_audit_and_whatif_take_a_polars_table(people: Path) -> None:
     polars_audit = auditkit.audit(of_polars(people)[["Gender", "Hired"]])
     pandas_audit = auditkit.audit(pd.read_csv(people)[["Gender", "Hired"]])
-    assert polars_audit.document["disparity"] == pandas_audit.document["disparity"]
+    assert polars_audit.to_json()["disparity"] == pandas_audit.to_json()["disparity"]
     answers = [auditkit.whatif(load(people), constraints="parity", config=QUICK) for load in (of_polars, pd.read_csv)]
     assert answers[0].sentences == answers[1].sentences
 
@@ -148,18 +149,19 @@ def test_an_arrow_table_without_pyarrow(people: Path, monkeypatch: pytest.Monkey
 
 
 def test_what_is_no_table_is_refused() -> None:
-    with pytest.raises(auditkit.InputError, match="a list is neither a path nor a table"):
-        auditkit.read([1, 2])  # type: ignore[arg-type]
+    for wrong, kind in (([1, 2], "int"), ({"a": 1}, "dict"), (7, "int")):
+        with pytest.raises(auditkit.InputError, match=f"an object of type {kind} is neither a path nor a table"):
+            auditkit.read(wrong)  # type: ignore[arg-type]
 
 
 def test_the_api_goes_the_way_of_the_command_line(
     few_people: Path, audit: auditkit.Audit, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["-c", "parity", "-c", "quota:group=Female,share=0.4", "--json"]
-    (tmp_path / "audit.toml").write_text("[fit]\npoints = 8\n[report]\nreplicates = 0\n")
+    (tmp_path / "audit.toml").write_text("[fit]\npoints = 8\n[report]\nreplicates = 0\nalternatives = false\n")
     assert invoke(["report", str(few_people), "--config", str(tmp_path / "audit.toml"), *options]) == 0
     document = json.loads(capsys.readouterr().out)
-    ours = json.loads(json.dumps(audit.document))
+    ours = json.loads(json.dumps(audit.to_json()))
     for key in ("created", "config"):
         document.pop(key), ours.pop(key)
     assert ours == document
@@ -216,14 +218,14 @@ def test_frames(audit: auditkit.Audit) -> None:
         *("The firm, as recorded", "Best without constraints", "Best under parity")
     ]
     women = policies[policies["group"] == "Female"].set_index("policy")
-    firm = audit.document["firm"]
+    firm = audit.to_json()["firm"]
     assert women.loc["The firm, as recorded", "selected"] == firm["by_group"]["Gender"]["Female"]["selected"]
     disparity = audit.to_frame("disparity")
     assert set(disparity["attribute"]) == {"Gender"}
     assert set(zip(disparity["step"], disparity["kind"], strict=True)) == {
         *(("Interviewed", "cumulative"), ("Hired", "cumulative"), ("Hired", "conditional"))
     }
-    parts = (firm, audit.document["unconstrained"], *audit.document["constrained"])
+    parts = (firm, audit.to_json()["unconstrained"], *audit.to_json()["constrained"])
     assert len(policies) == sum(len(groups) for part in parts for groups in part["by_group"].values())
     with pytest.raises(auditkit.InputError, match=r"there is no table 'nope' \(tables: policies, disparity\)"):
         audit.to_frame("nope")  # type: ignore[arg-type]
@@ -234,7 +236,7 @@ def test_frames(audit: auditkit.Audit) -> None:
 def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:
     audit = auditkit.audit(pd.read_csv(HIRING)[["Requisition ID", "Gender", "Hired"]])
     disparity = audit.to_frame("disparity")
-    (table,) = audit.document["disparity"]["tables"]
+    (table,) = audit.to_json()["disparity"]["tables"]
     row = next(row for row in table["groups"] if row["p"] is not None)
     measured = disparity[disparity["group"] == row["group"]].iloc[0]
     assert [measured[name] for name in ("attribute", "step", "kind")] == ["Gender", "Hired", "cumulative"]
@@ -247,10 +249,10 @@ def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:
 
 
 def test_frames_have_the_intervals_of_prices(audit: auditkit.Audit) -> None:
-    document = copy.deepcopy(audit.document)
+    document = copy.deepcopy(audit.to_json())
     interval = {"level": 0.95, "ratio": [0.9, 0.99], "loss": [1.0, 2.0]}
     document["constrained"][0]["price_of_fairness"]["interval"] = interval
-    frame = replace(audit, document=document).to_frame().set_index("policy")
+    frame = replace(audit, report=load(document)).to_frame().set_index("policy")
     row = frame.loc["Best under parity"].iloc[0]
     assert [row["loss_lower"], row["loss_upper"]] == interval["loss"]
     assert [row["kept_lower"], row["kept_upper"]] == interval["ratio"]
@@ -306,7 +308,7 @@ def test_lists_become_what_the_classes_hold() -> None:
     instance = boxes()
     assert isinstance(instance.searches, tuple) and isinstance(instance.searches[0].candidates, tuple)
     state = auditkit.State("start", -1.0, {"end": 1.0})
-    chain = auditkit.Chain("c", "X", "start", [state, auditkit.State("end", 2.0, terminal=True)])
+    chain = auditkit.Chain("c", "X", "start", [state, auditkit.State("end", 2.0, selected=True)])
     assert chain.states[0] is state and isinstance(chain.states, tuple)
 
 

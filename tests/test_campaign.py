@@ -34,6 +34,8 @@ def campaign() -> Any:
         "settings",
         "exhausting",
         "forged",
+        "killed-with-pdf",
+        "odd-inputs",
         "many-audits",
         "one-process",
         "other-user",
@@ -41,7 +43,7 @@ def campaign() -> Any:
     ],
 )
 def test_a_short_run_of_each_attack_holds(campaign: Any, name: str) -> None:
-    limits = campaign.Limits(1.0, random.Random(7), audits=4, repeats=12)
+    limits = campaign.Limits(1.0, random.Random(7), audits=4, repeats=12, odd=25, kills=4)
     result = campaign.attack(name, limits)
     assert result.failed == []
     assert result.tried > 0
@@ -56,3 +58,8 @@ def test_the_page_tells_what_was_tried_what_held_and_what_was_mended(campaign: A
     assert "| far.xlsx | 9 bytes | 0.10 s | 207 MB | too far |" in campaign.page([measured], 1, 2)
     for _, _, test in campaign.MENDED:
         assert Path(ROOT / "tests" / f"{test}.py").is_file(), test
+
+
+def test_there_are_at_least_300_odd_exports_and_all_differ(campaign: Any) -> None:
+    exports = dict(campaign.odd_exports())
+    assert len(exports) >= 300 and len(set(exports.values())) > 0.95 * len(exports)

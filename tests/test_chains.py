@@ -20,7 +20,7 @@ from support.tiny import box_instances, chain_instances, problems
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(problem=problems(chain_instances(), max_rows=3))
 def test_chains_agree_with_the_program_over_all_policies(method: str, problem: tuple[Document, list[Row]]) -> None:
     compare(*problem, method)
@@ -44,7 +44,7 @@ def as_chain(box: dict[str, Any]) -> dict[str, Any]:
     return {"id": box["id"], "group": box["group"], "start": "closed", "states": states}
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(document=box_instances())
 def test_a_box_is_the_smallest_chain(document: Document) -> None:
     chains = document | {

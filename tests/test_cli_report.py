@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from auditkit import config
+from auditkit.report import view
 from auditkit.scheduled import settings as scheduled_settings
 from support.audit_helpers import rows, save
 
@@ -19,6 +21,7 @@ QUICK = """
 points = 10
 [report]
 replicates = 0
+alternatives = false
 """
 
 
@@ -37,14 +40,14 @@ def test_report_writes_beside_its_input(auditkit: Any, people: Path, tmp_path: P
     assert "1. " in done.out
     assert f"written: {tmp_path / 'people.audit.html'}" in done.out
     document = json.loads((tmp_path / "people.audit.json").read_text())
-    assert document["format"] == "auditkit-report/2"
+    assert document["format"] == "auditkit-report/3"
     assert (tmp_path / "people.audit.html").read_text().startswith("<!DOCTYPE html>")
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
         ["people.csv", "quick.toml", "people.audit.html", "people.audit.json"]
     )
     stands = auditkit("verify", "people.audit.json", people)
     assert stands.code == 0
-    assert "claims stand" in stands.out
+    assert "checks passed" in stands.out
     document["firm"]["utility"] += 1
     (tmp_path / "people.audit.json").write_text(json.dumps(document))
     falls = auditkit("verify", "people.audit.json", people, "--json")
@@ -165,11 +168,11 @@ def test_a_folder_that_cannot_be_written(
     def refuse(*_: object, **__: object) -> str:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("auditkit.files._temporary", refuse)
     done = auditkit("report", people, "--config", "quick.toml")
     assert done.code == 2
     assert "cannot be written: Permission denied" in done.err
-    assert not (tmp_path / "people.audit.html").exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "quick.toml"]
 
 
 def test_without_pango(auditkit: Any, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,12 +277,23 @@ def test_fit_and_whatif_take_blind(auditkit: Any, people: Path) -> None:
     assert answers[0].out != answers[1].out
 
 
-def test_the_findings_are_printed_in_the_order_of_the_report(auditkit: Any, people: Path) -> None:
+@pytest.mark.parametrize(("difference", "first"), [(True, "disparity"), (False, "price")])
+def test_the_findings_are_printed_in_the_order_of_the_report(
+    auditkit: Any, people: Path, difference: bool, first: str
+) -> None:
+    if difference:
+        table = rows(searches=24)
+        for row in table:
+            row["Hired"] = "yes" if row["Hired"] == "yes" and row["Gender"] != "Female" else "no"
+        save(people, table)
     done = auditkit("report", people, "--config", "quick.toml", "--format", "json")
     document = json.loads(people.with_name("people.audit.json").read_text())
-    said = [f["text"] for f in document["findings"] if f["kind"] != "notice"]
-    assert [f"{i}. {text}" in done.out for i, text in enumerate(said[:8], 1)] == [True] * min(8, len(said))
-    assert document["findings"][0]["kind"] == "disparity"
+    texts = [f["text"] for f in document["findings"] if f["kind"] != "notice"]
+    printed = re.findall(r"^\d\. (.*)$", done.out, re.MULTILINE)
+    assert printed == [text for text in texts if text in printed]
+    assert len(printed) == min(view.MOST_FINDINGS, len(texts))
+    assert document["findings"][0]["kind"] == first
+    assert ("no-difference-found" in {f["code"] for f in document["findings"]}) is not difference
     bare = auditkit("report", people, "--config", "quick.toml", "--format", "json", "--map", "score=none")
     assert bare.out.count("No model of the scores") == 1
 
@@ -291,3 +305,20 @@ def test_every_command_has_help(auditkit: Any) -> None:
     assert order == sorted(order)
     for name in ("report", "check", "init", "fit"):
         assert auditkit(name, "--help").code == 0
+
+
+def test_audit_toml_here_serves_where_nothing_is_named(auditkit: Any, people: Path, tmp_path: Path) -> None:
+    nothing = auditkit("check")
+    assert nothing.code == 2 and "write audit.toml with auditkit init" in nothing.err
+    assert auditkit("init", people, "--capacity", "3").code == 0
+    found = auditkit("check")
+    assert found.code == 0 and found.err == "settings: audit.toml\n" and "people.csv: " in found.out
+    (tmp_path / "audit.toml").write_text("capacity = -1\n")
+    assert auditkit("check", people).code == 0  # the data is named: no file is looked for
+
+
+def test_a_quiet_check_prints_only_what_must_be_fixed(auditkit: Any, people: Path) -> None:
+    done = auditkit("check", people, "-q")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    missing = auditkit("check", "nowhere.csv", "-q")
+    assert missing.code == 2 and missing.out == "" and missing.err.startswith("error: nowhere.csv")

@@ -12,12 +12,13 @@ from auditkit.compare.parts import Parts, individual
 from auditkit.compare.shadow_prices import NOT_BINDING, order_kept, say
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
-from auditkit.constraints.defaults import default_constraints, label
+from auditkit.constraints.defaults import default_constraints
 from auditkit.constraints.spec import parse, render
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Layout
+from auditkit.model.layout import Floats, Layout
 from auditkit.model.search import Box, Search
 from auditkit.solver import solve
+from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import fitted, plugins, random_instance
 
 KINDS = plugins().constraints
@@ -143,19 +144,40 @@ def test_order_within_groups_is_checked_where_it_may_change() -> None:
     instance = random_instance(2, searches=2, candidates=4, values=3)
     layout = instance.layout
     rows = bind([constraint(type="parity", min_value=6.0), constraint(type="floor", minimum=0.05)], layout)
-    parts = Parts.of(rows, layout)
-    assert parts is not None
+
+    def kept(duals: Floats) -> bool:
+        return order_kept(layout, rows, Mixture((Policy.at(duals),), len(layout.search_ids)))
+
     duals = np.zeros(len(rows))
-    assert order_kept(layout, rows, parts, duals)
+    assert kept(duals)
     raised = duals.copy()
     raised[0] = 30.0
     lowered = -raised
     # one of the two groups gains from the threshold on, which keeps its order, and the other loses, which does not
-    assert not order_kept(layout, rows, parts, raised)
-    assert not order_kept(layout, rows, parts, lowered)
+    assert not kept(raised)
+    assert not kept(lowered)
     one = duals.copy()
     one[1] = -50.0
-    assert not order_kept(layout, rows, parts, one)  # a bonus for one candidate puts a lower value before a higher
+    assert not kept(one)  # a bonus for one candidate puts a lower value before a higher
+
+
+def test_constraints_on_inspections_may_change_the_order_within_a_group() -> None:
+    """Y: 10 with chance .2 else 0, and 6.5 for certain. Their indices 5 and 5.5 become 6.65 and 5.83."""
+    people = (
+        Box("a", "X", 1.0, [9, 3], [0.5, 0.5]),
+        Box("b", "X", 1.0, [8.5, 3], [0.5, 0.5]),
+        Box("c", "Y", 1.0, [10, 0], [0.2, 0.8]),
+        Box("d", "Y", 1.0, [6.5], [1.0]),
+    )
+    instance = Instance((Search("s", 1, people),))
+    optimum = solve(instance, [constraint(type="parity", basis="count", on="inspection")]).constrained
+    assert optimum is not None
+    dual = abs(float(optimum.duals[0]))  # what an inspection of Y costs less: index sigma with E(v - sigma)+ = 1 - dual
+    assert 10 - (1 - dual) / 0.2 > 6.5 - (1 - dual) and 10 - 1 / 0.2 < 6.5 - 1
+    assert not order_kept(instance.layout, optimum.rows, optimum.mixture)
+    by_selection = solve(instance, [constraint(type="parity", basis="count")]).constrained
+    assert by_selection is not None and by_selection.duals[0] != 0
+    assert order_kept(instance.layout, by_selection.rows, by_selection.mixture)
 
 
 def test_individual_rows_are_told_apart() -> None:
@@ -243,8 +265,8 @@ def test_unknown_and_small_groups_are_not_compared() -> None:
 
 
 def test_labels_are_short_and_different() -> None:
-    assert label(constraint(type="parity", on="inspection")) == "inspection parity"
-    assert label(constraint(type="budget", limit=2, group="F")) == "budget F"
+    assert constraint(type="parity", on="inspection").short_name == "inspection parity"
+    assert constraint(type="budget", limit=2, group="F").short_name == "budget F"
     instance = random_instance(5, searches=2, candidates=4)
     two = [constraint(type="quota", group="Y", share=share) for share in (0.2, 0.5)]
     found = compared(instance, *two)

@@ -34,7 +34,7 @@ def test_one_impossible_constraint_is_named_alone() -> None:
 
 
 @given(problem=problems(box_instances()))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 def test_the_conflict_is_the_smallest_there_is(problem: tuple[Document, list[Row]]) -> None:
     document, rows = problem
     truth = occupancy(document, rows)

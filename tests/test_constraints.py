@@ -154,7 +154,7 @@ def test_specs_that_cannot_be_read(text: str) -> None:
 def test_a_constraint_describes_itself_as_a_spec_that_makes_it() -> None:
     for text in ("parity", "quota:group=Y,share=0.4", "impact-ratio:minimum=0.9", 'parity:groups=["X","Y"]'):
         constraint = build(text)
-        assert build(constraint.describe()) == constraint
+        assert build(constraint.to_spec()) == constraint
 
 
 def test_outcome_counts_what_visits_say(instance: Instance, visits: np.ndarray) -> None:

@@ -80,7 +80,7 @@ def with_cuts(document: Document, rows: list[Row], name: str, on: str, level: st
     return None
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 @given(
     document=st.one_of(
         box_instances(max_candidates=3, max_searches=1), chain_instances(max_candidates=3, max_searches=1)

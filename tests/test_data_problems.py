@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from auditkit.data import KINDS, check, load
 from auditkit.data.problems import LEAVING, RowCounts
+from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import save, table
 
@@ -174,6 +175,9 @@ def test_problem(tmp_path: Path, code: str) -> None:
         [line] = error.value.problems
         rows = ", ".join(str(row) for row, _, _ in expected)
         place = f"row {rows}" if len(expected) == 1 else f"{len(expected)} rows ({rows})"
+        if isinstance(error.value, AmbiguousReading):
+            assert all(answer.flags and answer.funnel for answer in error.value.question.answers)
+            return
         assert line.where == f"{place}, column {expected[0][1]!r}"
     else:
         load(path, mapping, **options)

@@ -7,11 +7,18 @@ from pathlib import Path
 import pytest
 
 from auditkit.data import load, render_mapping
+from auditkit.data.columns import by_name, describe, suggestions
+from auditkit.data.hypothesis import look
+from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read
-from auditkit.data.role_matching import by_name, suggestions
-from auditkit.data.roles import Mapping, describe_all, infer
+from auditkit.data.reading import AmbiguousReading
+from auditkit.data.roles import Given, Mapping
 from auditkit.errors import InputError
 from support.data_files import HEADER, ROWS, save, table, text
+
+
+def infer(raw: RawTable, given: Given | None = None) -> Mapping:
+    return look(raw, given).mapping
 
 
 def roles(path: Path, **given: str) -> dict[str, list[str]]:
@@ -171,8 +178,12 @@ def test_required_roles_are_asked_for_together(tmp_path: Path) -> None:
 
 
 def test_ambiguous_required_roles(tmp_path: Path) -> None:
-    path = table(tmp_path, "sex,decision,final result,status", "F,yes,x,Hired", "M,no,,Rejected", "F,yes,,Rejected")
-    assert "several columns could say who was selected: 'decision', 'status'" in refusal(path)
+    rows = ["F,yes,Hired", "M,no,Rejected", "F,yes,Rejected", "M,no,Hired", "F,yes,Rejected", "M,no,Hired"]
+    with pytest.raises(AmbiguousReading, match="several columns could say who was selected: 'decision', 'status'") as e:
+        load(table(tmp_path, "sex,decision,status", *rows))
+    second, first = e.value.question.answers
+    assert (first.flags, first.shown) == ("--map selected=status=Hired", "6 -> Hired 3")
+    assert (second.flags, second.shown) == ("--map selected=decision=yes", "6 -> yes 3")
 
 
 def test_columns_that_say_the_same_are_one(tmp_path: Path) -> None:
@@ -250,8 +261,9 @@ def test_a_mapping_can_be_given_back(tmp_path: Path) -> None:
 
 def test_columns_are_described_and_roles_suggested(tmp_path: Path) -> None:
     found = {
-        column.name: (column.kind, suggestions(column))
-        for column in describe_all(read(save(tmp_path, text(HEADER, ROWS))))
+        name: (column.kind, suggestions(column))
+        for name, cells in read(save(tmp_path, text(HEADER, ROWS))).table.items()
+        for column in [describe(str(name), cells)]
     }
     assert found["Gender"] == ("category", ("group",))
     assert found["Interviewed"][0] == "yes/no"

@@ -106,6 +106,25 @@ def test_rows_arrive_in_chunks(url: str) -> None:
         assert len(next(chunks)) == 10  # and the rest is left where it is
 
 
+@pytest.mark.parametrize("endless", ["one statement", "many rows"])
+def test_a_query_has_a_limit_of_time(url: str, endless: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "MINUTES", 0.02)
+    numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
+    query = sql.Query.of(url, numbers + ("count(*) FROM n" if endless == "one statement" else "i FROM n"))
+    with pytest.raises(InputError, match=r"the query took longer than 0\.02 minutes"), query.rows() as (_, chunks):
+        for _ in chunks:
+            pass
+
+
+def test_a_query_has_a_limit_of_cells(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sql, "MOST_CELLS", 100)
+    with (
+        pytest.raises(InputError, match="the query returns more than 100 cells"),
+        sql.Query.of(url, ALL).rows(chunk=10) as (_, chunks),
+    ):
+        list(chunks)
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -170,7 +189,7 @@ def test_every_command_takes_a_database(url: str, auditkit: Any, tmp_path: Path)
     assert settings["query"] == ALL
     without_secrets(page, done.out, json.dumps(document), stands.out, (tmp_path / "audit.toml").read_text())
     same = ak.audit(url, query=ALL, config=tmp_path / "quick.toml")
-    assert same.document["disparity"] == document["disparity"]
+    assert same.to_json()["disparity"] == document["disparity"]
 
 
 def test_a_scheduled_audit_of_a_database(url: str, auditkit: Any, tmp_path: Path, monkeypatch: Any) -> None:
@@ -250,7 +269,10 @@ def test_what_is_missing_is_said(auditkit: Any, tmp_path: Path, monkeypatch: Any
     [
         ('database = "postgresql://me:hunter2@h/x"\nquery = "SELECT 1"', "database: holds a password"),
         ('database = "postgresql://me@h/x?password=hunter2"\nquery = "SELECT 1"', "database: holds a password"),
-        ('database_env = "postgresql://me:hunter2@h/x"\nquery = "SELECT 1"', "is no name of an environment variable"),
+        (
+            'database_env = "postgresql://me:hunter2@h/x"\nquery = "SELECT 1"',
+            "is not the name of an environment variable",
+        ),
         ('source = "postgresql://me:hunter2@h/x"', "is the URL of a database"),
         ('database = ["postgresql://me:hunter2@h/x"]', "is not text"),
         ('source = "people.csv"\ndatabase = "sqlite:///people.db"', "exclude each other"),

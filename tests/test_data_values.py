@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from auditkit.data.dates import looks_like_dates, to_dates
 from auditkit.data.numbers import clean_ids, decimal_mark, to_numbers
 from auditkit.data.problems import Collector
-from auditkit.data.statuses import check_words, to_stage, to_status
-from auditkit.data.vocabulary import INSPECTED, NAMES, ROLES, STATUS, code_of, plain
+from auditkit.data.statuses import check_words, decide, settled, step_codes
+from auditkit.data.vocabulary import ROLES, STATUSES, plain, shipped
 from auditkit.errors import InputError
 
 
@@ -178,17 +178,17 @@ def test_a_date_is_right_or_ambiguous(days: list[datetime.date], style: str) -> 
     ],
 )
 def test_status_words(word: str, meant: str | None) -> None:
-    assert code_of(word, STATUS) == meant
+    assert shipped().meaning(word) == meant
 
 
 def test_no_word_means_two_things() -> None:
-    for table in (STATUS, INSPECTED):
-        words = [word for phrases in table.values() for word in phrases]
-        assert len(words) == len(set(words))
-    assert all(word == plain(word) for table in (STATUS, INSPECTED) for phrases in table.values() for word in phrases)
-    assert all(name == plain(name) for tiers in NAMES.values() for tier in tiers for name in tier)
+    words = shipped()
+    phrases = [phrase for code in STATUSES for phrase in set(words.phrases("status", code))]
+    assert len(phrases) == len(set(phrases)), {phrase for phrase in phrases if phrases.count(phrase) > 1}
+    assert all(phrase == plain(phrase) for phrase in phrases)
+    assert all(name == plain(name) for tiers in words.roles.values() for tier in tiers for name in tier)
     named_by_the_user = {"unit", "unit_capacity"}
-    assert set(NAMES) | {"group", "stages"} | named_by_the_user == set(ROLES)
+    assert set(words.roles) | {"group", "stages"} | named_by_the_user == set(ROLES)
 
 
 @pytest.mark.parametrize(
@@ -204,23 +204,17 @@ def test_no_word_means_two_things() -> None:
     ],
 )
 def test_statuses_of_a_column(column: list[str], meant: str) -> None:
-    status = to_status(cells(*column), "c", Collector(), words={})
+    status = settled(decide(cells(*column), "c"), cells(*column), "c", Collector())
     assert "".join(word[0] for word in status) == meant
 
 
 def test_words_of_the_user() -> None:
-    status = to_status(
-        cells("Moved on", "Nope"), "c", Collector(), words=check_words({"moved ON": "selected", "nope": "rejected"})
-    )
-    assert status.tolist() == ["selected", "rejected"]
+    words = check_words({"moved ON": "selected", "nope": "rejected"})
+    assert decide(cells("Moved on", "Nope"), "c", words).codes.tolist() == ["selected", "rejected"]
     with pytest.raises(InputError, match="did you mean 'selected'"):
         check_words({"moved on": "selcted"})
 
 
 def test_stages_of_a_column() -> None:
-    collector = Collector()
-    codes = to_stage(
-        cells("yes", "2024-03-05", "passed", "Failed", "no show", "", "scheduled", "7.5", "eh"), "c", collector
-    )
-    assert codes.tolist() == ["yes", "yes", "passed", "failed", "no", "no", "pending", "yes", "no"]
-    assert collector.problems().counts() == {"unknown-word": 1}
+    codes = step_codes(cells("yes", "2024-03-05", "passed", "Failed", "no show", "", "scheduled", "7.5", "eh"), "c")
+    assert codes.tolist() == ["yes", "yes", "passed", "failed", "withdrawn", "", "pending", "yes", "?"]

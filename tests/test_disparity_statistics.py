@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chi2, chi2_contingency
-from statsmodels.stats.contingency_tables import StratifiedTable
+from scipy.stats import chi2, chi2_contingency, f, fisher_exact, hypergeom, multivariate_normal, norm, t
+from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 
 from auditkit.disparity import Pair, agreement, applicants_needed, detectable_ratio, exact_p, holm, omnibus, stratify
-from auditkit.disparity.stepdown import step_down
-from auditkit.disparity.stratified import sparse
+from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
+from auditkit.disparity.stepdown import PageTest, step_down
+from auditkit.disparity.stratified import exact_test, sparse
 from auditkit.model.groups import comparable
 
 quick = settings(deadline=None, max_examples=50)
@@ -159,6 +160,47 @@ def test_exact_conditional_p_by_enumeration(strata: list[tuple[tuple[int, int], 
     assert exact_p(*columns) == pytest.approx(float(sum(p for p in total.values() if p <= seen)), abs=1e-9)
 
 
+@quick
+@given(cells(300), cells(300))
+def test_fisher_and_mid_p_as_scipy(one: tuple[int, int], zero: tuple[int, int]) -> None:
+    (n1, x1), (n0, x0) = one, zero
+    pair = Pair(n1, x1, n0, x0)
+    fisher = fisher_exact([[x1, n1 - x1], [x0, n0 - x0]]).pvalue
+    seen = hypergeom.pmf(x1, n1 + n0, n1, x1 + x0)
+    assert pair.fisher_p == pytest.approx(fisher, abs=1e-12)
+    assert pair.mid_p == pytest.approx(fisher - seen / 2, abs=1e-12)
+    stratified = exact_test([n1], [x1], [n0], [x0])
+    assert stratified is not None and stratified.p == pytest.approx(fisher, abs=1e-12)
+    assert stratified.mid_p == pytest.approx(pair.mid_p, abs=1e-12)
+    assert np.abs(stratified.attainable - stratified.p).min() < 1e-12 and stratified.attainable[-1] == pytest.approx(1)
+
+
+@quick
+@given(cells(3000), cells(3000))
+def test_sizes_of_a_difference(one: tuple[int, int], zero: tuple[int, int]) -> None:
+    (n1, x1), (n0, x0) = one, zero
+    pair = Pair(n1, x1, n0, x0)
+    assert pair.h == pytest.approx(proportion_effectsize(x1 / n1, x0 / n0), abs=1e-10)
+    table = np.array([[x1, n1 - x1], [x0, n0 - x0]])
+    if 0 in table.sum(axis=0):
+        assert pair.phi is None
+    else:
+        assert pair.phi == pytest.approx(np.corrcoef(*expanded(table))[0, 1], abs=1e-10)
+    if 0 not in table:
+        theirs = Table2x2(table)
+        interval = pair.odds_interval()
+        assert pair.odds_ratio == pytest.approx(theirs.oddsratio, rel=1e-10) and interval is not None
+        assert (interval.lower, interval.upper) == pytest.approx(theirs.oddsratio_confint(), rel=1e-10)
+    else:
+        assert pair.odds_interval() is None
+
+
+def expanded(table: np.ndarray) -> np.ndarray:
+    """Group and outcome of every person, as two rows of 0 and 1."""
+    rows = [[g == 0, o == 0] for g in (0, 1) for o in (0, 1) for _ in range(table[g, o])]
+    return np.array(rows, dtype=float).T
+
+
 def test_one_stratum_is_fishers_test_and_huge_ones_are_refused() -> None:
     assert exact_p([27], [9], [68], [41]) == pytest.approx(Pair(27, 9, 68, 41).fisher_p)
     assert exact_p([90_000], [40_000], [90_000], [40_000]) is None
@@ -185,7 +227,9 @@ def test_clustered_variance_by_hand() -> None:
     np.add.at(x, (c, g), y)
     scores = (np.eye(3)[g] - np.bincount(g) / 200) * (y - y.mean())[:, None]
     by_cluster = np.array([scores[c == k].sum(axis=0) for k in range(30)])
-    assert omnibus.clustered(n, x) == pytest.approx(by_cluster.T @ by_cluster * 30 / 29)
+    found = omnibus.clustered(n, x)
+    assert found.variance == pytest.approx(30 * np.cov(by_cluster.T))
+    assert (found.cause, found.clusters) == ("requisitions", 30)
 
 
 def test_a_design_effect_divides_the_statistic() -> None:
@@ -193,37 +237,96 @@ def test_a_design_effect_divides_the_statistic() -> None:
     plain = omnibus.pooled(n, x)
     P = x.sum() / n.sum()
     V = P * (1 - P) * (np.diag(n) - np.outer(n, n) / n.sum())
-    doubled = omnibus.pooled(n, x, [2 * V, 0.5 * V])
+    people = [omnibus.Robust("repeat applicants", factor * V) for factor in (2, 0.5)]
+    doubled = omnibus.pooled(n, x, people)
     assert plain is not None and doubled is not None and plain.corrected == plain.p == doubled.p
     assert doubled.design_effect == pytest.approx(2)
-    assert doubled.corrected == pytest.approx(chi2.sf(plain.statistic / 2, 1))
+    assert doubled.corrected == pytest.approx(chi2.sf(plain.statistic / 2, 1), rel=1e-10)
+    few = omnibus.pooled(n, x, [omnibus.Robust("requisitions", 2 * V, 6)])
+    assert few is not None and few.corrected == pytest.approx(f.sf(plain.statistic / 2, 1, 5), rel=1e-10)
+
+
+@quick
+@given(st.floats(0, 6), st.floats(0.3, 8), st.sampled_from([2.0, 3.0, 8.0, 40.0, math.inf]))
+def test_p_and_interval_have_one_basis(z: float, effect: float, clusters: float) -> None:
+    """An interval excludes the null exactly where p is at most its level, whatever the design."""
+    for alpha in (0.05, 0.01):
+        own = ClusterDesign("requisitions", effect, clusters)
+        p = corrected(2 * norm.sf(z), z, [own])
+        assert p >= 2 * norm.sf(z)
+        assert p == pytest.approx(max(2 * norm.sf(z), 2 * t.sf(z / math.sqrt(effect), clusters - 1)), rel=1e-10)
+        reach = norm.isf(alpha / 2) * stretch([own], alpha)
+        if abs(z - reach) > 1e-9:
+            assert (p < alpha) == (z > reach)
+        assert norm.isf(widened(alpha, stretch([own], alpha)) / 2) == pytest.approx(min(reach, 37.06), rel=1e-3)
 
 
 # Many tests -----------------------------------------------------------------------------------------------------------
 
 
+def plain(*p: float) -> list[PageTest]:
+    return [PageTest(one) for one in p]
+
+
 def test_step_down_of_independent_tests_is_sidaks() -> None:
-    p = [0.012, 0.2, 0.004, 0.6]
-    adjusted, level = step_down(p, np.eye(4), [1, 1, 1, 1])
+    adjusted = step_down(plain(0.012, 0.2, 0.004, 0.6), np.eye(4))
     sidak = [1 - (1 - 0.012) ** 3, 1 - (1 - 0.2) ** 2, 1 - (1 - 0.004) ** 4, 0.6]
-    assert adjusted == pytest.approx(sidak, abs=0.015)
-    assert level == pytest.approx(1 - 0.95**0.25, rel=0.1)
+    assert adjusted.p == pytest.approx(sidak, abs=0.015)
+    assert adjusted.p[0] == pytest.approx(sidak[0], abs=5e-4) and adjusted.p[2] == pytest.approx(sidak[2], abs=5e-4)
+    assert adjusted.level[""] == pytest.approx(1 - 0.95**0.25, rel=0.1)
 
 
 def test_step_down_of_one_test_said_many_times_costs_nothing() -> None:
-    adjusted, level = step_down([0.03, 0.03, 0.03], np.ones((5, 3)), [1, 1, 1])
-    assert adjusted == pytest.approx([0.03] * 3, abs=0.006) and level == pytest.approx(0.05, rel=0.1)
+    adjusted = step_down(plain(0.03, 0.03, 0.03), np.ones((3, 3)))
+    assert adjusted.p == pytest.approx([0.03] * 3, abs=5e-4) and adjusted.level[""] == pytest.approx(0.05, rel=0.1)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9, -0.4])
+def test_p_near_the_threshold_is_that_of_the_bivariate_law(correlation: float) -> None:
+    """Two tests: P(at least one of them is beyond z) by numerical integration."""
+    C = np.array([[1.0, correlation], [correlation, 1.0]])
+    for p in (0.02, 0.0255, 0.03):
+        z = norm.isf(p / 2)
+        both = multivariate_normal([0, 0], C).cdf([z, z], lower_limit=[-z, -z])
+        assert step_down(plain(p, p), C).p[0] == pytest.approx(1 - both, abs=5e-4)
+
+
+def test_a_discrete_test_costs_others_only_what_it_can_attain() -> None:
+    never = PageTest(1.0, attainable=np.array([0.4, 1.0]))
+    assert step_down([*plain(0.03), never], np.eye(2)).p[0] == pytest.approx(0.03, abs=5e-4)
+    sometimes = PageTest(1.0, attainable=np.array([0.01, 0.4, 1.0]))
+    assert step_down([*plain(0.03), sometimes], np.eye(2)).p[0] == pytest.approx(1 - 0.97 * 0.99, abs=5e-4)
+
+
+def test_a_family_uses_its_share() -> None:
+    """Independent families of shares 3 to 1: weights in that proportion, and both kinds of error within alpha."""
+    tests = [PageTest(0.03, family="a"), PageTest(0.011, family="b")]
+    found = step_down(tests, np.eye(2), 0.05, {"a": 0.75, "b": 0.25})
+    assert found.p[0] == pytest.approx(1 - 0.97 * 0.99, rel=0.1)
+    assert found.level["a"] == pytest.approx(3 * found.level["b"], rel=0.1)
+    assert found.p[1] >= found.p[0] > 0.03
 
 
 @quick
 @given(st.lists(st.floats(1e-12, 1), min_size=1, max_size=6), st.integers(0, 5))
 def test_step_down_lies_between_p_and_holm(p: list[float], seed: int) -> None:
     scores = np.random.default_rng(seed).standard_normal((40, 2 * len(p)))
-    adjusted, level = step_down(p, scores, [2] * len(p))
-    for value, raw, bound in zip(adjusted, p, holm(p)):
-        assert raw - 0.02 <= value <= bound
-    assert [adjusted[i] for i in np.argsort(p)] == sorted(adjusted)
-    assert 0 < level <= 0.05
+    found = step_down([PageTest(one, 2) for one in p], scores.T @ scores)
+    for value, raw, bound in zip(found.p, p, holm(p)):
+        assert raw <= value <= bound * (1 + 1e-8)
+    assert [found.p[i] for i in np.argsort(p)] == sorted(found.p)
+    assert 0 < found.level[""] <= 0.05
+
+
+@quick
+@given(st.integers(0, 10_000))
+def test_draws_do_not_depend_on_signs_and_order_of_eigenvectors(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.standard_normal((60, 6))
+    tests = [PageTest(float(p), df) for p, df in zip(rng.random(3) * 0.05, (1, 2, 3))]
+    one = step_down(tests, scores.T @ scores)
+    other = step_down(tests, scores[::-1].T @ scores[::-1] * (1 + 1e-15))
+    assert one.p == pytest.approx(other.p, abs=1e-6)
 
 
 # What could have been shown -------------------------------------------------------------------------------------------

@@ -48,6 +48,8 @@ NOT_RUN = {
     r"make ": "sets up environments and runs these very tests",
     r"(\.venv/bin/)?(python -m )?pip ": "installs packages; tests/test_packaging.py and test_plugins*.py do it",
     r"(\.venv/bin/)?(python -m )?pytest": "tests within tests: generated packages are tested where they are made",
+    r"ssh-keygen|sha256sum|echo|auditkit sign|auditkit verify .*--signer": "test_signatures.py runs them with a key",
+    r"auditkit open": "serves a page until Ctrl-C; tests/test_page_*.py open it",
     r"auditkit schedule .*--install": "would install a timer on this machine",
 }
 """Commands that a test cannot run, and why. Everything else on a page is run."""
@@ -111,6 +113,19 @@ def cut(path: Path, column: str, groups: int) -> None:
     path.write_text("\n".join([head, *(x for x in lines if x.split(",")[place] in kept)]) + "\n", encoding="utf-8")
 
 
+def other_people(folder: Path) -> None:
+    """The three files of docs/data.md whose favourable outcome or steps are named on the command line."""
+    n = 120
+    people = pd.DataFrame({"ID": range(1000, 1000 + n), "Gender": ["Female", "Male", "Male"] * (n // 3)})
+    good = [k % 4 != 0 if sex == "Male" else k % 2 == 0 for k, sex in enumerate(people["Gender"])]
+    layoffs = people.assign(Status=["Active" if x else "Selected for RIF" for x in good])
+    layoffs.to_csv(folder / "layoffs.csv", index=False)
+    people.assign(Reason=["" if x else "Not qualified" for x in good]).to_csv(folder / "log.csv", index=False)
+    physical = ["" if not x else "P" if k % 5 else "F" for k, x in enumerate(good)]
+    exam = people.assign(Written=["Pass" if x else "Fail" for x in good], Physical=physical)
+    exam.to_excel(folder / "exam.xlsx", index=False)
+
+
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which a reader might sit."""
@@ -125,6 +140,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pd.read_csv(tmp_path / "people.csv").rename_axis("id").to_sql("applications", connection)
     (tmp_path / "exports").mkdir()
     shutil.copy(tmp_path / "people.csv", tmp_path / "exports")
+    other_people(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

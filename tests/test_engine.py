@@ -82,10 +82,9 @@ class Marked(Constraint):
 SPECS = ["parity", "quota:group=Y,share=0.4", "parity:min_value=3", "floor:minimum=0.01"]
 
 
-@pytest.mark.parametrize("wanted", [1, 2, 5, 100])
+@pytest.mark.parametrize(("wanted", "seed"), [(1, 0), (2, 1), (5, 2), (100, 0)])
 @pytest.mark.parametrize("make", [few_kinds, chains, limited])
 @pytest.mark.parametrize("specs", [SPECS[:1], SPECS])
-@pytest.mark.parametrize("seed", range(3))
 def test_pieces_yield_what_the_whole_yields(
     make: Callable[[int], Instance], specs: list[str], wanted: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,7 +178,7 @@ def test_a_name_that_no_engine_has(name: str, words: str) -> None:
 def run(*command: object, code: int, cwd: Path, **env: str) -> tuple[str, str]:
     """What a program writes to stdout and stderr."""
     done = subprocess.run(
-        [*PYTHON, *map(str, command)], capture_output=True, text=True, timeout=300, cwd=cwd, env={**os.environ, **env}
+        [*PYTHON, *map(str, command)], capture_output=True, text=True, timeout=1200, cwd=cwd, env={**os.environ, **env}
     )
     assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
@@ -204,6 +203,16 @@ def test_the_local_engine_does_without_dask(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------------ with clusters
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """On a busy machine a scheduler answers late."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_engine, "CONNECT_SECONDS", 60)
+        patch.setattr(dask_engine, "WORKER_SECONDS", 60)
+        patch.setattr(dask_engine, "START_SECONDS", 600)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -282,10 +291,9 @@ def solved(problem: str, seed: int) -> Solution:
     )
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize(("seed", "problem"), [*enumerate(PROBLEMS)])
 def test_every_engine_finds_the_same(
-    problem: str, seed: int, on_dask: DaskEngine, address: str, monkeypatch: pytest.MonkeyPatch
+    seed: int, problem: str, on_dask: DaskEngine, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = solved(problem, seed)
     answers: list[Any] = []
@@ -346,8 +354,7 @@ def pids(found: DaskEngine) -> list[int]:
     return sorted(found.client.run(os.getpid).values())
 
 
-@pytest.mark.parametrize("problem", ["many types", "chains"])
-@pytest.mark.parametrize("how_many", [1, None])
+@pytest.mark.parametrize(("problem", "how_many"), [("many types", 1), ("chains", None)])
 def test_a_killed_worker_costs_time_only(
     problem: str, how_many: int | None, asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -387,7 +394,8 @@ def silent_port() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def test_no_scheduler_there(auditkit: Any, silent_port: int) -> None:
+def test_no_scheduler_there(auditkit: Any, silent_port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 1)
     for where in (NOBODY, f"tcp://127.0.0.1:{silent_port}"):
         ran = auditkit("solve", SAMPLE, "--engine", where)
         assert ran.code == 2 and ran.out == ""
@@ -438,6 +446,7 @@ def test_workers_with_another_auditkit(auditkit: Any, at_scheduler: str, at_work
 QUICK = """[report]
 replicates = 0
 what_if = false
+alternatives = false
 [fit]
 points = 3
 [[constraints]]
@@ -460,7 +469,7 @@ def test_report_and_run_take_an_engine(auditkit: Any, few_people: Path, address:
     for line in ("", f'engine = "{address}"\n'):
         settings.write_text(f'{line}source = "{few_people}"\n{QUICK}')
         ran = auditkit("report", "--config", settings, "--json")
-        assert ran.code == 0 and ran.err == ""
+        assert ran.code == 0 and ran.err == "favourable: Hired, 6 of 36\n"
         documents.append({**json.loads(ran.out), "created": ""})
     assert documents[0] == documents[1] and "engine" not in documents[0]["config"]
     for command in (["report", "--config"], ["run"]):
@@ -514,7 +523,7 @@ def test_however_a_command_ends_its_workers_do_too(how: signal.Signals) -> None:
     ]
     assert listening and set(listening) == {"127.0.0.1"}
     os.killpg(started.pid, how)  # as a terminal does
-    _, err = started.communicate(timeout=60)
+    _, err = started.communicate(timeout=600)
     assert started.returncode == (130 if how == signal.SIGINT else -how)
     assert err.strip() == ("interrupted" if how == signal.SIGINT else "")
-    assert psutil.wait_procs(found, timeout=30)[1] == []
+    assert psutil.wait_procs(found, timeout=600)[1] == []

@@ -34,6 +34,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Chain, Search
 from auditkit.model.variants import with_shift
 from auditkit.solver import solve
+from auditkit.verification.verify_report import verify_report
 from support.audit_helpers import fitted as as_if_fitted
 from support.audit_helpers import plugins, random_instance
 from support.histories import FITTERS, history
@@ -469,8 +470,8 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     table_of(4).to_csv(path, index=False)
     settings_ = Config().over(report__replicates=3, report__what_if=False, fit__points=8)
-    document = pipeline.audit(path, settings_, plugins()).document
-    assert pipeline.verify_report(document, path, plugins()).failed == ()
+    document = pipeline.audit(path, settings_, plugins()).to_json()
+    assert verify_report(document, path, plugins()).failed == ()
     (step,) = [s for s in document["revealed"]["steps"] if s["standing"] == "priors"]
     (shift,) = step["shifts"]
     assert shift["group"] == "Female" and shift["interval"][1] < 0
@@ -501,7 +502,7 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
         for key in parents:
             place = place[key]
         place[last] = (place[last] or 0.0) + 0.01
-    checks = pipeline.verify_report(other, path, plugins()).failed
+    checks = verify_report(other, path, plugins()).failed
     failed = {check.claim: check.detail for check in checks}
     assert {"the firm's own search: expected utility", "the firm's own search: gain"} <= set(failed)
     assert (

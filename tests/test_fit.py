@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,10 @@ def test_costs_come_from_the_data_or_the_option_and_are_asked_for() -> None:
     [
         ({"score": None}, "there is no score.*--map score"),
         ({"score": [1.0] * 4 + [np.nan] * 8}, "only 4 candidates have a score"),
+        (
+            {"score": [5.0, 6, 7, 8, 5, 6, 7, 9, 4] + [np.nan] * 3},
+            "only 9 candidates have a score; priors need at least 10",
+        ),
         ({"candidate": ["same"] * 12}, "one person"),
         ({"pending": [True] * 12}, "no application has been decided"),
         ({"selected": None}, "who was selected"),
@@ -314,7 +319,7 @@ def test_settings_and_quality_are_plain_json() -> None:
     import json
 
     result = fitted(with_outcomes(400), propensity=True)
-    text = json.dumps([result.settings, result.quality.to_json()], allow_nan=False)
+    text = json.dumps([result.settings, asdict(result.quality)], allow_nan=False)
     assert '"propensity": true' in text and '"folds_of": "search"' in text
 
 

@@ -74,7 +74,7 @@ def test_selection_into_inspection_is_reported() -> None:
     rates = [rate.inspected / rate.candidates for rate in found.by_tercile]
     assert rates[0] < rates[1] < rates[2]
     assert sum(rate.candidates for rate in found.by_group) == sum(r.candidates for r in found.by_tercile) == 2000
-    assert found.effective < 0.9 * found.scored == 0.9 * int(table["score"].notna().sum())
+    assert found.effective_sample_size < 0.9 * found.scored == 0.9 * int(table["score"].notna().sum())
 
 
 LAWS = st.integers(0, 10_000).map(lambda seed: _random_law(seed))

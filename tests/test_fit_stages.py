@@ -77,7 +77,7 @@ def test_the_chain_follows_the_stages() -> None:
     points = len(states["onsite"].to)
     assert 5 <= points <= 20 and set(states["onsite"].to) == {f"offer-{j}" for j in range(1, points + 1)}
     assert set(states["offer-3"].to) == {"hired-3", "out"}
-    assert states["hired-3"].terminal and states["out"].to == {} and not states["out"].terminal
+    assert states["hired-3"].selected and states["out"].to == {} and not states["out"].selected
     rewards = [states[f"hired-{j}"].reward for j in range(1, points + 1)]
     assert rewards == sorted(rewards)
     mean = sum(p * states[name.replace("offer", "hired")].reward for name, p in states["onsite"].to.items())

@@ -1,10 +1,13 @@
-"""Habits of the code: examples in docstrings run, and tests share helpers only through `support`."""
+"""Habits of the code: examples in docstrings run, files and modules that a text names exist, tests share helpers."""
 
 from __future__ import annotations
 
 import ast
 import doctest
 import importlib
+import re
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -69,3 +72,75 @@ def test_imports_from_tests_are_seen(source: str) -> None:
 @pytest.mark.parametrize("path", TESTS, ids=str)
 def test_no_test_imports_another(path: Path) -> None:
     assert imported_tests((ROOT / path).read_text(encoding="utf-8")) == set(), "put what is shared into tests/support"
+
+
+# Names of files and modules in texts ----------------------------------------------------------------------------------
+
+WRITTEN = (".py", ".md", ".html", ".jinja", ".toml", ".css", ".js", ".txt")
+MODULE = re.compile(r"\bauditkit(?:\.[A-Za-z_]\w*)+")
+PATH = re.compile(r"\b(?:auditkit|plugins|tests|docs|tools|benchmarks|sample_data|templates)/[\w./-]*\w\.[a-z]{2,4}\b")
+FILE = re.compile(r"`([\w-]+\.py)`")
+NOT_IN_REPOSITORY = {"MATH"}
+
+
+def tracked() -> list[str]:
+    return subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).splitlines()
+
+
+def is_module(name: str) -> bool:
+    """Whether a dotted name leads to a module, or to something in one."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        try:
+            found = importlib.import_module(".".join(parts[:length]))
+        except ImportError:
+            continue
+        for part in parts[length:]:
+            if not hasattr(found, part):
+                return False
+            found = getattr(found, part)
+        return True
+    return False
+
+
+def missing(text: str, files: set[str]) -> Iterator[str]:
+    """What a text names that does not exist."""
+    names = {Path(file).name for file in files}
+    yield from (name for name in MODULE.findall(text) if not is_module(name))
+    yield from (path for path in PATH.findall(text) if path not in files)
+    yield from (name for name in FILE.findall(text) if name not in names)
+    yield from (f"{word} (not in this repository)" for word in NOT_IN_REPOSITORY if re.search(rf"\b{word}\b", text))
+
+
+def test_files_and_modules_named_in_texts_exist() -> None:
+    files = set(tracked())
+    texts = [
+        file for file in sorted(files) if file.endswith(WRITTEN) and not file.startswith(("tests/", "CHANGELOG.md"))
+    ]
+    assert len(texts) > 250
+    found = {file: [*missing((ROOT / file).read_text(encoding="utf-8"), files)] for file in texts}
+    assert {file: names for file, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see `auditkit.solver.nowhere`",
+        "auditkit.errors.Nobody",
+        "in docs/nowhere.md",
+        "`nowhere.py` has it",
+        "MATH section 2",
+    ],
+)
+def test_a_name_that_leads_nowhere_is_seen(text: str) -> None:
+    assert len([*missing(text, set(tracked()))]) == 1
+
+
+def test_the_terms_of_the_report_are_in_the_glossary() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    known = re.findall(r"^- \*\*([^*]+)\*\*: \S", page, re.MULTILINE)
+    assert len(known) == len(set(known)) > 50
+    template = (ROOT / "templates" / "section_glossary.html").read_text(encoding="utf-8")
+    terms = [term for entry in re.findall(r'^  \("([^"]+)", "', template, re.MULTILINE) for term in entry.split(", ")]
+    assert len(terms) > 20
+    assert {term.lower().replace("’", "'") for term in terms} <= {term.lower() for term in known}

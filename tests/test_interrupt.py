@@ -20,7 +20,7 @@ from auditkit.model.search import Box, Search
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "sample_data" / "hiring.csv"
-PATIENCE = 120
+PATIENCE = 900
 
 
 def on_terminal(arguments: list[str], folder: Path, **environment: str) -> tuple[subprocess.Popen[bytes], int]:

@@ -90,7 +90,11 @@ BROKEN = {
         "no_such_thing",
     ),
     "no keys": (
-        CONSTRAINT.format(body="def describe(self):\n        raise KeyError('describe')\n\n    " + HAS_ROWS),
+        CONSTRAINT.format(body="def to_spec(self):\n        raise KeyError('keys')\n\n    " + HAS_ROWS),
+        "KeyError: 'keys'",
+    ),
+    "no words": (
+        CONSTRAINT.format(body="def describe(self, words):\n        raise KeyError('describe')\n\n    " + HAS_ROWS),
         "KeyError: 'describe'",
     ),
     "value raises": (measure_of("1 / 0", "np.ones(len(p))"), "ZeroDivisionError"),
@@ -136,7 +140,7 @@ def people(tmp_path: Path) -> Path:
     return save(tmp_path / "people.csv", rows(), leave=("Interview Score",))
 
 
-QUICK = "[fit]\npoints = 5\n[report]\nreplicates = 0\n"
+QUICK = "[fit]\npoints = 5\n[report]\nreplicates = 0\nalternatives = false\n"
 
 
 @pytest.fixture
@@ -335,7 +339,7 @@ from auditkit import Section
 class Theirs(Section):
     name, title, template = "theirs", "Theirs", Path(__file__).with_name("theirs.html")
 
-    def data(self, document):
+    def data(self, report):
         return {data}
 
 
@@ -361,6 +365,9 @@ def auditkit_readers():
 LEFT_OUT: dict[str, tuple[str, str, dict[str, str]]] = {
     "import": ("import a_module_that_is_not_there\n", "a_module_that_is_not_there", {}),
     "exit": ("raise SystemExit(7)\n", "SystemExit: 7", {}),
+    "base exception": ("class Odd(BaseException): ...\nraise Odd('at import')\n", "Odd: at import", {}),
+    "generator exit": ("raise GeneratorExit('at import')\n", "GeneratorExit: at import", {}),
+    "measure exits": (MEASURED.format(numbers="exit(0)"), "SystemExit", {}),
     "taken name": (GOOD.replace('"theirs"', '"parity"'), "claims the constraint 'parity', which is taken", {}),
     "measure raises": (MEASURED.format(numbers="1 / 0"), "ZeroDivisionError", {}),
     "measure is nan": (MEASURED.format(numbers="dict.fromkeys(counts, float('nan'))"), "not finite for", {}),
@@ -371,7 +378,11 @@ LEFT_OUT: dict[str, tuple[str, str, dict[str, str]]] = {
         "'loud'",
         {},
     ),
-    "section raises": (SECTION.format(data="document['misspelt']"), "KeyError: 'misspelt'", {"theirs__html": "x"}),
+    "section raises": (
+        SECTION.format(data="report.misspelt"),
+        "AttributeError: 'Report' object has no attribute 'misspelt'",
+        {"theirs__html": "x"},
+    ),
     "section without JSON": (SECTION.format(data="{'x': object()}"), "not JSON serializable", {"theirs__html": "x"}),
     "section of the wrong sort": (SECTION.format(data="[1]"), "not a dictionary", {"theirs__html": "x"}),
     "template lacks a name": (
@@ -412,7 +423,7 @@ def test_what_nobody_asked_for_is_left_out(auditkit: Any, installed: Any, people
     (told,) = [f["text"] for f in document["findings"] if f["code"] == "plugin-left-out"]
     assert told.startswith(NAMED.capitalize())
     assert all(table["groups"] for table in document["disparity"]["tables"])
-    assert list(document["sections"]) == ["local-law-144"]
+    assert list(document["sections"]) == []
     assert [column["name"] for column in document["disparity"]["measures"]] == ["shortfall"]
 
 

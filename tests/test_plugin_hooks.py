@@ -10,12 +10,12 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pandas as pd
 import pytest
 
-from auditkit import hookspecs, plugin_manager
+from auditkit import Exporter, hookspecs, plugin_manager
 from auditkit.cli import group
 from support import ROOT
 from support.audit_helpers import rows, save
@@ -25,14 +25,20 @@ HOOKS = re.findall(r"^def (auditkit_\w+)", (ROOT / "auditkit" / "hookspecs.py").
 
 THEIRS = '''
 import io
+from datetime import date
 from pathlib import Path
 
 import click
 import pandas as pd
 
+from auditkit import CannotExport
 from auditkit import DisparityMeasure
+from auditkit import DatedFact
+from auditkit import Exporter
+from auditkit import Profile
 from auditkit import Reader
 from auditkit import Section
+from auditkit import WordList
 
 
 class Difference(DisparityMeasure):
@@ -47,9 +53,9 @@ class Sizes(Section):
     name, title, after = "sizes", "How many applied", "people"
     template = Path(__file__).with_name("sizes.html")
 
-    def data(self, document):
-        document["groups"].clear()  # a copy: the report keeps its own
-        return {"total": document["input"]["rows"], "who": "<b>everybody</b>"}
+    def data(self, report):
+        report.scope.unknown.clear()  # a copy: the report keeps its own
+        return {"total": report.input.rows, "who": "<b>everybody</b>"}
 
 
 class Fixed(Reader):
@@ -88,6 +94,53 @@ def auditkit_sections():
 @hookimpl
 def auditkit_readers():
     return [Fixed]
+
+
+class Trade(WordList):
+    name = "trade"
+    tables = {"status": {"selected": ["Contract issued"], "rejected": ["Pooled"]}}
+
+
+@hookimpl
+def auditkit_vocabulary():
+    return [Trade]
+
+
+class Codes(Exporter):
+    format, suffix = "codes", "codes.txt"
+
+    def write(self, report, pages):
+        assert pages.html().startswith("<!DOCTYPE html>")
+        return " ".join(finding.code for finding in report.findings).encode()
+
+
+class Elsewhere(Exporter):
+    format, suffix = "elsewhere", "else"
+
+    def write(self, report, pages):
+        raise CannotExport("no such file can be written here")
+
+
+class Broken(Exporter):
+    format, suffix = "broken", "broken"
+
+    def write(self, report, pages):
+        return 1 / 0
+
+
+@hookimpl
+def auditkit_exporters():
+    return [Codes, Elsewhere, Broken]
+
+
+class Atlantis(Profile):
+    name, title, retention = "atlantis", "Atlantis", "2 years"
+    facts = (DatedFact("Tides are <recorded>.", date(2020, 1, 1), date(2026, 11, 1)),)
+
+
+@hookimpl
+def auditkit_profiles():
+    return [Atlantis]
 
 
 @hookimpl
@@ -162,7 +215,8 @@ def test_the_examples_of_the_hooks_work(
     table.drop(columns="Interview_Score").to_stata(tmp_path / "people.dta", write_index=False)
     assert shown.measures["rejected"]().measure({"F": Numbers(5, 2)}, "F") == {"F": 3}
     assert auditkit("greet").out == "hello\n"
-    assert auditkit("report", "people.dta").code == 0
+    assert auditkit("report", "people.dta", "--format", "html,text").code == 0
+    assert "No difference between groups was found" in (tmp_path / "people.audit.txt").read_text()
     page = (tmp_path / "people.audit.html").read_text()
     assert f"<p>{len(table)} rows</p>" in page and "Not selected" in page
 
@@ -183,7 +237,7 @@ def test_help_does_without_the_machinery_of_plugins_where_nobody_has_any(tmp_pat
     assert group.command_modules() == ["auditkit.plugins.study"]
     script = "import sys; from auditkit import cli; cli.invoke(['--help']); print(*sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True
     )
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "auditkit.plugins.study" in loaded
@@ -215,7 +269,10 @@ def test_every_kind_is_listed_with_its_origin(auditkit: Any, theirs: Path) -> No
     listed = json.loads(auditkit("plugins", "--json").out)
     assert {entry["kind"] for entry in listed["plugins"]} == {kind.name for kind in plugin_manager.KINDS}
     own = {(e["kind"], e["name"]) for e in listed["plugins"] if (e["distribution"], e["version"]) == (NAME, VERSION)}
-    assert own == {("measure", "difference"), ("section", "sizes"), ("reader", "fixed"), ("command", "greet")}
+    exporters = {("exporter", name) for name in ("codes", "elsewhere", "broken")}
+    others = {("measure", "difference"), ("section", "sizes"), ("reader", "fixed"), ("command", "greet")}
+    others |= {("profile", "atlantis"), ("word_list", "trade")}
+    assert own == exporters | others
     assert [re.findall("claims the command '(.*?)', which is taken", w) for w in listed["warnings"]] == [
         ["study"],
         ["report"],
@@ -235,7 +292,7 @@ def test_commands_of_others_are_listed_and_run_but_take_no_name_of_ours(auditkit
 
 def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
     people = save(tmp_path / "people.csv", rows(), leave=("Interview Score",))
-    done = auditkit("report", people)
+    done = auditkit("report", people, "--profile", "nyc-ll144")
     assert done.code == 0, done.err
     document = json.loads((tmp_path / "people.audit.json").read_text())
     page = (tmp_path / "people.audit.html").read_text()
@@ -303,6 +360,32 @@ def test_a_theme_can_replace_the_template_of_a_section(auditkit: Any, theirs: Pa
     assert done.code == 2 and "section_sizes.html, line 1: 'misspelt' is undefined" in done.err
 
 
+def test_words_of_a_plugin_are_understood(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
+    people = tmp_path / "people.csv"
+    lines = [f"{i},{'F' if i % 2 else 'M'},{'Contract issued' if i % 3 else 'Pooled'}" for i in range(30)]
+    people.write_text("\n".join(["id,gender,status", *lines]) + "\n")
+    done = auditkit("check", people)
+    assert done.code == 0, done.err
+    assert done.out.startswith("favourable: Contract issued, 20 of 30\n")
+
+
+def test_a_word_list_must_have_known_entries() -> None:
+    from auditkit import WordList
+    from auditkit.data.vocabulary import flaw
+
+    class Wrong(WordList):
+        name = "wrong"
+        tables: ClassVar[dict[str, Any]] = {"status": {"choosen": ["x"]}}
+
+    assert "status.choosen" in str(flaw(Wrong))
+    Wrong.tables = {"states": {"selected": ["x"]}}
+    assert "section 'states' (did you mean 'status'?)" in str(flaw(Wrong))
+    Wrong.tables = {"status": {"selected": "x"}}
+    assert "is not a list" in str(flaw(Wrong))
+    Wrong.tables = {"status": {"selected": ["x"]}}
+    assert flaw(Wrong) is None
+
+
 def test_a_reader_is_found_by_the_ending(auditkit: Any, theirs: Path, tmp_path: Path) -> None:
     people = tmp_path / "people.fixed"
     people.write_text("id  gender  hired\n1   F       yes\n2   M       no\n3   F       no\n4   M       yes\n")
@@ -315,7 +398,6 @@ def test_a_reader_is_found_by_the_ending(auditkit: Any, theirs: Path, tmp_path: 
 
 
 def test_a_reader_is_asked_before_a_foreign_file_is_refused(tmp_path: Path) -> None:
-    import gzip
     import io
 
     import pandas as pd
@@ -324,17 +406,17 @@ def test_a_reader_is_asked_before_a_foreign_file_is_refused(tmp_path: Path) -> N
     from auditkit.data.reader import Reader
     from auditkit.errors import InputError
 
-    class Packed(Reader):
-        name, starts = "packed", (b"\x1f\x8b",)
+    class Printed(Reader):
+        name, starts = "printed", (b"%PDF",)
 
         def read(self, data: bytes, place: str) -> dict[str, pd.DataFrame]:
-            return {"": pd.read_csv(io.BytesIO(gzip.decompress(data)))}
+            return {"": pd.read_csv(io.BytesIO(data.removeprefix(b"%PDF\n")))}
 
-    path = tmp_path / "people.csv.gz"
-    path.write_bytes(gzip.compress(b"id,gender,hired\n1,F,1\n2,M,\n"))
-    raw = read(path, readers=[Packed])
+    path = tmp_path / "people.pdf"
+    path.write_bytes(b"%PDF\nid,gender,hired\n1,F,1\n2,M,\n")
+    raw = read(path, readers=[Printed])
     assert raw.table.to_numpy().tolist() == [["1", "F", "1"], ["2", "M", ""]]
-    with pytest.raises(InputError, match="compressed"):
+    with pytest.raises(InputError, match="is a PDF file"):
         read(path)
 
 
@@ -346,3 +428,73 @@ def test_first_bytes_go_before_the_ending() -> None:
     assert [claims(excel, b"PK\x03\x04...", place) for place in ("a.xlsx", "a.csv")] == [2, 1]
     assert claims(excel, b"name,group", "a.xlsx") == 0
     assert claims(parquet, b"PAR1...", "a.parquet") == 2
+
+
+# Profiles -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_profile_states_its_facts_with_their_dates_and_only_where_it_is_chosen(
+    theirs: Path, auditkit: Any, tmp_path: Path
+) -> None:
+    people = save(tmp_path / "people.csv", rows(), leave=("Interview Score",))
+    assert auditkit("report", people, "--profile", "atlantis").code == 0
+    page = (tmp_path / "people.audit.html").read_text()
+    document = json.loads((tmp_path / "people.audit.json").read_text())
+    assert (
+        "Tides are &lt;recorded&gt;." in page and "Since 1\xa0January\xa02020." in page and "at least 2 years" in page
+    )
+    assert (
+        document["sections"]["profile"]["data"]["profile"] == "Atlantis" and document["config"]["profile"] == "atlantis"
+    )
+    assert "local-law-144" not in document["sections"] and 'id="local-law-144"' not in page
+    assert auditkit("report", people).code == 0
+    document = json.loads((tmp_path / "people.audit.json").read_text())
+    assert not {"profile", "local-law-144"} & set(document["sections"])
+    wrong = auditkit("report", people, "--profile", "atlantic")
+    assert wrong.code == 2 and "did you mean 'atlantis'?" in wrong.err
+
+
+@pytest.mark.parametrize("name", ["nyc-ll144", "california", "new-jersey", "eu-ai-act", "uk"])
+def test_profiles_that_ship_are_dated_and_promise_nothing(name: str) -> None:
+    profile = plugin_manager.shipped().profiles[name]
+    assert profile.facts and all(fact.read_on.year == 2026 for fact in profile.facts)
+    words = " ".join(fact.text for fact in profile.facts).lower()
+    assert not re.search(r"complian|compliant|unbiased|\bfair\b", words)
+
+
+# Exporters ------------------------------------------------------------------------------------------------------------
+
+
+def test_somebodys_exporter_writes_its_format(theirs: Path, auditkit: Any, tmp_path: Path) -> None:
+    save(tmp_path / "people.csv", rows(searches=3, each=5), leave=("Interview Score",))
+    done = auditkit("report", "people.csv", "--format", "json,codes,elsewhere", "-q")
+    assert done.code == 0 and "warning: no such file can be written here" in done.err
+    report = json.loads((tmp_path / "people.audit.json").read_text())
+    codes = [finding["code"] for finding in report["findings"]]
+    assert (tmp_path / "people.audit.codes.txt").read_text().split() == codes
+    assert not (tmp_path / "people.audit.else").exists() and not (tmp_path / "people.audit.html").exists()
+    (tmp_path / "people.audit.json").unlink()
+    alone = auditkit("report", "people.csv", "--format", "elsewhere", "-q")
+    assert alone.code == 2 and not (tmp_path / "people.audit.json").exists()
+
+
+def test_an_exporter_that_fails_is_named_and_nothing_is_written(theirs: Path, auditkit: Any, tmp_path: Path) -> None:
+    save(tmp_path / "people.csv", rows(searches=3, each=5), leave=("Interview Score",))
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = auditkit("report", "people.csv", "--format", "json,broken", "-q")
+    assert done.code == 2 and "the exporter 'broken' failed with ZeroDivisionError" in done.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_format_that_nobody_writes_is_refused_before_the_data_are_read(auditkit: Any, tmp_path: Path) -> None:
+    save(tmp_path / "people.csv", rows(searches=3, each=5))
+    done = auditkit("report", "people.csv", "--format", "jsno")
+    assert done.code == 2 and "there is no format 'jsno'" in done.err and "did you mean 'json'?" in done.err
+
+
+def test_a_suffix_is_the_end_of_a_name() -> None:
+    made = type("Dotted", (Exporter,), {"format": "dotted", "suffix": ".csv", "write": lambda self, report, pages: b""})
+    kind = next(kind for kind in plugin_manager.KINDS if kind.name == "exporter")
+    assert "needs a suffix such as 'csv'" in (kind.problem(made) or "")
+    made.suffix = "csv"
+    assert kind.problem(made) is None

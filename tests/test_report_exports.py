@@ -11,14 +11,14 @@ import auditkit
 from auditkit.config import Config
 from support import ROOT
 
-QUICK = Config().over(report__replicates=0, report__what_if=False)
+QUICK = Config().over(report__replicates=0, report__what_if=False, report__alternatives=False)
 
 
 @pytest.mark.parametrize("name", EXPORTS)
 def test_the_report_finds_what_is_planted(name: str, tmp_path: Path) -> None:
     expected = EXPORTS[name](tmp_path)
     audit = auditkit.audit(expected.path, config=QUICK)
-    found = [item for item in audit.document["findings"] if item["kind"] == "disparity"]
+    found = [item for item in audit.to_json()["findings"] if item["kind"] == "disparity"]
     first = found[0]
     assert (first["attribute"], first["group"]) == (expected.column, expected.group), first["text"]
     step = expected.steps[expected.plant.step]
@@ -29,8 +29,8 @@ def test_the_report_finds_what_is_planted(name: str, tmp_path: Path) -> None:
 
 
 def test_of_the_two_samples_one_hides_a_difference_and_one_does_not() -> None:
-    planted = auditkit.audit(ROOT / "sample_data" / "hiring.csv", config=QUICK).document["findings"]
+    planted = auditkit.audit(ROOT / "sample_data" / "hiring.csv", config=QUICK).to_json()["findings"]
     assert planted[0]["kind"] == "disparity" and planted[0]["code"] == "difference-cumulative"
     assert (planted[0]["attribute"], planted[0]["group"], planted[0]["step"]) == ("Gender", "Female", "Interviewed")
-    level = auditkit.audit(ROOT / "sample_data" / "hiring-level.csv", config=QUICK).document["findings"]
+    level = auditkit.audit(ROOT / "sample_data" / "hiring-level.csv", config=QUICK).to_json()["findings"]
     assert not [item for item in level if item["code"].startswith("difference-")]

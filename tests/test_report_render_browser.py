@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from auditkit.report import html
+from auditkit.report.load_report import load
 from support import report_example
 from support.pages import HOSTILE, Watched, hostile, many_groups
 
@@ -21,12 +22,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     documents = {
         "example": report_example.document(),
-        "empty": dict.fromkeys(report_example.document()),
-        "hostile": hostile(report_example.document()),
+        "empty": report_example.empty(),
+        "hostile": hostile(report_example.document() | {"alternatives": report_example.ALTERNATIVES}),
         "many": many_groups(),
     }
     for name, document in documents.items():
-        (folder / f"{name}.html").write_text(html.render(document), encoding="utf-8")
+        (folder / f"{name}.html").write_text(html.render(load(document)), encoding="utf-8")
     return {name: folder / f"{name}.html" for name in documents}
 
 
@@ -131,15 +132,16 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     document = report_example.document()
     groups = {"Gender": {"Female": 50.0, "Male": 70.0}}
     points = [
-        {"value": x, "utility": 100.0 - loss, "loss": loss, "ratio": 1 - loss / 100, "unfilled_capacity": 0.0}
+        {"value": x, "utility": 100.0 - loss, "loss": loss, "ratio": 1 - loss / 100, "unfilled_capacity": 0.0, "gap": 0}
+        | {"long_term_utility": None}
         | {"selected": {"Gender": {name: n + loss for name, n in groups["Gender"].items()}}}
         for x, loss in ((0.0, 0.0), (0.5, 1.0), (1.0, 8.0))
     ]
     curve = {"label": "impact-ratio", "parameter": "minimum", "tightens": 1, "present": None, "points": points}
     curve |= {"unconstrained": 100.0, "positions": 126, "starts": 0.25, "sentence": ""}
-    document["frontier"] = {"curves": [curve], "positions": None, "budgets": [], "notices": [], "constraints": []}
+    document["frontier"] = report_example.ASKED | {"curves": [curve]}
     path = tmp_path_factory.mktemp("explored") / "page.html"
-    path.write_text(html.render(document), encoding="utf-8")
+    path.write_text(html.render(load(document)), encoding="utf-8")
     return path
 
 

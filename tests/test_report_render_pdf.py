@@ -13,10 +13,12 @@ from xml.etree import ElementTree
 import pypdf
 import pytest
 
+from auditkit import plugin_manager
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.report import html, pdf
-from auditkit.report.audit import Audit, rendered
+from auditkit.report.audit import Audit
+from auditkit.report.exporter import export
 from auditkit.report.svg import lit
 from support import report_example
 
@@ -85,7 +87,7 @@ def test_the_document_is_attached(reader: pypdf.PdfReader, source: bytes) -> Non
     names: Any = reader.trailer["/Root"]
     (specification,) = {id(f.get_object()): f.get_object() for f in names["/AF"]}.values()
     assert specification["/AFRelationship"] == "/Source"
-    assert json.loads(source)["format"] == "auditkit-report/2"
+    assert json.loads(source)["format"] == "auditkit-report/3"
 
 
 def test_bookmarks_lead_to_the_sections(reader: pypdf.PdfReader) -> None:
@@ -114,7 +116,7 @@ def test_pages_and_text(reader: pypdf.PdfReader) -> None:
 
 
 def test_the_summary_is_one_page_and_the_body_about_eight(reader: pypdf.PdfReader, source: bytes) -> None:
-    first = html.render(report_example.document(), parts="summary")
+    first = html.render(report_example.report(), parts="summary")
     assert len(pypdf.PdfReader(io.BytesIO(pdf.render(first, source, CREATED))).pages) == 1
     annex = next(i for i, part in enumerate(reader.pages) if "Annex" in part.extract_text().split("\n")[:2])
     assert 5 <= annex <= 10, "the pages of summary and body"
@@ -127,9 +129,9 @@ def test_the_summary_is_one_page_and_the_body_about_eight(reader: pypdf.PdfReade
 def test_the_first_page_is_a_file_of_its_own(monkeypatch: pytest.MonkeyPatch, parts: str, names: set[str]) -> None:
     monkeypatch.setattr(pdf, "render", lambda page, document, created: page.encode())
     nothing: Any = None
-    audit = Audit(report_example.document(), Config().over(report__parts=parts), nothing, nothing, nothing)
-    made, no_pdf = rendered(audit, ("pdf",))
-    assert set(made) == names and no_pdf is None
+    audit = Audit(report_example.report(), Config().over(report__parts=parts), nothing, nothing, nothing)
+    made, missing = export(("pdf",), plugin_manager.shipped().exporters, audit.pages())
+    assert set(made) == names and missing == ()
     assert (b'id="annex"' in made["pdf"]) == (parts == "all")
     assert all(b'id="annex"' not in made[name] and b'id="findings"' in made[name] for name in names - {"pdf"})
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +16,10 @@ from hypothesis import strategies as st
 
 from auditkit import text as words
 from auditkit.compare.revealed import RevealedShift, RevealedStep
-from auditkit.report import decision_findings, sentences, svg
-from auditkit.report.phrases import Phrases
+from auditkit.disparity import Interval, SegmentPart, SegmentTable
+from auditkit.report import decision_findings, svg
+from auditkit.report.words import sentences
+from auditkit.report.words.phrases import Phrases
 
 CSS = Path(__file__).resolve().parents[1] / "templates" / "report.css"
 
@@ -110,7 +114,7 @@ def test_counts() -> None:
 
 def test_intervals() -> None:
     assert words.interval([0.9571, 0.9763], words.percent) == "95.7 to 97.6\u00a0%"
-    assert words.interval({"lower": 0.5, "upper": None}) == "0.500 or more"
+    assert words.interval((0.5, None)) == "0.500 or more"
     assert words.interval(None) == words.interval([None, None]) == "not available"
 
 
@@ -267,7 +271,7 @@ def test_no_other_module_rounds_a_number() -> None:
 def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     phrases = Phrases({"Gender": ("sex", ["Female", "Male"])}, ("Interviewed", "Hired"))
     later: list[tuple[str, float | None, tuple[float, float] | None]] = [("Hired", 1.0, None)]
-    about = {"attribute": "Gender", "group": "Female", "step": "Interviewed", "line": 0.8, "thin": False}
+    about = {"attribute": "Gender", "group": "Female", "steps": ["Interviewed"], "line": 0.8, "thin": False}
     said = sentences.where_it_arises(phrases, later=later, **about)  # type: ignore[arg-type]
     assert "(hired: the highest rate)." in plain(said) and "not available" not in said
     said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.9, 1.05))], **about)  # type: ignore[arg-type]
@@ -327,30 +331,38 @@ def test_what_decisions_act_like_says_what_was_found(clear: bool, explained: boo
 def test_a_sentence_names_few_groups_and_counts_the_others() -> None:
     names = [f"G{i}" for i in range(15)]
     many = Phrases({"Race": ("race", names)}, ("Hired",))
-    rows: list[tuple[str, float | None, sentences.Bounds, int | None]] = [
-        (name, 0.7 - 0.01 * i, (0.3, 1.2), 1234 + i) for i, name in enumerate(names)
-    ]
-    about = {"attribute": "Race", "step": "Hired", "conditional": False, "reference": "R", "line": 0.8}
-    said = sentences.below_line(many, groups=rows, **about)  # type: ignore[arg-type]
-    assert plain(said).startswith("G14 applicants (0.56, 0.30 to 1.20), G13 applicants (0.57, 0.30 to 1.20), G12")
-    assert "and 12 more groups" in said and "G11" not in said and sentences_in(said) == 2
-    assert "about 1,200 more applicants for G14 applicants" in said and "1,248" not in said
     thin = sentences.too_little(many, "Race", "Hired", [(name, 0.02) for name in names])
     assert "and 12 more groups" in thin and thin.endswith("only a ratio close to 0 would have been found.")
 
 
 def test_a_part_is_called_the_largest_only_if_it_is() -> None:
-    part = {"segment": "Job Family", "value": "Sales", "shortfall": 8.5, "whole": 24.4, "largest": True}
-    part |= {"selected": 6, "applicants": 55, "reference_selected": 50, "reference_applicants": 157}
-    part |= {"impact_ratio": 0.34, "bounds": (0.16, 0.75), "p": 0.012, "values": 5}
+    interval = Interval(0.16, 0.75, "katz", 0.95)
+    numbers = {"rate": None, "reference_rate": None, "p": None, "found": True}
+    sales = SegmentPart(
+        "Sales",
+        55,
+        6,
+        157,
+        50,
+        impact_ratio=Fraction(34, 100),
+        interval=interval,
+        p_adjusted=0.012,
+        shortfall=8.5,
+        **numbers,
+    )
+    larger = dataclasses.replace(sales, value="Research", shortfall=9.0, found=False)
     about = {"attribute": "Gender", "group": "Female", "reference": "Male", "step": "Interviewed"}
-    said = plain(sentences.contributes_most(PEOPLE, segments=[part], **about))  # type: ignore[arg-type]
-    assert said == (
+
+    def said(*parts: SegmentPart) -> str:
+        numbers = {"shortfall": 24.4, "within": 20.0, "composition": 4.4, "others": 0.0, "values": 5, "agreement": None}
+        cut = SegmentTable(kind="cumulative", segment="Job Family", parts=parts, **numbers, **about)
+        return plain(sentences.contributes_most(PEOPLE, segments=[(cut, sales)], **about))
+
+    assert said(sales) == (
         "By Job Family, the shortfall of about 24 women at “Interviewed” is largest in Sales (about 9): 6 of 55 women "
         "were interviewed against 50 of 157 men, a ratio of 0.34 (p = 0.012, corrected for 5 values)."
     )
-    other = sentences.contributes_most(PEOPLE, segments=[part | {"largest": False}], **about)  # type: ignore[arg-type]
-    assert "arises in part in Sales" in other and "largest" not in other
+    assert "arises in part in Sales" in said(sales, larger) and "largest" not in said(sales, larger)
 
 
 def test_a_difference_goes_along_with_the_standing_only_if_the_same_one_would_have_shown() -> None:

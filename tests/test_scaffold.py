@@ -25,6 +25,7 @@ NAMES = {
     "auditkit-json-lines": "reader",
     "gap-of-rates": "measure",
     "left-open": "section",
+    "finding-lines": "exporter",
     "one-law": "fitter",
     "log-file": "alert",
     "list-groups": "command",
@@ -66,7 +67,7 @@ def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_pa
     folders = [packages / name for name in NAMES if len(name) in range(2, 40)]
     python = environment(packages / "env", *folders)
     tests = [folder / "tests" for folder in folders]
-    assert "21 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
+    assert "22 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
     listed = json.loads(run(python, "-m", "auditkit", "plugins", "--json", cwd=tmp_path))
     assert listed["warnings"] == []
     theirs = {entry["distribution"]: (entry["kind"], entry["name"]) for entry in listed["plugins"]}
@@ -88,7 +89,9 @@ def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_pa
 
 def test_every_kind_is_tried() -> None:
     assert set(NAMES.values()) == set(scaffold.SORTS) == set(KINDS)
-    assert {sort.registered for sort in scaffold.SORTS.values()} == {kind.name for kind in plugin_manager.KINDS}
+    without = {"profile", "rule", "word_list"}  # a few lines each: the examples of hookspecs.py are whole plugins
+    written = {sort.registered for sort in scaffold.SORTS.values()}
+    assert not written & without and written | without == {kind.name for kind in plugin_manager.KINDS}
 
 
 def test_it_is_clean_whatever_its_name(packages: Path, tmp_path: Path) -> None:
@@ -101,14 +104,14 @@ def test_it_is_clean_whatever_its_name(packages: Path, tmp_path: Path) -> None:
     run(sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *folders, cwd=packages)
 
 
-@pytest.mark.slow
 def test_it_is_typed(packages: Path) -> None:
     """The generated packages and the example of the documentation, in one run of mypy."""
     folders = [*(packages / name for name in NAMES), ROOT / "docs" / "examples" / "hiring-rules"]
     parts = [part for folder in folders for part in (folder / "src", folder / "tests")]
-    options = ("--config-file", packages / "rooney-rule" / "pyproject.toml", "--follow-imports=silent")
-    cache = ("--cache-dir", ROOT / "build" / "mypy-plugins")
-    run(sys.executable, "-m", "mypy", *options, *cache, *parts, cwd=packages, MYPYPATH=str(ROOT))
+    # with the settings and the cache of `make types`, which has been through the package already
+    options = ("--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache")
+    assert "strict = true" in (packages / "rooney-rule" / "pyproject.toml").read_text()
+    run(sys.executable, "-m", "mypy", *options, *parts, cwd=packages)
 
 
 # A single file --------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ import logging
 import re
 import shutil
 import ssl
-import time
 from collections.abc import Iterator, Mapping
 from email import policy
 from pathlib import Path
@@ -22,7 +21,7 @@ from auditkit.errors import InputError
 from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, make, persistently
 from auditkit.scheduled.run_history import opened
 from support.scheduled_example import Scheduled
-from support.scheduled_servers import Handler, certificate, drip, hang, web
+from support.scheduled_servers import PATIENCE, Handler, certificate, drip, hang, wait_for_requests, web
 
 ALERT = Alert(
     id="0" * 32,
@@ -36,7 +35,7 @@ ALERT = Alert(
     crossings=(Crossed("impact_ratio.min", "Impact ratio", 0.325, 0.8, "words"),),
 )
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
-QUICK = {"timeout": 0.3, "retries": 2, "pause": 0.01}
+QUICK = {"timeout": PATIENCE, "retries": 2, "pause": 0.01}
 
 
 @pytest.fixture(scope="module")
@@ -105,10 +104,10 @@ def test_a_refusal_is_not_tried_again(kinds: dict[str, type[Channel]], code: int
 
 @pytest.mark.parametrize("answer", [hang, drip])
 def test_a_server_that_hangs_or_drips_is_left(kinds: dict[str, type[Channel]], answer: Any) -> None:
-    begin = time.monotonic()
-    with web(answer) as server, pytest.raises(AlertError, match=r"no answer within 0.3 s, after 2 tries"):
-        post(kinds, server.url, retries=1)
-    assert time.monotonic() - begin < 2.5
+    with web(answer) as server:  # neither answer ever ends
+        with pytest.raises(AlertError, match=r"no answer within 0.3 s, after 2 tries"):
+            post(kinds, server.url, timeout=0.3, retries=1)
+        wait_for_requests(server, 2)
     assert len(server.requests) == 2
 
 
@@ -286,7 +285,7 @@ def mail(kinds: dict[str, type[Channel]], port: int, **options: Any) -> None:
         "to": ["board@example.org", "hr@example.org"],
         "username_env": "MAIL_USER",
         "password_env": "MAIL_PASSWORD",
-        "timeout": 3,
+        "timeout": PATIENCE,
         "retries": 2,
         "pause": 0.01,
         **options,
@@ -313,7 +312,7 @@ def test_mail_by_starttls_with_a_login(
 def test_a_certificate_that_nobody_vouches_for_is_refused(
     kinds: dict[str, type[Channel]], secured: Secured, office: Post
 ) -> None:
-    with pytest.raises(AlertError, match="the certificate of localhost does not stand"):
+    with pytest.raises(AlertError, match="the certificate of localhost is not valid"):
         mail(kinds, secured.port)
     assert office.messages == []
 
@@ -325,7 +324,7 @@ def test_a_wrong_password_is_not_repeated(
         kinds,
         {
             **{"type": "mail", "host": "localhost", "port": secured.port, "from": "a@b.org", "to": ["c@d.org"]},
-            **{"username_env": "U", "password_env": "P", "ca_file": str(trusted[0]), "timeout": 3},
+            **{"username_env": "U", "password_env": "P", "ca_file": str(trusted[0]), "timeout": PATIENCE},
         },
     )
     with pytest.raises(AlertError, match=r"does not accept the login \(535\)$") as caught:
@@ -386,7 +385,7 @@ GOOD_MAIL = {"type": "mail", "host": "localhost", "from": "a@b.org", "to": ["c@d
     ("keys", "message"),
     [
         ({"type": "webhook", "url": "https://h/hunter2"}, "did you mean 'url_env'?"),
-        ({"type": "webhook", "url_env": "https://h/hunter2"}, "url_env: is no name of an environment variable"),
+        ({"type": "webhook", "url_env": "https://h/hunter2"}, "url_env: is not the name of an environment variable"),
         ({"type": "webhook"}, "'webhook' needs the key 'url_env'"),
         ({"type": "webhok"}, "there is no such alert channel (did you mean 'webhook'?)"),
         ({}, "an alert needs a type (one of: mail, webhook)"),
@@ -523,7 +522,7 @@ def test_secrets_appear_nowhere(
     [[alerts]]
     type = "webhook"
     url_env = "AUDIT_WEBHOOK"
-    timeout = 0.3
+    timeout = {PATIENCE}
     retries = 1
     pause = 0.01
 

@@ -241,7 +241,7 @@ def test_a_real_audit_from_file_to_finding(tmp_path: Path, monkeypatch: pytest.M
     (made,) = (path for path in (folder / "audits").iterdir() if path.is_dir())
     assert {path.name for path in made.iterdir()} >= {"report.html", "report.json", "audit.toml", "SHA256SUMS"}
     assert (made / "report.pdf").exists() or "no PDF" in err
-    assert json.loads((made / "report.json").read_text())["format"] == "auditkit-report/2"
+    assert json.loads((made / "report.json").read_text())["format"] == "auditkit-report/3"
     code, out, _ = call("run", "hiring/audit.toml")
     assert code == 1 and "nothing was computed" in out
     with closing(sqlite3.connect(folder / "audits" / "history.sqlite")) as stored:

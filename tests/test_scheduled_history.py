@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import sqlalchemy as sa
 
 from auditkit.errors import InputError
 from auditkit.report.figures import figures
+from auditkit.report.load_report import load
 from auditkit.report.thresholds import Crossing
 from auditkit.scheduled import database, tables
 from auditkit.scheduled.run_history import Artefact, Delivery, RunHistory, opened
@@ -48,7 +52,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def record(store: RunHistory, audit: str = "hiring", created: str = "2026-11-16T06:00:00Z", **parts: Any) -> int:
-    found = dataclasses.replace(figures(document(**parts)), created=created)
+    found = dataclasses.replace(figures(load(document(**parts))), created=created)
     crossing = Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words")
     return store.record(
         audit, created, created[:10], "c" * 64, "d" * 64, found, [crossing], [Artefact("a.html", "e" * 64, 7)]
@@ -65,7 +69,7 @@ def test_what_goes_in_comes_out(url: str) -> None:
     with opened(url) as store:
         runs = store.runs("hiring")
         assert [run.id for run in runs] == [first, second]
-        wanted = dataclasses.replace(figures(document()), created="2026-11-16T06:00:00Z", data_sha256="d" * 64)
+        wanted = dataclasses.replace(figures(load(document())), created="2026-11-16T06:00:00Z", data_sha256="d" * 64)
         assert runs[0].figures == wanted
         assert runs[0].crossings == (Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words"),)
         assert runs[0].alerts == (Delivery(0, "webhook", False, "no answer"), Delivery(1, "mail", True))
@@ -80,12 +84,12 @@ def test_what_goes_in_comes_out(url: str) -> None:
 
 def test_a_record_is_whole_or_not_there(url: str) -> None:
     with opened(url) as store:
-        found = figures(document())
+        found = figures(load(document()))
         twice = [Artefact("a", "", 1), Artefact("a", "", 1)]  # breaks at the last insertion
         with pytest.raises(sa.exc.IntegrityError):
             store.record("hiring", "2026", "f", "c", "d", found, [], twice)
         assert store.runs("hiring") == []
-        with store._transaction() as connection:
+        with store.transaction() as connection:
             for table in tables.metadata.tables.values():
                 if table is not tables.schema:
                     assert connection.scalar(sa.select(sa.func.count()).select_from(table)) == 0
@@ -120,7 +124,7 @@ def test_a_database_that_cannot_be_created_stays_empty(url: str, monkeypatch: py
 
 @pytest.mark.parametrize("version", [tables.VERSION + 1, 0])
 def test_a_history_of_another_version_is_refused(url: str, version: int) -> None:
-    with opened(url) as store, store._transaction(write=True) as connection:
+    with opened(url) as store, store.transaction(write=True) as connection:
         connection.execute(sa.update(tables.schema).values(version=version))
     with pytest.raises(InputError, match=f"its tables have version {version}"), opened(url):
         pass
@@ -129,7 +133,7 @@ def test_a_history_of_another_version_is_refused(url: str, version: int) -> None
 def test_the_number_of_a_run_is_not_given_away_again(url: str) -> None:
     with opened(url) as store:
         first = record(store)
-        with store._transaction(write=True) as connection:
+        with store.transaction(write=True) as connection:
             for table in reversed(tables.metadata.sorted_tables):
                 if table is not tables.schema:
                     connection.execute(sa.delete(table))
@@ -183,7 +187,7 @@ def test_what_is_no_history_is_refused_in_words(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     with (
-        pytest.raises(InputError, match="its folder cannot be made"),
+        pytest.raises(InputError, match="it cannot be made"),
         opened(f"sqlite:///{blocked / 'x' / 'h.sqlite'}"),
     ):
         pass
@@ -193,11 +197,12 @@ def test_nothing_of_a_candidate_can_be_stored() -> None:
     """Figures and where they come from; a new column is a decision to be made here."""
     columns = {column.name for table in tables.metadata.tables.values() for column in table.columns}
     of_runs = "id audit created status same_as folder version config_sha256 data_sha256 data_path data_rows problems "
-    of_runs += "python platform capacity removed removed_why"
+    of_runs += "python platform capacity removed removed_why link"
     of_groups = "run number attribute crossing step name applicants selected rate impact_ratio status reference "
     of_groups += "reference_applicants reference_selected candidates inspected"
     of_policies = "place kind label utility unfilled ratio loss ratio_low ratio_high loss_low loss_high gap"
-    others = "version history name sha256 bytes threshold subject value bound words channel delivered detail"
+    others = "version history name sha256 bytes threshold subject value bound words channel delivered detail "
+    others += "finding decision owner segment due text"
     assert columns == set(f"{of_runs} {of_groups} {of_policies} {others}".split())
 
 
@@ -254,3 +259,96 @@ def test_a_url_where_a_file_or_another_setting_is_meant_shows_no_password(
         run = auditkit(*arguments)
         assert run.code == 2
         assert "s3cr3t" not in run.err + run.out
+
+
+# The chain and older versions -----------------------------------------------------------------------------------------
+
+
+def filled(url: str) -> None:
+    with opened(url) as store:
+        for day in range(4):
+            record(store, created=f"2026-11-1{day}T06:00:00Z")
+        store.record_unchanged(store.runs("hiring")[-1], "2026-11-15T06:00:00Z")
+
+
+def changed(url: str, statement: str) -> tuple[list[str], str]:
+    """What the chain says after a statement of somebody who may write to the database."""
+    engine, _ = database.connect(url, True)
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(sa.text(statement))
+    engine.dispose()
+    with opened(url) as store:
+        return store.breaks()
+
+
+def test_a_chain_holds_whatever_happens_to_runs_later(url: str) -> None:
+    filled(url)
+    with opened(url) as store:
+        before = store.breaks()
+        assert before[0] == [] and re.fullmatch(r"[0-9a-f]{64}", before[1])
+        store.mark_removed(1, "2026-11-16T06:00:00Z", "older than a day")
+        store.record_alerts(2, [Delivery(0, "mail", True)])
+        assert store.breaks() == before
+        record(store, "another audit of the same database", created="2026-11-17T06:00:00Z")
+        after = store.breaks()
+    assert after[0] == [] and after[1] != before[1]
+
+
+@pytest.mark.parametrize(
+    ("statement", "since"),
+    [
+        ("UPDATE auditkit_groups SET selected = selected + 1 WHERE run = 2 AND number = 0", "after run 1: run 2"),
+        ("UPDATE auditkit_policies SET loss = 0 WHERE run = 3 AND place = 2", "after run 2: run 3"),
+        ("UPDATE auditkit_runs SET created = '2026-01-01T06:00:00Z' WHERE id = 1", "at its beginning: run 1"),
+        ("UPDATE auditkit_runs SET link = '0' WHERE id = 5", "after run 4: run 5"),
+        ("UPDATE auditkit_artefacts SET sha256 = 'f' WHERE run = 4", "after run 3: run 4"),
+        ("DELETE FROM auditkit_crossings WHERE run = 2", "after run 1: run 2"),
+        ("INSERT INTO auditkit_artefacts VALUES (3, 'more.html', 'a', 1)", "after run 2: run 3"),
+    ],
+)
+def test_a_chain_says_where_it_was_broken(url: str, statement: str, since: str) -> None:
+    filled(url)
+    broken, _ = changed(url, statement)
+    assert f"the history is not as it was recorded {since} or one before it was changed" in broken
+
+
+def test_a_run_that_was_removed_breaks_the_chain(url: str) -> None:
+    filled(url)
+    for table in ("groups", "policies", "policy_groups", "crossings", "artefacts"):
+        changed(url, f"DELETE FROM auditkit_{table} WHERE run = 3")
+    broken, _ = changed(url, "DELETE FROM auditkit_runs WHERE id = 3")
+    assert broken == ["the history is not as it was recorded after run 2: run 4 or one before it was changed"]
+
+
+def test_an_older_history_is_migrated_and_a_copy_is_kept(url: str) -> None:
+    filled(url)
+    with opened(url) as store:
+        before = store.runs("hiring"), store.breaks()
+    engine, _ = database.connect(url, True)
+    with engine.connect().execution_options(write=True) as connection, connection.begin():
+        connection.execute(sa.text("ALTER TABLE auditkit_runs DROP COLUMN link"))
+        connection.execute(sa.update(tables.schema).values(version=1))
+    with pytest.raises(InputError, match="was written by an earlier auditkit"), opened(url, create=False):
+        pass  # a command that reads writes nothing
+    with opened(url) as store:
+        assert (store.runs("hiring"), store.breaks()) == before
+        record(store, created="2026-11-18T06:00:00Z")
+        assert store.breaks()[0] == []
+    with engine.connect() as connection:
+        if connection.dialect.name == "postgresql":
+            assert connection.scalar(sa.text("SELECT count(*) FROM auditkit_runs_version_1")) == 5
+            return
+    copy = Path(str(engine.url.database) + ".version-1")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    with closing(sqlite3.connect(copy)) as old:
+        assert old.execute("SELECT version FROM auditkit_schema").fetchone() == (1,)
+        assert old.execute("SELECT count(*) FROM auditkit_runs").fetchone() == (5,)
+        assert "link" not in {row[1] for row in old.execute("PRAGMA table_info(auditkit_runs)")}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes are those of POSIX")
+def test_a_new_history_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "history.sqlite"
+    with opened(str(path)) as store:
+        record(store)
+    assert path.stat().st_mode & 0o777 == 0o600

@@ -9,7 +9,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 import tomllib
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -115,7 +114,7 @@ def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None
         ('[history]\nkeep = "four years"', 'is not a period; write for example "4 years"'),
         ('[history]\nkeep = "0 days"', "is not a period"),
         ('[history]\ndatabase = "postgresql://me:hunter2@host/db"', "holds a password"),
-        ('[history]\ndatabase_env = "postgresql://me:hunter2@host/db"', "is no name of an environment variable"),
+        ('[history]\ndatabase_env = "postgresql://me:hunter2@host/db"', "is not the name of an environment variable"),
         ('[history]\ndatabase = "a"\ndatabase_env = "B"', "exclude each other"),
         ("[alerts]\npassword = 'hunter2'", "write [[alerts]], with two brackets"),
         ("this is = not = toml", "is not TOML"),
@@ -176,19 +175,26 @@ def test_the_second_of_two_runs_leaves_with_a_message(tmp_path: Path) -> None:
 
 def test_the_second_of_two_runs_waits(tmp_path: Path) -> None:
     audit = Scheduled(tmp_path)
-    entered = threading.Event()
+    entered, told = threading.Event(), threading.Event()
 
     def hold() -> None:
         with only_one(audit.folder, 0):
             entered.set()
-            time.sleep(0.4)
+            told.wait()
+
+    def say(text: str) -> None:
+        audit.said.append(text)
+        told.set()
 
     thread = threading.Thread(target=hold)
     thread.start()
     entered.wait()
-    assert audit.run(wait=30).run.id == 1
-    thread.join()
-    assert "another run of this audit is under way: waiting up to 30 s" in audit.said
+    try:
+        assert audit.run(wait=300, say=say).run.id == 1
+    finally:
+        told.set()
+        thread.join()
+    assert "another run of this audit is under way: waiting up to 300 s" in audit.said
 
 
 def test_a_killed_holder_does_not_lock_forever(tmp_path: Path) -> None:

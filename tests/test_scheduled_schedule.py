@@ -12,6 +12,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from auditkit import __version__
 from auditkit.cli.schedule import schedule
 from auditkit.errors import InputError
 from auditkit.scheduled import units
@@ -64,7 +65,7 @@ def test_every(text: str, cron: str, calendar: list[str]) -> None:
         ("0 6 * *", "has 4 fields"),
         ("61 6 * * *", "'61' is no minute (from 0 to 59)"),
         ("0 6 * * 9", "'9' is no day of the week (from 0 to 7)"),
-        ("0 9-8 * * *", "the hour 9 lies after 8"),
+        ("0 9-8 * * *", "the hour 9 is after 8"),
         ("0 5/2 * * *", "'5/2' is no hour of a cron expression"),
         ("*/0 * * * *", "'*/0' is no minute of a cron expression"),
     ],
@@ -86,8 +87,11 @@ ODD = '/srv/it\'s 100% "odd" $HOME; rm -rf  \\x/audit.toml'
 
 def test_a_crontab_line_survives_odd_paths(tmp_path: Path) -> None:
     line = units.crontab(plan(Path(ODD)))
-    assert line.count("\n") == 1 and line.startswith("0 6 * * 1 '/opt/my env/bin/python' -P -m auditkit run ")
+    assert line.count("\n") == 1 and line.startswith(
+        "0 6 * * 1 umask 077; '/opt/my env/bin/python' -P -m auditkit run "
+    )
     command = line.split(maxsplit=5)[5].replace(r"\%", "%")  # what cron hands to the shell
+    command = command.removeprefix("umask 077; ")
     assert not re.search(r"(?<!\\)%", line)
     shown = subprocess.run(["sh", "-c", f"printf '%s\\n' {command}"], capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[:6] == ["/opt/my env/bin/python", "-P", "-m", "auditkit", "run", ODD]
@@ -111,6 +115,20 @@ def test_systemd_units_survive_odd_paths(tmp_path: Path) -> None:
     assert not ours, ours
 
 
+def test_a_service_is_private_and_may_do_little(tmp_path: Path) -> None:
+    service = tmp_path / "audit.service"
+    service.write_text(units.service(plan(tmp_path / "audit.toml", python="/bin/sh")))
+    assert "UMask=0077\nNoNewPrivileges=true\n" in service.read_text()
+    analyze = shutil.which("systemd-analyze")
+    if analyze is None:
+        pytest.skip("there is no systemd-analyze here")
+    command = [analyze, "security", "--offline=true", "--no-pager", service]
+    done = subprocess.run(command, capture_output=True, text=True)
+    found = re.search(r"Overall exposure level for audit.service: ([\d.]+)", done.stdout)
+    assert found is not None, done.stderr
+    assert float(found[1]) < 7
+
+
 def test_a_path_that_no_schedule_can_hold() -> None:
     with pytest.raises(InputError, match="has a character that no schedule can hold"):
         plan(Path("/srv/a\nb/audit.toml"))
@@ -127,6 +145,11 @@ def test_the_workflow_is_yaml_with_secrets_by_name(tmp_path: Path) -> None:
     (run,) = [step for step in steps if "auditkit run" in step.get("run", "")]
     assert shlex.split(run["run"]) == ["auditkit", "run", "hiring: #1/audit.toml"]
     assert run["env"]["AUDIT_WEBHOOK"] == "${{ secrets.AUDIT_WEBHOOK }}"
+    (install,) = [step["run"] for step in steps if "pip install" in step.get("run", "")]
+    assert shlex.split(install)[4:] == [
+        *("install", "--require-hashes", "--only-binary", ":all:", "-r"),
+        "hiring: #1/requirements-audit.txt",
+    ]
     assert steps[-1]["with"]["path"] == "hiring: #1/audits" and steps[-1]["if"] == "always()"
 
 
@@ -134,6 +157,9 @@ def test_the_script_for_other_ci_is_a_script(tmp_path: Path) -> None:
     text = units.script(plan(tmp_path / "my audit.toml", variables=("AUDIT_WEBHOOK",)))
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
     assert "run 'my audit.toml'" in text and "AUDIT_WEBHOOK" in text
+    assert "pip install -q --require-hashes --only-binary :all: -r requirements-audit.txt\n" in text
+    assert f"echo auditkit=={__version__} | pip-compile --generate-hashes" in text
+    assert "\numask 077\n" in text
 
 
 # The command ----------------------------------------------------------------------------------------------------------

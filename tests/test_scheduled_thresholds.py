@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,12 +13,13 @@ from hypothesis import strategies as st
 
 from auditkit.errors import InputError
 from auditkit.report.figures import Figures, figures
+from auditkit.report.load_report import load
 from auditkit.report.thresholds import BOUNDS, MEASURES, Evaluation, evaluate, parse, parse_options
 from support.scheduled_example import document
 
 
 def check(table: dict[str, Any], now: dict[str, Any], before: dict[str, Any] | None = None) -> Evaluation:
-    return evaluate(parse(table), figures(now), None if before is None else figures(before))
+    return evaluate(parse(table), figures(load(now)), None if before is None else figures(load(before)))
 
 
 def hired(made: dict[str, Any]) -> dict[str, Any]:
@@ -74,12 +76,18 @@ def test_comparisons_are_those_of_fractions(n: int, m: int, data: st.DataObject)
 
 
 def test_a_ratio_without_counts_is_compared_as_rounded() -> None:
-    made = document({"A": (100, 64), "B": (100, 80)})
-    row = hired(made)["groups"][0]
-    row |= {"applicants": None, "selected": None, "impact_ratio": 0.7999999999999999}
-    assert not check({"impact_ratio": {"min": 0.8}}, made).crossings
-    row["impact_ratio"] = 0.79999
-    assert check({"impact_ratio": {"min": 0.8}}, made).crossings
+    """As a history may have it, which keeps figures and not reports."""
+    known = figures(load(document({"A": (100, 64), "B": (100, 80)})))
+
+    def crossings(ratio: float) -> int:
+        bare = [
+            replace(g, applicants=None, selected=None, impact_ratio=ratio) if g.group == "A" else g
+            for g in known.groups
+        ]
+        return len(evaluate(parse({"impact_ratio": {"min": 0.8}}), replace(known, groups=tuple(bare))).crossings)
+
+    assert crossings(0.7999999999999999) == 0
+    assert crossings(0.7999) == 1
 
 
 def test_changes_against_the_previous_run() -> None:
@@ -104,9 +112,9 @@ def test_the_first_run_has_nothing_to_compare_with_and_says_so() -> None:
     assert any("no figure of the previous run" in note for note in new_group.notes)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("measure", [measure for measure in MEASURES if measure != "problems"])
 def test_a_line_that_nobody_watches_counts_as_crossed(measure: str) -> None:
-    empty = document(firm=None, unconstrained=None, constrained=None, disparity=None, problems=None)
+    empty = document(firm=None, unconstrained=None, constrained=None, disparity=None)
     table = {f"{measure}.max": 1}
     (crossing,) = check(table, empty).crossings
     assert crossing.value is None
@@ -135,7 +143,7 @@ def test_a_group_that_is_left_out_of_the_ratio_crosses_nothing() -> None:
 
 
 def test_positions_as_a_number_and_as_a_share() -> None:
-    found = figures(document())
+    found = figures(load(document()))
     assert found.capacity == 9 + 7 + 64 + 9
     shown = {"Gender": {g: {"candidates": 1, "inspected": 1, "selected": 5} for g in "AB"}}
     firm = {"utility": 1, "by_group": shown, "unfilled_capacity": 1, "capacity": 11}
@@ -226,7 +234,7 @@ def test_fail_on() -> None:
 
 
 def test_every_measure_takes_every_bound() -> None:
-    now = figures(document())
+    now = figures(load(document()))
     for measure in MEASURES:
         for bound in BOUNDS:
             found = evaluate(parse({f"{measure}.{bound}": 0}), now, now)
@@ -243,7 +251,7 @@ def test_no_words_that_promise_anything() -> None:
 
 
 def test_figures_hold_no_row_of_a_candidate() -> None:
-    assert "candidate_id" not in str(figures(document()))
+    assert "candidate_id" not in str(figures(load(document())))
     fields = set(Figures.__dataclass_fields__)
     assert fields == {
         *("created", "version", "data_path", "data_sha256", "rows", "problems", "python", "platform", "capacity"),

@@ -22,18 +22,27 @@ from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.files import read_json, sha256_of
 from auditkit.plugin_manager import shipped
+from auditkit.plugins import excel
 
 ROWS = [("id", "gender", "hired"), (1, "F", 1), (2, "M", 0), (3, "F", 1)]
 TEXT = "id,gender,hired\n1,F,1\n2,M,0\n3,F,1\n"
 MEMORY = 500_000  # KB
 LIMITED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
-resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+import os, resource, sys
 from auditkit.cli import invoke
-code = invoke(["check", sys.argv[1]])
-peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(code, peak.split()[1])
+good, *paths = sys.argv[1:]
+invoke(["check", good])  # loads everything once; each file is then read by a child of its own
+for path in paths:
+    if (child := os.fork()) == 0:
+        resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+        resource.setrlimit(resource.RLIMIT_CPU, (30, 30))
+        sys.stdout, sys.stderr = open(f"{path}.out", "w"), open(f"{path}.err", "w")
+        code = invoke(["check", path])
+        peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+        print(code, peak.split()[1])
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(0)
+    os.waitpid(child, 0)
 """
 
 
@@ -97,6 +106,14 @@ def long_value(path: Path) -> Path:
     return path
 
 
+def same_words(path: Path) -> Path:
+    """A million rows of nine columns in a few kilobytes, which were 3.6 GB as text."""
+    words = pa.DictionaryArray.from_arrays(np.zeros(1_000_000, "i4"), ["yes"])
+    pq.write_table(pa.table({f"column {i}": words for i in range(9)}), path, compression="zstd")
+    assert path.stat().st_size < 50_000
+    return path
+
+
 def text(content: str) -> Callable[[Path], Path]:
     def write(path: Path) -> Path:
         path.write_text(content)
@@ -134,19 +151,30 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "holes.csv": (holes, "the rest is holes"),
     "holes.xlsx": (holes, "the rest is holes"),
     "rows.parquet": (repeated, "360,000,000 cells"),
-    "value.parquet": (long_value, "a cell holds 1,000,000 characters"),
+    "value.parquet": (long_value, "would unpack from"),
+    "words.parquet": (same_words, "to 9,000,000 cells, which no real export does"),
 }
 
 
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Every file after `check` was tried on it; what it printed is beside it."""
+    folder = tmp_path_factory.mktemp("attacks")
+    (folder / "good.csv").write_text(TEXT)
+    paths = {name: make(folder / name) for name, (make, _) in ATTACKS.items()}
+    command = [sys.executable, "-c", LIMITED, str(folder / "good.csv"), *map(str, paths.values())]
+    subprocess.run(command, capture_output=True, check=True, cwd=folder)
+    return paths
+
+
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_small_file_is_refused_before_it_fills_the_memory(tmp_path: Path, name: str) -> None:
-    make, reason = ATTACKS[name]
-    path = make(tmp_path / name)
+def test_a_small_file_is_refused_before_it_fills_the_memory(attacked: dict[str, Path], name: str) -> None:
+    path, reason = attacked[name], ATTACKS[name][1]
     assert 512 * path.stat().st_blocks < 12_000_000
-    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, cwd=tmp_path)
-    code, memory = map(int, done.stdout.split()[-2:])
-    assert (code, done.returncode) == (2, 0), done.stderr
-    assert reason in done.stderr
+    told = Path(f"{path}.err").read_text()
+    code, memory = map(int, Path(f"{path}.out").read_text().split()[-2:])
+    assert code == 2, told
+    assert reason in told
     assert memory < MEMORY
 
 
@@ -184,6 +212,32 @@ def test_formatted_cells_without_a_value_are_no_cells(tmp_path: Path) -> None:
     path = with_rows(tmp_path / "styled.xlsx", '<row r="1048576"><c r="XFD1048576" s="0"/></row>')
     raw = read_with(path, readers=tuple(shipped().readers.values()))
     assert raw.table.shape == (3, 3)
+
+
+def test_formatted_rows_below_the_table_are_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million of them took minutes; the values are found before the sheet is parsed."""
+    blank = "".join(f'<row r="{r}" s="1"><c r="A{r}" s="1"/><c r="B{r}" s="1"/></row>' for r in range(9, 60_000))
+    path = with_rows(tmp_path / "styled.xlsx", blank)
+    parsed = []
+    monkeypatch.setattr(excel, "_values", lambda row, values=excel._values: parsed.append(row) or values(row))
+    raw = read_with(path, readers=tuple(shipped().readers.values()))
+    assert raw.table.shape == (3, 3) and len(parsed) == 4
+    below = with_rows(tmp_path / "below.xlsx", blank + cell("x").replace("9", "60001"))
+    with pytest.raises(InputError, match="row 60001: there are more than 10,000 blank rows"):
+        read_with(below, readers=tuple(shipped().readers.values()))
+
+
+@pytest.mark.parametrize("size", [1 << 20, 7, 100])
+def test_the_last_row_with_a_value_is_found_in_any_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    path = with_rows(
+        tmp_path / "x.xlsx", '<row r="9"><c r="A9" t="n"><v>1</v></c></row><row r="70"><c r="A70" s="1"/></row>'
+    )
+    monkeypatch.setattr(excel, "CHUNK", size)
+    with zipfile.ZipFile(path) as archive:
+        sheet = openpyxl.load_workbook(path, read_only=True).worksheets[0]
+        assert excel._last_row(archive, sheet) == 9
 
 
 def hidden(path: Path, *, visible_rows: bool) -> Path:

@@ -31,7 +31,7 @@ ALL_TIED: tuple[Document, list[Row]] = (
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=120)
 @given(problem=problems(box_instances()))
 @example(problem=ALL_TIED)
 def test_boxes_agree_with_the_program_over_all_policies(method: str, problem: tuple[Document, list[Row]]) -> None:

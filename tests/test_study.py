@@ -82,7 +82,7 @@ def test_signals_of_y_are_biased_and_true_values_are_not() -> None:
 
 
 def test_forty_levels_are_enough() -> None:
-    """Utilities within 3e-4, short-term ratios within 3e-5 of those with ten times as many (`draw.py` says so)."""
+    """Utilities within 3e-4, short-term ratios within 3e-5 of those with ten times as many (`population.py`)."""
     for rho, k in ((1.0, 1), (0.7, 20)):
         coarse, fine = (measure(Setup(atoms=m).draw(1, 0).instance(rho, k), PARITY).point for m in (40, 400))
         assert coarse.free == pytest.approx(fine.free, rel=3e-4)

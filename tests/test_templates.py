@@ -14,6 +14,7 @@ from auditkit import cli
 from auditkit.config import Config
 from auditkit.errors import InputError
 from auditkit.report import charts, html, pdf
+from auditkit.report.load_report import load
 from auditkit.report.section import CORE, Section
 from auditkit.scheduled import history_page
 from support import ROOT, report_example
@@ -22,13 +23,15 @@ from support.pages import GOLDEN, NO_CHARTS, Page, Watched
 
 EXAMPLES = ROOT / "docs" / "examples"
 GUIDE = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
+EVERYTHING = {"frontier": report_example.ASKED, "alternatives": report_example.ALTERNATIVES}
+"""The parts of a document behind those sections that the example lacks."""
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
 
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, str]:
     """The example under both themes, its charts drawn once."""
-    document = report_example.document()
+    document = report_example.report()
     drawn = charts.draw(document)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(charts, "draw", lambda _, parts: drawn)
@@ -41,16 +44,12 @@ def uncharted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(charts, "draw", lambda document, parts: NO_CHARTS)
 
 
-ASKED = {"curves": [], "positions": None, "budgets": [], "notices": [], "constraints": []}
-"""What-if questions without an answer."""
-
-
-def themed(tmp_path: Path, frontier: Any = None, **files: str | bytes) -> str:
-    """The page under a theme of these files, each `name__ending`."""
+def themed(tmp_path: Path, parts: dict[str, Any] | None = None, **files: str | bytes) -> str:
+    """The page under a theme of these files, each `name__ending`, with further parts in the document."""
     for name, text in files.items():
         path = tmp_path / name.replace("__", ".")
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return html.render(report_example.document() | {"frontier": frontier}, template_dir=tmp_path)
+    return html.render(load(report_example.document() | (parts or {})), template_dir=tmp_path)
 
 
 # The examples ---------------------------------------------------------------------------------------------------------
@@ -98,8 +97,8 @@ def test_in_chromium(browser: Any, pages: dict[str, str], tmp_path: Path, name: 
 def test_as_a_pdf() -> None:
     import pypdf
 
-    empty = dict.fromkeys(report_example.document())  # nothing to say, and quickly said
-    page = html.render(empty, template_dir=EXAMPLES / "theme-de")
+    empty = report_example.empty()  # nothing to say, and quickly said
+    page = html.render(load(empty), template_dir=EXAMPLES / "theme-de")
     reader = pypdf.PdfReader(io.BytesIO(pdf.render(page, b"{}", "2026-11-16T06:00:00Z")))
     root: Any = reader.trailer["/Root"]
     assert root["/Lang"] == "de"
@@ -111,7 +110,7 @@ def test_as_a_pdf() -> None:
 
 def test_every_section_takes_its_title_from_one_place() -> None:
     sections = sorted((ROOT / "templates").glob("section_*.html"))
-    assert len(sections) == 16
+    assert len(sections) == 17
     for path in sections:
         name = path.stem.removeprefix("section_")
         heading = f'<h2 id="{name}-title">{{{{ titles.{name} }}}}</h2>'
@@ -127,8 +126,10 @@ def test_the_sections_of_the_report_are_sections_like_those_of_plugins() -> None
     assert {path.stem for path in (ROOT / "templates").glob("section_*.html")} == {f"section_{n}" for n in names}
 
 
-@pytest.mark.parametrize("after", [section.name for section in CORE])
-@pytest.mark.parametrize("asked", [True, False])
+@pytest.mark.parametrize(
+    ("after", "asked"),
+    [*((section.name, True) for section in CORE), *((name, False) for name in ("alternatives", "whatif", "fit"))],
+)
 def test_a_section_of_a_plugin_stands_behind_any_section(
     uncharted: None, tmp_path: Path, after: str, asked: bool
 ) -> None:
@@ -137,11 +138,13 @@ def test_a_section_of_a_plugin_stands_behind_any_section(
     extra.template = tmp_path / "extra.html"
     document = report_example.document() | {"sections": {"extra": {"title": "Ours", "data": {"told": "here"}}}}
     if asked:
-        document["frontier"] = ASKED
-    page = html.render(document, sections={"extra": extra})
+        document |= EVERYTHING
+    page = html.render(load(document), sections={"extra": extra})
     order = re.findall(r'<section id="([\w-]+)"', page)
-    shown = [section.name for section in CORE if asked or section.name != "whatif"]
-    place = shown.index(after if after in shown else "expost") + 1
+    names = [section.name for section in CORE]
+    absent = set() if asked else {"alternatives", "whatif"}  # the example has none
+    shown = [name for name in names if name not in absent]
+    place = sum(name in shown for name in names[: names.index(after) + 1])
     assert order == [*shown[:place], "extra", *shown[place:]]
     assert re.findall(r'<li><a href="#([\w-]+)">', page)[: len(order)] == order
 
@@ -159,13 +162,23 @@ def test_every_block_of_the_page_is_documented() -> None:
     assert blocks <= set(re.findall(r"`(\w+)`", GUIDE))
 
 
+def test_the_example_in_another_language_has_a_title_for_every_section(uncharted: None, tmp_path: Path) -> None:
+    titles = (EXAMPLES / "theme-de" / "titles.html").read_text(encoding="utf-8")
+    page = Page(themed(tmp_path, EVERYTHING, titles__html=titles))
+    named = dict(re.findall(r'"(\w+)": de\("(.*)"\)', titles))
+    assert set(named) == {section.name for section in CORE}
+    assert [text for tag, text in page.headings if tag == "h2" and text in named.values()] == [
+        named[section.name] for section in CORE
+    ]
+
+
 def test_every_block_can_be_replaced(uncharted: None, tmp_path: Path) -> None:
     shipped = (ROOT / "templates" / "report.html").read_text(encoding="utf-8")
     outer = {"header", "contents"}, {"masthead"}  # these hold others
     blocks = set(re.findall(r"{%-? block (\w+)", shipped.partition("#}")[2]))
     for together in (blocks.difference(*outer), *outer):
         texts = [f"{{% block {name} %}}[{name} replaced]{{% endblock %}}" for name in together]
-        page = themed(tmp_path, ASKED, report__html='{% extends "shipped/report.html" %}' + "".join(texts))
+        page = themed(tmp_path, EVERYTHING, report__html='{% extends "shipped/report.html" %}' + "".join(texts))
         for name in together:
             assert f"[{name} replaced]" in page
 
@@ -173,7 +186,7 @@ def test_every_block_can_be_replaced(uncharted: None, tmp_path: Path) -> None:
 def test_the_organisation_is_a_setting_and_escaped(uncharted: None) -> None:
     document = report_example.document()
     document["config"]["organisation"] = "Example & <Sons>"
-    assert '<p class="masthead">Example &amp; &lt;Sons&gt; · Audit report</p>' in html.render(document)
+    assert '<p class="masthead">Example &amp; &lt;Sons&gt; · Audit report</p>' in html.render(load(document))
 
 
 def test_the_templates_that_the_guide_shows(uncharted: None, tmp_path: Path) -> None:
@@ -220,7 +233,9 @@ def test_a_missing_variable_ends_a_report_before_anything_is_written(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     data = save(tmp_path / "people.csv", rows(searches=3, each=5))
-    (tmp_path / "quick.toml").write_text("[fit]\npoints = 5\n[report]\nreplicates = 0\nwhat_if = false\n")
+    (tmp_path / "quick.toml").write_text(
+        "[fit]\npoints = 5\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
+    )
     (tmp_path / "theme").mkdir()
     template = tmp_path / "theme" / "report.html"
     template.write_text(

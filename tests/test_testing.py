@@ -7,7 +7,15 @@ from typing import ClassVar, Literal
 import numpy as np
 import pytest
 
-from auditkit.constraints import WelfareConstraint, bind
+from auditkit.constraints import (
+    Description,
+    GroupConstraint,
+    Other,
+    OutcomeConstraint,
+    RateGap,
+    Words,
+    bind,
+)
 from auditkit.constraints.base import Constraint, Row
 from auditkit.errors import PluginError
 from auditkit.model.layout import Layout
@@ -29,6 +37,11 @@ SHIPPED = [
     "entropy:maximum=0.1",
     "holder-mean:q=-1,minimum=0.2",
     "holder-mean:q=2,maximum=0.8",
+    "holder-mean:q=-inf,minimum=0.1,basis=rate",
+    "atkinson:maximum=0.1",
+    "atkinson:maximum=0.2,aversion=0.5,level=individual,on=inspection",
+    "divergence:maximum=0.05",
+    "budget:limit=0.5,expense=cost,on=total",
 ]
 
 
@@ -70,9 +83,9 @@ def test_mistakes_in_the_class_are_found() -> None:
     class Empty(Constraint):
         type: ClassVar[str] = "empty"
 
-    class Narrower(WelfareConstraint):
+    class Narrower(OutcomeConstraint):
         type: ClassVar[str] = "narrower"
-        level: Literal["group"] = "group"
+        on: Literal["selection"] = "selection"
         min_value: float = 0.0
 
         def rows(self, layout: Layout) -> list[Row]:
@@ -109,3 +122,40 @@ def test_names_that_no_instance_has_are_said() -> None:
         check_constraint(build("quota:group=Q,share=0.1"))
     named = random_instances(groups=("Q", "R"))
     assert check_constraint(build("quota:group=Q,share=0.1"), named) == 8
+
+
+class Speaking(GroupConstraint):
+    """Says of itself what `lie` makes of it."""
+
+    type: ClassVar[str] = "speaking"
+    lie: str
+
+    def rows(self, layout: Layout) -> list[Row]:
+        meaning = {
+            "basis": Other(basis="rate"),
+            "group": RateGap(on="selection", by="group", group="Z", against="Y", maximum=0.5, basis="count"),
+            "meaning": "at most so many",
+        }.get(self.lie, Other(basis="count"))
+        bound = 0.5 * len(layout.candidate_ids)
+        return [Row.of("lies", self.outcome(layout), "<=", bound, meaning=meaning)]  # type: ignore[arg-type]
+
+    def describe(self, words: Words) -> Description:
+        if self.lie == "phrase":
+            return self.described("few\nselected")
+        return "few selected" if self.lie == "words" else self.described("few selected")  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("lie", "message"),
+    [
+        ("basis", "its coefficients are not those of a rate"),
+        ("group", "no candidate is in {'Z'}, which its meaning names"),
+        ("meaning", "its meaning is 'at most so many'"),
+        ("phrase", "the phrase of its description is"),
+        ("words", "must return a Description"),
+        ("nothing", "does not serve `within`: use self.scopes"),
+    ],
+)
+def test_a_constraint_that_misstates_itself_is_found(lie: str, message: str) -> None:
+    with pytest.raises(AssertionError, match=message):
+        check_constraint(Speaking(lie=lie))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from auditkit.cli.time_left import LEAST_DONE, SHARES, TimeLeft
+from auditkit import pipeline
+from auditkit.config import Config
+from auditkit.report.time_left import LEAST_DONE, TimeLeft
+
+SHARES = pipeline.phases(Config().over(report={"formats": ["html", "pdf"]}))
 
 
 def test_what_is_done_grows_and_ends_before_the_whole() -> None:
-    estimate, seen = TimeLeft(), [0.0]
+    estimate, seen = TimeLeft(SHARES), [0.0]
     for phase in SHARES:
         for step in range(5):
             estimate.begin(f"{phase} {step}")
@@ -18,7 +22,7 @@ def test_what_is_done_grows_and_ends_before_the_whole() -> None:
 
 
 def test_what_is_left_is_in_proportion_to_what_is_done() -> None:
-    estimate = TimeLeft()
+    estimate = TimeLeft(SHARES)
     estimate.begin("intervals of the prices")
     done = estimate.done
     before = [SHARES[phase] for phase in list(SHARES)[: list(SHARES).index("intervals of the prices")]]
@@ -28,7 +32,7 @@ def test_what_is_left_is_in_proportion_to_what_is_done() -> None:
 
 
 def test_phases_that_will_not_come_count_nothing() -> None:
-    whole, short = TimeLeft(), TimeLeft(["frontier of", "setting the PDF"])
+    whole, short = TimeLeft(SHARES), TimeLeft(pipeline.phases(Config().over(report={"what_if": False})))
     for estimate in (whole, short):
         estimate.begin("the firm's own decisions")
     assert short.done > 0.75
@@ -36,7 +40,7 @@ def test_phases_that_will_not_come_count_nothing() -> None:
 
 
 def test_a_guess_is_not_said() -> None:
-    estimate = TimeLeft()
+    estimate = TimeLeft(SHARES)
     assert estimate.left(100.0) == ""
     estimate.begin("reading the data")
     assert estimate.left(100.0) == ""
@@ -45,11 +49,11 @@ def test_a_guess_is_not_said() -> None:
 
 
 def test_steps_without_a_phase_belong_to_the_present_one() -> None:
-    estimate = TimeLeft()
+    estimate = TimeLeft(SHARES)
     estimate.begin("frontier of quota")
     before = estimate.done
     estimate.begin("more positions")
     estimate.begin("best policy under parity")  # asked again for a question: no step back
-    following = TimeLeft()
+    following = TimeLeft(SHARES)
     following.begin("the firm's own decisions")
     assert before < estimate.done < following.done

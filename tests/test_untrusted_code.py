@@ -16,14 +16,17 @@ from auditkit.errors import InputError
 from auditkit.report import html
 from auditkit.scheduled import units
 from auditkit.scheduled.recurrence import parse
-from support.report_example import document as example
+from support.report_example import report as example
 
 ESCAPES = (
     "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-    "{{ at.__globals__['__builtins__']['open']('/etc/passwd').read() }}",
-    "{{ share.__code__ }}",
-    "{{ document.update({'firm': 1}) }}",
-    "{% set f = 'a'.format %}{{ '{0.__class__}'.format(at) }}",
+    "{{ data_uri.func.__globals__['__builtins__']['open']('/etc/passwd').read() }}",
+    "{{ cell.__code__ }}",
+    "{{ document.sections.update({'firm': 1}) }}",
+    "{{ document.parse_file('/etc/passwd') }}",
+    "{{ document.model_construct() }}",
+    "{{ document.model_fields_set.clear() }}",
+    "{% set f = 'a'.format %}{{ '{0.__class__}'.format(cell) }}",
     "{{ range(1000000000) | list }}",
     "{{ self._TemplateReference__context.environment }}",
     "{{ 2 ** 99999 }}",
@@ -49,7 +52,7 @@ def test_a_link_in_a_theme_leads_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_theme_that_only_writes_is_written(tmp_path: Path) -> None:
-    (tmp_path / "report.html").write_text("{{ document.input.path.upper() }} {{ document.keys() | list | length > 5 }}")
+    (tmp_path / "report.html").write_text("{{ document.input.path.upper() }} {{ document.steps | list | length > 1 }}")
     assert html.render(example(), template_dir=tmp_path).endswith("True")
 
 
@@ -61,7 +64,7 @@ def test_templates_that_settings_name_lie_beside_them(tmp_path: Path, folder: st
     (home / "link").symlink_to(tmp_path / "theme")
     file = home / "audit.toml"
     file.write_text(f'[report]\ntemplate_dir = "{folder}"\n')
-    with pytest.raises(InputError, match="lies outside the folder of this file"):
+    with pytest.raises(InputError, match="is outside the folder of this file"):
         read(file)
     with pytest.raises(InputError, match="confirm it with --template-dir"):
         choose(file, {})

@@ -43,7 +43,7 @@ def failures(claimed: Doc, instance: Instance, constraints: list[Constraint]) ->
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("instances", [box_instances(), chain_instances()], ids=["boxes", "chains"])
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_every_solution_stands(method: str, instances: Any, data: Any) -> None:
     problem: tuple[Document, list[Row]] = data.draw(problems(instances))

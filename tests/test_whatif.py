@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,11 +19,16 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout, lay_out
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.model.variants import with_capacities, with_scores, with_shift
+from auditkit.report.words import sentences as say
+from auditkit.report.words.phrases import Phrases
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve
 from support.constraints import KINDS, build
 from support.instances import FOUR, FREE_PARITY, boxes
+
+PLAIN = Phrases()
+"""No words of the data's own."""
 
 
 def staged(rng: np.random.Generator) -> Instance:
@@ -35,8 +41,8 @@ def staged(rng: np.random.Generator) -> Instance:
             (
                 State("phone", -1.0, {"onsite": 0.75, "out": 0.25}, stage="phone"),
                 State("onsite", -1.5, {"high": 0.5, "low": 0.5}, stage="onsite"),
-                State("low", float(rng.uniform(3, 6)), terminal=True),
-                State("high", float(rng.uniform(7, 12)), terminal=True),
+                State("low", float(rng.uniform(3, 6)), selected=True),
+                State("high", float(rng.uniform(7, 12)), selected=True),
                 State("out", 0.0),
             ),
         )
@@ -120,7 +126,8 @@ def test_a_frontier_is_what_single_solves_find(text: str, parameter: str) -> Non
         assert point.unfilled_capacity == pytest.approx(alone.outcome.unfilled_capacity, abs=1e-6)
     losses = [p.loss for p in found.points[:: found.tightens] if p.loss is not None]
     assert (np.diff(losses) >= -1e-7).all(), "what demands more costs more"
-    json.dumps(found.to_json(), allow_nan=False)
+    assert found.constraint == constraint
+    json.dumps({**asdict(found), "constraint": constraint.to_spec()}, allow_nan=False)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in FRONTIERS[:5]])
@@ -144,7 +151,8 @@ def test_the_start_of_a_quota_is_the_share_of_the_free_optimum() -> None:
     x, y = outcome.by_group(outcome.selected)
     assert found.starts == pytest.approx(y / (x + y), abs=1e-9)
     assert found.present == 0.4
-    assert "is free" in found.sentence and "share" in found.sentence
+    said = say.frontier(PLAIN, found)
+    assert "costs nothing" in said and "share" in said
 
 
 def test_ties_let_a_frontier_start_later() -> None:
@@ -176,7 +184,7 @@ def test_other_constraints_stay_and_conflicts_are_points_without_numbers() -> No
     quota = build("quota:group=A,share=0.5")
     found = scenarios.frontier(instance, quota, [build("floor:minimum=0.3")])
     solved = [p for p in found.points if p.utility is not None]
-    assert 0 < len(solved) < 11 and "cannot be met" in found.sentence
+    assert 0 < len(solved) < 11 and "cannot be met" in say.frontier(PLAIN, found)
     for point in solved:
         both = solve(instance, [changed(quota, "share", point.value), build("floor:minimum=0.3")])
         assert both.constrained is not None and point.utility == pytest.approx(both.constrained.utility, rel=1e-9)
@@ -222,8 +230,8 @@ def test_sensitivity_is_what_single_solves_find() -> None:
     assert found.wins_at is not None and found.wins_between is not None
     low, high = found.wins_between
     assert low <= found.wins_at <= high
-    assert "long term" in found.sentence
-    json.dumps(found.to_json(), allow_nan=False)
+    assert "long term" in say.biased_scores(PLAIN, found)
+    json.dumps(asdict(found), allow_nan=False)
 
 
 def test_dear_inspections_leave_positions_unfilled_when_scores_are_biased() -> None:
@@ -235,7 +243,7 @@ def test_dear_inspections_leave_positions_unfilled_when_scores_are_biased() -> N
     assert empty[0] < 0.02 and empty[-1] > 1
     assert found.unfilled_at is not None and found.unfilled_between is not None
     assert found.unfilled_between[0] <= found.unfilled_at <= found.unfilled_between[1]
-    assert "unfilled" in found.sentence
+    assert "unfilled" in say.biased_scores(PLAIN, found)
 
 
 # Positions and budgets ------------------------------------------------------------------------------------------------
@@ -258,7 +266,7 @@ def test_few_positions_more_in_one_search(seed: int) -> None:
     if found.short_term.positions:
         assert found.short_term.one_less is not None and found.short_term.reached is not None
         assert found.short_term.one_less < target <= found.short_term.reached * (1 + 1e-9)
-    json.dumps(found.to_json(), allow_nan=False)
+    json.dumps(asdict(found), allow_nan=False)
 
 
 def test_positions_go_where_they_are_worth_most() -> None:
@@ -280,9 +288,9 @@ def test_positions_in_the_long_term_and_not_at_all() -> None:
     found = scenarios.more_positions(biased, [build("quota:group=B,share=0.9")])
     assert found.long_term is not None
     never = scenarios.more_positions(with_capacities(FOUR, [4]), [build("quota:group=Y,share=0.9")])
-    assert never.short_term.positions is None and "no number" in never.sentence
+    assert never.short_term.positions is None and "no number" in say.more_positions(never).lower()
     free = scenarios.more_positions(FOUR, [build("quota:group=Y,share=0")])
-    assert free.short_term.positions == 0 and "no further position is needed" in free.sentence
+    assert free.short_term.positions == 0 and "no further position is needed" in say.more_positions(free).lower()
 
 
 def test_budget_against_position() -> None:
@@ -300,10 +308,10 @@ def test_budget_against_position() -> None:
     assert found.budget == pytest.approx(utility((0, 0), 0.75) - now)
     assert found.position == pytest.approx(max(utility((1, 0), 0.5), utility((0, 1), 0.5)) - now)
     assert found.dual * found.unit >= found.budget - 1e-9, "the first bit is worth most"
-    assert "worth" in found.sentence
-    json.dumps(found.to_json(), allow_nan=False)
+    assert "worth" in say.budget_or_position(PLAIN, found)
+    json.dumps(asdict(found), allow_nan=False)
     full = scenarios.budget_or_position(with_capacities(FOUR, [4]), build("budget:limit=1"))
-    assert full.position is None and "nobody left" in full.sentence
+    assert full.position is None and "no candidate left" in say.budget_or_position(PLAIN, full)
 
 
 # Constraints of others ------------------------------------------------------------------------------------------------
@@ -344,7 +352,8 @@ def test_a_constraint_of_others_says_itself_what_defaults_and_questions_need() -
     kinds: dict[str, type[Constraint]] = {"at-most": AtMost}
     answers = scenarios.ask(instance, None, kinds)
     assert [curve.label for curve in answers.frontiers] == ["at-most (who A)"]
-    assert answers.constraints == ("at-most:who=A,cap=1.5",) and len(answers.budgets) == 1
+    assert [constraint.to_spec() for constraint in answers.constraints] == ["at-most:who=A,cap=1.5"]
+    assert len(answers.budgets) == 1
     layout = instance.layout
     selected = np.where(np.array(layout.groups)[layout.candidate_group] == "A", 0.1, 0.5)
     made = default_constraints({**KINDS, **kinds}, layout, selected)
@@ -370,7 +379,9 @@ def test_a_range_or_a_default_that_is_none_is_refused_with_its_plugin() -> None:
         def priced_by_default(cls, context: AuditContext) -> Any:
             return {"type": "at-most"}
 
-    with pytest.raises(PluginError, match=r"parameter_range of the constraint 'at-most' failed.*0 to inf is no range"):
+    with pytest.raises(
+        PluginError, match=r"parameter_range of the constraint 'at-most' failed.*0 to inf is not a range"
+    ):
         scenarios.frontier(FOUR, Endless(who="X", cap=1.0))
     with pytest.raises(
         PluginError, match="priced_by_default of the constraint 'at-most' must return constraints or None"

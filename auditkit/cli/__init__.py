@@ -1,14 +1,15 @@
 """The command line: parse, call one function, print. Exit codes live here and nowhere else.
 
     0  done, nothing above a threshold
-    1  done, and there is a finding: a threshold crossed, constraints that conflict, a claim that does not stand
+    1  done, and there is a finding: a threshold crossed, constraints that conflict, a check that failed
     2  the user's input, configuration or plugin is wrong
     3  a defect of auditkit
+    4  `verify`: every check passed, and a part of the file could not be checked
 
 Results go to stdout, progress and reasons to stderr. Heavy libraries load inside the commands that use them.
 
-Each command is in the file of its name; `study` and the commands of other packages are plugins (`group.py`). What the
-commands share is in `options.py` and `output.py`.
+Each command is in the file of its name; `study` and the commands of other packages are plugins (`group.py`).
+`options.py` and `output.py` have the parts that commands share.
 """
 
 from __future__ import annotations
@@ -17,23 +18,27 @@ import errno
 import io
 import os
 import sys
-from contextlib import suppress
-from pathlib import Path
 
 import click
 
 from auditkit import __version__
 from auditkit.cli import (
+    alternatives,
+    asking,
     check,
     fit,
     history,
     init,
+    open,
     plugins,
+    print_schema,
+    record,
     report,
+    respond,
     run,
     sample,
     schedule,
-    schema,
+    sign,
     solve,
     verify,
     whatif,
@@ -44,7 +49,6 @@ from auditkit.cli.streams import escaped
 from auditkit.errors import InputError, Problem, without_passwords
 
 TRACEBACK = "AUDITKIT_TRACEBACK"
-WRITING = ".writing"  # of auditkit.files, whose imports take longer than a look
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -55,18 +59,23 @@ def commands() -> None:
 
 for command in (
     report.report,
+    open.open_page,
     check.check,
     init.init,
     fit.fit,
     whatif.whatif,
+    alternatives.alternatives,
     solve.solve,
     verify.verify,
+    sign.sign,
     run.run,
     history.history,
+    respond.respond,
+    record.record,
     schedule.schedule,
     sample.sample,
     plugins.plugins,
-    schema.schema,
+    print_schema.schema,
 ):
     commands.add_command(command)
 
@@ -83,13 +92,15 @@ def invoke(arguments: list[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str] | None) -> int:
-    _settle_folders(sys.argv[1:] if arguments is None else arguments)
     try:
+        _working_folder()
         code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
     except InputError as error:
         complain(error)
+        if hasattr(error, "question"):
+            asking.say_commands(error, sys.argv[1:] if arguments is None else arguments)  # type: ignore[arg-type]
         return WRONG_INPUT
     except click.ClickException as error:
         error.show(said := io.StringIO())
@@ -104,30 +115,28 @@ def _invoke(arguments: list[str] | None) -> int:
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
             return _defect(error)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left cannot be written either
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest cannot be written either
         complain(InputError(Problem(str(error.filename or "output"), f"cannot be written: {error.strerror}")))
         return WRONG_INPUT
     except Exception as error:
         return _defect(error)
 
 
-def _settle_folders(arguments: list[str]) -> None:
-    """Complete or take back what a killed command left in a folder that this one looks into, whatever it does there."""
-    named = (Path(text.rpartition("=")[2] if text.startswith("-") else text) for text in arguments)
-    folders = {Path(), *(path for name in named for path in (name, name.parent))}
-    for folder in folders:
-        with suppress(OSError, ValueError):
-            if any(path.name.endswith(WRITING) for path in folder.iterdir()):
-                from auditkit.files import settle
-
-                settle(folder)
+def _working_folder() -> None:
+    """Libraries look up the working folder when they are imported."""
+    try:
+        os.getcwd()  # noqa: PTH109 (pathlib's does more)
+    except FileNotFoundError:
+        raise InputError(Problem("the working folder", "was deleted", "go to another one with cd")) from None
 
 
 def _defect(error: Exception) -> int:
-    """Say in one line that this is nobody else's fault."""
+    """Say in one line that this is a defect of auditkit."""
     if os.environ.get(TRACEBACK):
         raise error
-    reason = without_passwords(f"{type(error).__name__}: {error}".splitlines()[0])
+    from auditkit.data.personal import without_addresses
+
+    reason = without_addresses(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
     click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
     return DEFECT
 

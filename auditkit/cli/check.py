@@ -11,23 +11,26 @@ from auditkit.cli.options import (
     DONE,
     WRONG_INPUT,
     Request,
+    complain,
     json_option,
     load_plugins,
     takes_settings,
 )
+from auditkit.cli.output import print_mapping
+from auditkit.errors import InputError
 from auditkit.text import printable
 
 if TYPE_CHECKING:
     from auditkit.data import Checked
     from auditkit.data.source import Place
-from auditkit.cli.output import print_mapping
 
 
 @click.command()
 @takes_settings()
 @click.option("--all", "everything", is_flag=True, help="show every problem, not only the first ten")
 @json_option
-def check(request: Request, everything: bool, as_json: bool) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="print only what must be fixed before an audit")
+def check(request: Request, everything: bool, as_json: bool, quiet: bool) -> int:
     """Validate only: every problem of the data with row, column, value and fix.
 
     Exits with 2 if something must be fixed before an audit.
@@ -37,6 +40,8 @@ def check(request: Request, everything: bool, as_json: bool) -> int:
     checked = source.problems_of(request.data, request.config, load_plugins())
     if as_json:
         click.echo(json.dumps(_checked(checked), indent=1, ensure_ascii=False))
+    elif quiet:
+        complain(InputError([*checked.errors, *checked.problems.of("refuse").lines()]))
     else:
         _print_checked(checked, request.data, everything)
     return DONE if checked.ok else WRONG_INPUT

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 HOOK = "auditkit_commands"
-OURS, THEIRS = "auditkit.shipped-commands", "auditkit.other-commands"
+OURS, THEIRS = "shipped-commands", "other-commands"
 
 
 class Commands(click.Group):
@@ -51,7 +51,7 @@ class Commands(click.Group):
         return found
 
     def _theirs(self, ctx: click.Context) -> Mapping[str, click.Command]:
-        """Commands of other packages; whatever is wrong with them is said once."""
+        """Commands of other packages; problems with them are reported once."""
         if THEIRS not in ctx.meta:
             ctx.meta[THEIRS] = {}
             modules = [module for module in command_modules() if not _is_ours(module)]
@@ -75,12 +75,12 @@ def shipped_commands() -> dict[str, click.Command]:
 
 
 def command_modules() -> Collection[str]:
-    """What the entry points name whose source mentions commands."""
+    """The modules of entry points whose source mentions commands."""
     return sorted({value for value in _entry_points() if _mentions_commands(value.partition(":")[0].strip())})
 
 
 def _mentions_commands(module: str) -> bool:
-    """Whether the source of a module has the word; one that cannot be read is asked later, by importing it."""
+    """Whether the source of a module mentions the hook; one that cannot be read is imported later to find out."""
     try:
         spec = find_spec(module)
         if spec is None or spec.origin is None:
@@ -97,12 +97,17 @@ def _is_ours(module: str) -> bool:
 
 def _entry_points() -> Iterator[str]:
     """The values of all entry points of the group `auditkit`; importlib.metadata takes ten times as long."""
+    seen: set[str] = set()
     for folder in map(Path, sys.path):
         try:
             found = [path for path in folder.iterdir() if path.name.endswith((".dist-info", ".egg-info"))]
         except OSError:
             continue
         for path in found:
+            name = path.name.partition("-")[0].lower()
+            if name in seen:  # an earlier folder has this distribution, and Python imports that one
+                continue
+            seen.add(name)
             try:
                 lines = (path / "entry_points.txt").read_text(encoding="utf-8").splitlines()
             except OSError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, json_option
+from auditkit.cli.options import DONE, FINDING, json_option, warn
 from auditkit.cli.output import print_json
 from auditkit.text import printable
 
@@ -32,7 +32,7 @@ def history(context: click.Context, config: Path, as_json: bool, html: Path | No
     context.obj = config
     if context.invoked_subcommand is not None:
         return DONE
-    chosen, runs = _runs(config)
+    chosen, runs, (broken, link) = _runs(config)
     if last is not None:
         runs = runs[-last:]
     if html is not None:
@@ -41,12 +41,18 @@ def history(context: click.Context, config: Path, as_json: bool, html: Path | No
     from auditkit.scheduled import listing
 
     if as_json:
-        print_json(listing.document(chosen.name, runs))
+        from auditkit.scheduled import evidence_stream
+
+        found = listing.document(chosen.name, runs, evidence_stream.of_runs(chosen.folder, runs))
+        print_json(found | {"chain": {"link": link, "breaks": broken}})
     elif html is None:
         from auditkit.cli.output import print_table
 
         print_table(listing.COLUMNS, listing.rows(runs))
-    return DONE
+        click.echo(f"last link of the chain: {link}")
+    for line in broken:
+        warn(line)
+    return FINDING if broken else DONE
 
 
 @history.command()
@@ -58,7 +64,7 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     """What differs between two runs: numbers, dates, `previous` or `latest`."""
     from auditkit.scheduled import difference
 
-    chosen, runs = _runs(config)
+    chosen, runs, _ = _runs(config)
     found = difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
     if as_json:
         print_json(difference.document(found))
@@ -84,25 +90,22 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     return DONE
 
 
-def _runs(config: Path) -> tuple[AuditSettings, list[Run]]:
+def _runs(config: Path) -> tuple[AuditSettings, list[Run], tuple[list[str], str]]:
+    """The settings, the runs, and where their chain is broken with its last link."""
     from auditkit.scheduled import settings
     from auditkit.scheduled.run_history import opened
 
     chosen = settings.read(config)
     with opened(chosen.database(os.environ), create=False) as history:
-        return chosen, history.runs(chosen.name)
+        return chosen, history.runs(chosen.name), history.breaks()
 
 
 def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:
     from datetime import UTC, datetime
 
-    from auditkit.errors import InputError, Problem
     from auditkit.files import write_text
     from auditkit.scheduled.history_page import render
 
     created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     text = render(settings.name, runs, settings.folder, path, created, settings.thresholds, settings.config)
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(Problem(str(path), f"cannot be written: {error.strerror or error}")) from None
+    write_text(path, text)

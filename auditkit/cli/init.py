@@ -26,8 +26,7 @@ def init(request: Request, output: Path, force: bool) -> int:
     """Write audit.toml: the inferred mapping and every default, spelled out and explained."""
     if output.exists() and not force:
         raise InputError(Problem(str(output), "already exists", "name another with -o, or overwrite it with --force"))
-    from auditkit.cli import audit_toml
-    from auditkit.data import source
+    from auditkit.data import audit_toml, source
     from auditkit.files import write_text
 
     history = source.read(request.data, request.config, load_plugins())

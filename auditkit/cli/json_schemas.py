@@ -1,6 +1,6 @@
 """JSON Schemas of the files that auditkit reads and writes, made from the models through which it reads them.
 
-A model says what a program needs to know; two parts are filled in here because they lie on other floors of the house:
+The models have everything but two parts, which other packages know:
 the keys of each registered constraint and alert channel, and the tables of audit.toml that scheduled audits use.
 """
 
@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from auditkit.config import Config
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.documents import ConstraintModel, InstanceModel, SolutionModel
-from auditkit.report.report_schema import ReportModel
+from auditkit.report.schema import Report
 from auditkit.scheduled.settings import HistorySettings
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ CONSTRAINT, CHANNEL = "ConstraintModel", "Channel"
 
 FILES: dict[str, tuple[type[BaseModel], str]] = {
     "instance": (InstanceModel, "auditkit-instance/1: what auditkit fit writes and auditkit solve reads"),
-    "solution": (SolutionModel, "auditkit-solution/2: what auditkit solve --json prints and auditkit verify checks"),
-    "report": (ReportModel, "auditkit-report/2: what auditkit report writes and auditkit verify checks"),
+    "solution": (SolutionModel, "auditkit-solution/3: what auditkit solve --json prints and auditkit verify checks"),
+    "report": (Report, "auditkit-report/3: what auditkit report writes and auditkit verify checks"),
     "config": (Config, "audit.toml: the settings that auditkit init writes"),
 }
-"""By name: the model, and what the file is."""
+"""By name: the model, and a description of the file."""
 
 
 def schema(name: str, plugins: Plugins) -> Schema:
@@ -49,7 +49,6 @@ def schema(name: str, plugins: Plugins) -> Schema:
     elif name == "config":
         _configuration(keys, parts, plugins)
     elif name == "report":
-        keys["config"] = _hoist(Config, parts)
         _configuration(parts["Config"]["properties"], parts, plugins)
     return found
 
@@ -60,7 +59,7 @@ def text(name: str, plugins: Plugins) -> str:
 
 
 def _configuration(keys: Schema, parts: Schema, plugins: Plugins) -> None:
-    """Constraints, thresholds, history and alerts, of which `Config` only knows that they are tables."""
+    """Constraints, thresholds, history and alerts: for `Config` these are only tables."""
     keys["constraints"]["anyOf"][0]["items"] = _ref(CONSTRAINT)
     keys["thresholds"] |= {"description": "MEASURE.BOUND = number: lines that must not be crossed"}
     keys["history"] = _hoist(HistorySettings, parts)
@@ -70,7 +69,7 @@ def _configuration(keys: Schema, parts: Schema, plugins: Plugins) -> None:
 
 
 def _by_type(parts: Schema, name: str, kinds: Mapping[str, type[BaseModel]]) -> None:
-    """Where `type` is one that is registered, its keys; of another kind nothing is known."""
+    """The keys of each registered `type`; other types may have any."""
     cases = []
     for kind, model in sorted(kinds.items()):
         keys = _hoist(model, parts, kind)  # by its type: two plugins may name their classes alike

@@ -1,11 +1,11 @@
-"""What the commands share: exit codes, options, and how they tell of progress and of problems."""
+"""Exit codes, options, progress and error messages: the parts that commands share."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import click
 
 from auditkit.cli.streams import bare
-from auditkit.cli.time_left import TimeLeft
 from auditkit.errors import InputError, Problem
+from auditkit.report.time_left import TimeLeft
 from auditkit.text import printable
 
 if TYPE_CHECKING:
@@ -24,45 +24,62 @@ if TYPE_CHECKING:
     from auditkit.data.source import Place
     from auditkit.plugin_manager import Plugins
 
-DONE, FINDING, WRONG_INPUT, DEFECT = 0, 1, 2, 3
+DONE, FINDING, WRONG_INPUT, DEFECT, UNCHECKED = 0, 1, 2, 3, 4
+HERE = Path("audit.toml")
+"""The settings of a command that names neither data nor settings."""
+
 MOST_PROBLEMS = 10
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def complain(error: InputError) -> None:
-    """Say what is wrong: the first ten problems, and how many there are."""
+    """Print the first ten problems, and how many there are."""
     for problem in error.problems[:MOST_PROBLEMS]:
         click.echo(f"error: {printable(problem)}", err=True)
     if len(error.problems) > MOST_PROBLEMS:
         click.echo(f"... {len(error.problems)} problems in all", err=True)
 
 
-@contextmanager
-def working(what: str, quiet: bool, time_left: TimeLeft | None = None) -> Iterator[Callable[[str], None]]:
-    """A bar on stderr while something may take long, and a function that says what is being done.
+class Say:
+    """Called with what is being done; shows it if stderr is a terminal, and raises KeyboardInterrupt after Ctrl-C."""
 
-    With an estimate it says how long that may still take. Where the solver is compiled, the first time on a machine,
-    that is said too, once. Nothing when nobody is looking.
+    def __init__(self, check: Callable[[], None]) -> None:
+        self.time_left: TimeLeft | None = None
+        self._check = check
+        self._show: Callable[[str, TimeLeft | None], None] = lambda _, __: None
+
+    def __call__(self, text: str) -> None:
+        self._check()
+        if self.time_left is not None:
+            self.time_left.begin(text)
+        self._show(text, self.time_left)
+
+    def expect(self, shares: Mapping[str, float]) -> None:
+        """Estimate how long everything will take from the shares of its phases."""
+        self.time_left = TimeLeft(shares)
+
+
+@contextmanager
+def working(what: str, quiet: bool) -> Iterator[Say]:
+    """A progress bar on stderr, if that is a terminal, and a function that says what is being done.
+
+    It also says, once, when the solver is compiled, which happens the first time on a machine.
     """
     with _interrupts_kept() as check:
+        say = Say(check)
         if quiet or not sys.stderr.isatty():
-            yield lambda _: check()
+            yield say
             return
-        with _bar(what, time_left) as say:
-
-            def checked(text: str) -> None:
-                check()
-                say(text)
-
-            yield checked
+        with _bar(what) as say._show:
+            yield say
 
 
 @contextmanager
 def _interrupts_kept() -> Iterator[Callable[[], None]]:
-    """A function that raises KeyboardInterrupt if Ctrl-C was pressed, as the end of this does too.
+    """A function that raises KeyboardInterrupt if Ctrl-C was pressed; so does the end of this block.
 
-    Ctrl-C raises it at once; but where compiled code calls Python back (numba compiles so) it may be swallowed there.
+    Ctrl-C raises it at once, but compiled code that calls Python back (numba's compiler does) may swallow it.
     """
     pressed: list[int] = []
 
@@ -87,55 +104,34 @@ def _interrupts_kept() -> Iterator[Callable[[], None]]:
 
 
 @contextmanager
-def _bar(what: str, time_left: TimeLeft | None) -> Iterator[Callable[[str], None]]:
+def _bar(what: str) -> Iterator[Callable[[str, TimeLeft | None], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
-        task = bar.add_task(what, total=None if time_left is None else 1.0)
+        task = bar.add_task(what, total=None)
 
-        def say(text: str) -> None:
+        def show(text: str, time_left: TimeLeft | None) -> None:
             if time_left is not None:
-                time_left.begin(text)
                 left = time_left.left(bar.tasks[0].elapsed or 0.0)
                 text = f"{text} ({left})" if left else text
-                bar.update(task, completed=time_left.done)
+                bar.update(task, total=1.0, completed=time_left.done)
             bar.update(task, description=printable(text))
 
-        with _saying_that_it_compiles(lambda: bar.console.print(COMPILES, style="dim")):
-            yield say
+        _on_compilation(lambda: bar.console.print(_compiles(), style="dim"))
+        yield show
 
 
-COMPILES = "compiling the solver for this machine: some seconds, once"
+def _compiles() -> str:
+    from auditkit.fitting.compile_options import KEPT
 
-
-@contextmanager
-def _saying_that_it_compiles(tell: Callable[[], None]) -> Iterator[None]:
-    """Calls `tell` when numba compiles for the first time; it finds out without importing numba for nothing."""
-    from importlib.abc import MetaPathFinder
-
-    class Watch(MetaPathFinder):
-        """Waits for the kernels to be imported, and never finds a module itself."""
-
-        def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-            if name == "auditkit.solver.room_kernels":
-                sys.meta_path.remove(self)
-                _on_compilation(tell)
-
-    watch = Watch()
-    if "auditkit.solver.room_kernels" in sys.modules:
-        _on_compilation(tell)
-    else:
-        sys.meta_path.insert(0, watch)
-    try:
-        yield
-    finally:
-        if watch in sys.meta_path:
-            sys.meta_path.remove(watch)
+    often = "once" if KEPT else "in every run: no folder for compiled code is writable (set NUMBA_CACHE_DIR to one)"
+    return f"compiling the solver for this machine: some seconds, {often}"
 
 
 def _on_compilation(tell: Callable[[], None]) -> None:
+    """Call `tell` when numba compiles for the first time."""
     from numba.core import event
 
     class Once(event.Listener):  # type: ignore[misc]
@@ -150,7 +146,7 @@ def _on_compilation(tell: Callable[[], None]) -> None:
 
 
 def warn(line: str) -> None:
-    """Something that a user should know, whether progress is shown or not."""
+    """Print a warning, whether progress is shown or not."""
     click.echo(f"warning: {line}", err=True)
 
 
@@ -170,11 +166,11 @@ def load_plugins() -> Plugins:
     return replace(plugins, strict=strict, tell=warn)
 
 
-PLUGINS_DIR, STRICT_PLUGINS = "auditkit.plugins_dir", "auditkit.strict_plugins"
+PLUGINS_DIR, STRICT_PLUGINS = "plugins-dir", "strict-plugins"
 
 
 def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """An option that only `load_plugins` needs to know of."""
+    """An option that only `load_plugins` reads."""
 
     def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
         context.meta[key] = value
@@ -223,6 +219,7 @@ engine_option = click.option(
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="print how long each stage took, on stderr")
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
 
@@ -239,8 +236,9 @@ query_option = click.option(
     "--query", metavar="SQL", help="where DATA is the URL of a database: the SELECT that returns the rows"
 )
 _DATA_OPTIONS = (
-    click.argument("data", type=DataType(path_type=Path), metavar="DATA", required=False),
+    click.argument("data", type=DataType(path_type=Path), metavar="DATA...", nargs=-1),
     query_option,
+    click.option("--sheet", metavar="NAME", help="sheet of a workbook (default: the first with a table)"),
     click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
     click.option(
         "--map",
@@ -264,11 +262,20 @@ _FIT_OPTIONS = (
     click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),
 )
 _REPORT_OPTIONS = (
-    click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json)"),
+    click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json), or plugins' formats"),
+    click.option(
+        "--profile", metavar="NAME", help="rules of a place: nyc-ll144, california, new-jersey, eu-ai-act, uk or none"
+    ),
     click.option(
         "--parts",
         metavar="summary|body|all",
         help="the first page only, with the details, or with the annex (all)",
+    ),
+    click.option(
+        "--availability",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="CSV of group and share (or size, by pool): compare those selected with a pool outside the firm",
     ),
     click.option(
         "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones"
@@ -284,7 +291,7 @@ _GROUPS = {
 
 @dataclass(frozen=True)
 class Request:
-    """What a command is asked about: the data, the settings, and which of them are options of the command line."""
+    """The data and settings of a command, and which of the settings came from the command line."""
 
     data: Place
     config: Config
@@ -314,7 +321,7 @@ def takes_settings(*groups: Literal["fit", "constraints", "report"]) -> Callable
     return decorate
 
 
-def _request(data: str | Path | None, config: Path | None, **options: Any) -> Request:
+def _request(data: tuple[str | Path, ...], config: Path | None, **options: Any) -> Request:
     from auditkit import config as configs
     from auditkit.data import source
 
@@ -325,12 +332,20 @@ def _request(data: str | Path | None, config: Path | None, **options: Any) -> Re
         from auditkit.constraints import spec
 
         options["constraints"] = [spec.parse(text) for text in specs]
+    if available := options.get("availability"):
+        from auditkit.data.availability_file import read_availability
+
+        options["availability"] = read_availability(available)
     if formats := options.get("formats"):
         options["formats"] = tuple(name.strip().lower() for name in formats.split(","))
+    if not data and config is None and HERE.is_file():
+        click.echo(f"settings: {HERE}", err=True)
+        config = HERE
     chosen = configs.choose(config, options)
-    place = source.locate(data, chosen)
+    place = source.locate(source.expanded(data), chosen)
     if place is None:
-        raise InputError(Problem("DATA", "no data is named", "give a file, or `source` in the --config file"))
+        fix = f"give a file, or write {HERE} with auditkit init; --config names settings elsewhere"
+        raise InputError(Problem("DATA", "no data is named", fix))
     given = frozenset(name for name, value in options.items() if value is not None)
     return Request(place, source.named_in(chosen, place), given)
 

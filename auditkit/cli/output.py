@@ -1,4 +1,4 @@
-"""What the commands print: tables, JSON, and the mapping of columns; rich on a terminal, plain text elsewhere."""
+"""Tables, JSON and the mapping of columns, as commands print them: rich on a terminal, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def print_table(
     columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, right: int = 99
 ) -> None:
-    """Columns from number `right` on are numbers and stand to the right."""
+    """Columns from number `right` on are numbers, aligned to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -46,5 +46,20 @@ def print_json(document: Any) -> None:
 def print_mapping(history: History, data: Place) -> None:
     from auditkit.data import render_mapping
 
+    reading = history.reading
+    if reading is not None:
+        click.echo(printable(reading.shown))
     click.echo(f"{printable(data.name)}: {history.counts.rows_read:,} rows read, {history.counts.rows_used:,} used")
     print_table(["role", "column", "reason"], [list(row) for row in render_mapping(history)])
+    if reading is None:
+        return
+    steps = "".join(f" -> {step.step} {step.count:,}" for step in reading.funnel)
+    click.echo(printable(f"read as one row per {reading.row} ({reading.confidence}): {len(history.table):,}{steps}"))
+    for text in reading.assumptions:
+        click.echo(printable(f"assumed: {text}"))
+    unused = [
+        each.column + (f" (looks like a {each.looks_like})" if each.looks_like else "") for each in reading.unused
+    ]
+    if unused:
+        click.echo(printable(f"not used: {', '.join(unused)}"))
+    click.echo()

@@ -1,4 +1,4 @@
-"""The commands about plugins: what is registered, and a new one to start from."""
+"""`auditkit plugins`: list the registered ones, or write a new one to start from."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from auditkit.errors import InputError, Problem
 @json_option
 @click.pass_context
 def plugins(context: click.Context, as_json: bool) -> None:
-    """List what is registered, and from where."""
+    """List the registered plugins and where they come from."""
     if context.invoked_subcommand is not None:
         return
     loaded = load_plugins()
@@ -34,7 +34,7 @@ def plugins(context: click.Context, as_json: bool) -> None:
     print_table(columns, [[entry[column] for column in columns] for entry in listed])
 
 
-KINDS = ("affine", "convex", "reader", "measure", "section", "fitter", "alert", "command")
+KINDS = ("affine", "convex", "reader", "measure", "section", "exporter", "fitter", "alert", "command")
 
 
 @plugins.command()
@@ -59,7 +59,7 @@ KINDS = ("affine", "convex", "reader", "measure", "section", "fitter", "alert", 
 def new(context: click.Context, name: str, output: Path, kind: str, single_file: bool) -> int:
     """Write a plugin to start from: a package that works, its test and a README.
 
-    NAME is the package's; what it provides is called the same (without a leading auditkit-).
+    NAME is the name of the package and of the thing it provides (without a leading auditkit-).
     """
     from auditkit.cli import scaffold
 

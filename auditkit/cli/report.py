@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from auditkit.cli.asking import answered
 from auditkit.cli.options import (
     DONE,
     FINDING,
@@ -16,18 +18,16 @@ from auditkit.cli.options import (
     load_plugins,
     quiet_option,
     takes_settings,
+    verbose_option,
     working,
 )
 from auditkit.cli.output import print_mapping
-from auditkit.cli.time_left import TimeLeft
 from auditkit.errors import InputError, Problem
-from auditkit.text import printable
+from auditkit.text import decimals, printable
 
 if TYPE_CHECKING:
     from auditkit.data.source import Place
     from auditkit.pipeline import Audit, Written
-
-MOST_FINDINGS = 8
 
 
 @click.command()
@@ -41,7 +41,10 @@ MOST_FINDINGS = 8
 )
 @json_option
 @quiet_option
-def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_json: bool, quiet: bool) -> int:
+@verbose_option
+def report(
+    request: Request, output: str | None, fail_on: tuple[str, ...], as_json: bool, quiet: bool, verbose: bool
+) -> int:
     """Audit an export: read, fit, solve, compare, and write the report beside it.
 
     people.csv becomes people.audit.html and people.audit.json; for a database the files have its name and go into the
@@ -53,35 +56,54 @@ def report(request: Request, output: str | None, fail_on: tuple[str, ...], as_js
     from auditkit.report import thresholds
 
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
-    settings = request.config.report
-    without = {"frontier of": not settings.what_if, "setting the PDF": "pdf" not in settings.formats}
-    time_left = TimeLeft([phase for phase, absent in without.items() if absent])
-    with working("starting", quiet, time_left) as say:
+    seconds: dict[str, float] = {}
+    with working("starting", quiet) as say:
         from auditkit import pipeline
+        from auditkit.verification.earlier_reports import with_other_settings
 
-        done = pipeline.audit(request.data, request.config, load_plugins(), say)
+        say.expect(pipeline.phases(request.config))
+        plugins = load_plugins()
+        done = answered(
+            request,
+            lambda asked: pipeline.audit(asked.data, asked.config, plugins, say, timed=seconds.__setitem__),
+        )
         if output is not None and _new_folder(output):
             from auditkit.files import make_folder
 
             make_folder(stem.parent)
         files = not as_json or output is not None or "formats" in request.given
+        others = with_other_settings(stem.parent, done.to_json()) if files else []
+        begin = time.perf_counter()
         written = pipeline.write(done, stem, say) if files else pipeline.Written(())
+        seconds["write"] = time.perf_counter() - begin
+    if verbose:
+        for stage, taken in seconds.items():
+            click.echo(f"{stage:8}{decimals(taken):>8} s", err=True)
     if as_json:
-        click.echo(pipeline.text_of(done), nl=False)
+        if done.history.reading is not None:
+            click.echo(printable(done.history.reading.shown), err=True)
+        click.echo(done.report.text(), nl=False)
     else:
         _print_audit(done, written, request.data)
-    if written.no_pdf is not None:
-        click.echo(f"warning: {written.no_pdf}", err=True)
+    for reason in written.not_written:
+        click.echo(f"warning: {reason}", err=True)
+    if others:
+        click.echo(f"warning: {_subtracted(others)}", err=True)
     from auditkit.report.figures import figures
 
-    found = thresholds.evaluate(watched, figures(done.document))
+    found = thresholds.evaluate(watched, figures(done.report))
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
     for crossing in found.crossings:
         click.echo(f"finding: {printable(crossing.words)}", err=True)
-    if written.no_pdf is not None and not written.files:
+    if written.not_written and not written.files:
         return WRONG_INPUT
     return FINDING if found.crossings else DONE
+
+
+def _subtracted(others: list[str]) -> str:
+    names = printable(", ".join(others[:3]) + (", ..." if len(others) > 3 else ""))
+    return f"a report of the same data with other settings is there ({names}): who has both may learn more of a person"
 
 
 def output_stem(data: Place, output: str | None) -> Path:
@@ -89,9 +111,11 @@ def output_stem(data: Place, output: str | None) -> Path:
 
     Beside a database is the current folder, under the database's name.
     """
-    name = f"{data.stem}.audit"
+    from auditkit.data.sql_query import Query
+
+    name = "stdin.audit" if data.name == "-" else f"{data.stem}.audit"
     if output is None:
-        stem = data.with_name(name) if isinstance(data, Path) else Path(name)
+        stem = Path(name) if isinstance(data, Query) or data.name == "-" else data.with_name(name)
     elif Path(output).is_dir():
         stem = Path(output) / name
     elif _new_folder(output):  # made when there is something to put into it
@@ -110,15 +134,16 @@ def _new_folder(output: str) -> bool:
 
 def _print_audit(audit: Audit, written: Written, data: Place) -> None:
     print_mapping(audit.history, data)
-    findings = [f["text"] for f in audit.document["findings"] if f["kind"] != "notice"]
-    notices = len(audit.document["findings"]) - len(findings)
-    for number, text in enumerate(findings[:MOST_FINDINGS], 1):
-        click.echo(f"{number}. {printable(text)}")
-    rest = f"{len(findings) - MOST_FINDINGS} more findings and " if len(findings) > MOST_FINDINGS else ""
-    click.echo(f"({rest}{notices} notices are in the report)\n")
-    for reason in (f["text"] for f in audit.document["findings"] if f["code"] == "no-fit"):
-        if reason not in findings[:MOST_FINDINGS]:
-            click.echo(printable(reason))
+    from auditkit.report import view
+
+    leading, told = view.leading(audit.report), view.told(audit.report)
+    for number, finding in enumerate(leading, 1):
+        click.echo(f"{number}. {printable(finding.text)}")
+    more, notices = len(told) - len(leading), len(audit.report.findings) - len(told)
+    click.echo(f"({f'{more} more findings and ' if more else ''}{notices} notices are in the report)\n")
+    for finding in audit.report.findings:
+        if finding.code == "no-fit" and finding not in leading:
+            click.echo(printable(finding.text))
     for hint in audit.hints:
         click.echo(printable(f"for a model of the scores: {hint}"))
     for file in written.files:

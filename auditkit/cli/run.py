@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool, quiet: bool) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
-    Exits with 1 if a threshold is crossed (or an alert reached nobody), with 2 if the audit could not be run.
+    Exits with 1 if a threshold is crossed (or an alert was not delivered), with 2 if the audit could not be run.
     """
     from auditkit.scheduled import settings
     from auditkit.scheduled.audit_run import run as run_once

@@ -27,10 +27,10 @@ from auditkit.cli.options import DONE, audit_argument, load_plugins
     help="only this one (default: print all)",
 )
 @click.option("--install", "do", flag_value="install", help="install the systemd user timer, or else the crontab entry")
-@click.option("--uninstall", "do", flag_value="uninstall", help="take an installed schedule back")
+@click.option("--uninstall", "do", flag_value="uninstall", help="remove an installed schedule")
 @click.argument("arguments", nargs=-1, metavar="[-- ARGUMENTS OF RUN]")
 def schedule(audit: Path, every: str, way: str | None, do: str | None, arguments: tuple[str, ...]) -> int:
-    """Print what has your system run an audit regularly, or install it. Nothing of auditkit stays running."""
+    """Print or install a timer that runs an audit regularly. No process of auditkit keeps running."""
     from auditkit.errors import InputError, Problem
     from auditkit.scheduled import install, settings, units
     from auditkit.scheduled.recurrence import parse

@@ -72,6 +72,8 @@ def solve(
     from auditkit.model.documents import read_instance
 
     problem, keys, sha256 = read_instance(instance)
+    for line in problem.warnings:
+        warn(line)
     from auditkit.constraints import make_constraints
 
     named: list[tuple[str, Any]] = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys)]
@@ -95,6 +97,8 @@ def solve(
 
 
 def _print(solution: Solution) -> None:
+    from auditkit.solver.solution import NOBODY_SELECTED
+
     free, best = solution.unconstrained, solution.constrained
     print(f"status         {solution.status}")
     print(f"unconstrained  {number(free.utility)}")
@@ -102,10 +106,14 @@ def _print(solution: Solution) -> None:
         print("These constraints cannot hold together:")
         for spec in solution.conflict:
             print(f"  {spec}")
+        for label in solution.impossible[:MOST_ROWS]:
+            print(f"  {label}")
         return
     print(f"constrained    {number(best.utility)}  (bound {number(best.bound)}, gap {scientific(best.gap)})")
     kept = "" if solution.ratio is None else f", {percent(solution.ratio, 2)} of the utility is kept"
     print(f"price          {number(solution.loss or 0.0)}{kept}")
+    if solution.selects_nobody:
+        print(NOBODY_SELECTED[0].upper() + NOBODY_SELECTED[1:] + ".")
     if solution.approximate is not None:
         certified = solution.approximate.certified
         print(f"certified      {number(certified.utility)}  is the optimum that g-rdip is measured against")
@@ -126,9 +134,9 @@ def _print(solution: Solution) -> None:
     if searches > 1:
         print(f"{searches - drawn:,} of {searches:,} searches follow one policy; {drawn:,} draw theirs by lot")
     layout = free.layout
-    counts = [o.by_attribute(x) for o in (free, best.outcome) for x in (o.inspected, o.selected)]
+    counts = [numbers for o in (free, best.outcome) for numbers in (o.inspected_by_attribute, o.selected_by_attribute)]
     groups = [
-        [name, str(n), *(number(counts[i][by][name]) for i in (0, 2, 1, 3))]
+        [name, number(float(n)), *(number(counts[i][by][name]) for i in (0, 2, 1, 3))]
         for by, part in layout.protected.items()
         for name, n in zip(part.names, part.sizes, strict=True)
     ]

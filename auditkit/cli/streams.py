@@ -1,4 +1,4 @@
-"""What is printed cannot take over the terminal: control characters and direction marks in any name come out escaped.
+"""Printed text cannot take over the terminal: control characters and direction marks in any name come out escaped.
 
 While a command runs, stdout and stderr are wrapped. The escapes are those of JSON (\\u001b), so a document that is
 printed for programs stays the same document. rich draws its tables and bars on the bare stream; what it is given is

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,10 +9,10 @@ import click
 
 from auditkit.cli.options import DONE, Request, json_option, load_plugins, quiet_option, takes_settings, working
 from auditkit.errors import InputError, Problem
-from auditkit.text import cell_percent, number, percent, printable, sentence
+from auditkit.text import cell_percent, number, percent, printable
 
 if TYPE_CHECKING:
-    from auditkit.scenarios import Answers
+    from auditkit.report.what_if import WhatIf
 
 
 @click.command()
@@ -32,48 +31,42 @@ def whatif(request: Request, group: str | None, output: Path | None, as_json: bo
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
-        answers = pipeline.ask_about(request.data, request.config, load_plugins(), group, say)
-    document = answers.to_json()
-    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+        found = pipeline.ask_about(request.data, request.config, load_plugins(), group, say)
     if as_json:
-        click.echo(text)
+        click.echo(found.text())
     else:
-        _print(answers)
+        _print(found)
     if output is not None:
         from auditkit.files import write_text
-        from auditkit.report import scenario_charts
-        from auditkit.report.svg import drawing
+        from auditkit.report.scenario_charts import alone
 
-        with drawing():
-            charts = scenario_charts.draw(document)
+        charts = found.charts()
         output.mkdir(parents=True, exist_ok=True)
-        write_text(output / "whatif.json", text + "\n")
+        write_text(output / "whatif.json", found.text() + "\n")
         for chart in charts:
-            write_text(output / f"{chart.id.removeprefix('chart-')}.svg", scenario_charts.alone(chart) + "\n")
+            write_text(output / f"{chart.id.removeprefix('chart-')}.svg", alone(chart) + "\n")
         click.echo(f"written: {output}/whatif.json and {len(charts)} charts", err=as_json)
     return DONE
 
 
-def _print(answers: Answers) -> None:
+def _print(found: WhatIf) -> None:
     from auditkit.cli.output import print_table
 
-    for curve in answers.frontiers:
+    answers, biased = found.answers.frontier, found.answers.sensitivity
+    for curve in answers.curves:
         click.echo(printable(curve.sentence))
         rows = [
             [*map(number, (p.value, p.utility)), cell_percent(p.ratio), number(p.unfilled_capacity)]
             for p in curve.points
         ]
         print_table([curve.parameter, "utility", "kept", "positions open"], rows, right=0)
-    if answers.sensitivity is not None:
-        click.echo(printable(answers.sensitivity.sentence))
-        rows = [
-            [percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)]
-            for p in answers.sensitivity.points
-        ]
+    if biased is not None:
+        click.echo(printable(biased.sentence))
+        rows = [[percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)] for p in biased.points]
         print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
     for part in (answers.positions, *answers.budgets):
         if part is not None:
-            click.echo(printable(sentence(part.sentence)))
+            click.echo(printable(part.sentence))
     if answers.constraints:
         click.echo(f"(biased scores and more positions: under {', '.join(answers.constraints)})")
     for notice in answers.notices:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -22,8 +21,9 @@ from auditkit.compare import shadow_prices
 from auditkit.compare.expost import ExPost, SlackLaw, Unfilled
 from auditkit.compare.intervals import IntervalOptions, NoInterval, Priced, PriceInterval, intervals
 from auditkit.compare.parts import Parts, individual
-from auditkit.constraints.base import Constraint, Rows
-from auditkit.constraints.defaults import default_constraints, label
+from auditkit.constraints.base import Constraint, Rows, Sense
+from auditkit.constraints.defaults import default_constraints
+from auditkit.constraints.meaning import Meaning
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
 from auditkit.model.limits import UnitNumbers
@@ -45,7 +45,7 @@ Progress = Callable[[str], None]
 class GroupNumbers:
     """Expected (for the firm: recorded) numbers of one group."""
 
-    candidates: int
+    candidates: float
     inspected: float
     selected: float
 
@@ -68,14 +68,24 @@ class Dual:
     """One row or measure of a constraint: `value` is d utility / d bound."""
 
     label: str
-    sense: str
+    sense: Sense
     value: float
     slack: float
     words: str | None
     individual: bool
     """The row is about one candidate."""
+    meaning: Meaning
     interval: tuple[float, float] | None = None
     """Of the value, at the level of that of the price."""
+
+
+@dataclass(frozen=True)
+class NoLaw:
+    """A row (or, without a meaning, several) whose ex-post slack has no law here, and why."""
+
+    label: str
+    meaning: Meaning | None
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +101,7 @@ class Constrained:
     interval: PriceInterval | NoInterval | None = None
     slack_laws: tuple[SlackLaw | None, ...] = ()
     """One for each of `duals`; None where a row has no such law."""
-    laws_left_out: tuple[str, ...] = ()
+    laws_left_out: tuple[NoLaw, ...] = ()
     """Rows without a law, each with the reason."""
     unfilled: Unfilled | None = None
     duals: tuple[Dual, ...] = ()
@@ -115,7 +125,7 @@ class Constrained:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The policies side by side; `defaults` says whether the constraints are those of nobody's choosing."""
+    """The policies side by side; `defaults` says whether the constraints are the default ones."""
 
     firm: Standing
     unconstrained: Standing
@@ -165,29 +175,51 @@ def compare(
 
 
 def _labels(constraints: Sequence[Constraint]) -> list[str]:
-    short = [label(c) for c in constraints]
-    return [c.describe() if short.count(name) > 1 else name for c, name in zip(constraints, short, strict=True)]
+    short = [c.short_name for c in constraints]
+    return [c.to_spec() if short.count(name) > 1 else name for c, name in zip(constraints, short, strict=True)]
 
 
 def _firm(fitted: Fitted) -> Standing:
     layout, realised = fitted.instance.layout, fitted.realised
-    by_group = _by_group(layout, realised.inspected, realised.selected)
+    by_group = (
+        _of_people(fitted)
+        if layout.uncertain
+        else _by_group(layout, *(layout.by_attribute(who) for who in (realised.inspected, realised.selected)))
+    )
     units = layout.units(realised.selected)
     return Standing(realised.utility, realised.long_term_utility, by_group, realised.unfilled_capacity, units)
 
 
+def _of_people(fitted: Fitted) -> dict[str, dict[str, GroupNumbers]]:
+    """Recorded numbers, where the instance knows groups by their probability only."""
+    realised = fitted.realised
+    return {
+        name: {
+            group: GroupNumbers(
+                int(part.sizes[g]),
+                float(realised.inspected[part.codes == g].sum()),
+                float(realised.selected[part.codes == g].sum()),
+            )
+            for g, group in enumerate(part.names)
+            if group in fitted.instance.layout.protected[name].names  # smaller groups are in no rate
+        }
+        for name, part in fitted.groups.items()
+    }
+
+
 def _standing(outcome: Outcome) -> Standing:
-    by_group = _by_group(outcome.layout, outcome.inspected, outcome.selected)
+    by_group = _by_group(outcome.layout, outcome.inspected_by_attribute, outcome.selected_by_attribute)
     units = outcome.layout.units(outcome.selected)
     return Standing(outcome.utility, outcome.long_term_utility, by_group, outcome.unfilled_capacity, units)
 
 
-def _by_group(layout: Layout, inspected: Any, selected: Any) -> dict[str, dict[str, GroupNumbers]]:
-    counts = [layout.by_attribute(np.asarray(who)) for who in (inspected, selected)]
+def _by_group(
+    layout: Layout, inspected: Mapping[str, Mapping[str, float]], selected: Mapping[str, Mapping[str, float]]
+) -> dict[str, dict[str, GroupNumbers]]:
     return {
         name: {
-            group: GroupNumbers(int(n), *(count[name][group] for count in counts))
-            for group, n in zip(part.names, part.sizes, strict=True)
+            group: GroupNumbers(n, inspected[name][group], selected[name][group])
+            for group, n in zip(part.names, part.sizes.tolist(), strict=True)
         }
         for name, part in layout.protected.items()
     }
@@ -237,7 +269,7 @@ def _entry(
 ) -> Constrained:
     optimum = solution.constrained
     if optimum is None:
-        return Constrained(name, constraints, tuple(c.describe() for c in _conflicting(solution)))
+        return Constrained(name, constraints, tuple(c.to_spec() for c in _conflicting(solution)))
     layout, rows = optimum.outcome.layout, optimum.rows.with_cuts(optimum.cuts)
     duals = np.concatenate([optimum.duals, optimum.cut_duals])
     parts = Parts.of(rows, layout)
@@ -256,7 +288,7 @@ def _entry(
         duals=_duals(optimum, parts, scale, interval),
         shifts=shadow_prices.total_shifts(parts, duals),
         replicated_shifts=_replicated_shifts(parts, interval),
-        order_kept=shadow_prices.order_kept(layout, rows, parts, duals),
+        order_kept=shadow_prices.order_kept(layout, rows, optimum.mixture),
         optimum=optimum,
     )
 
@@ -280,14 +312,13 @@ def _first_rows(optimum: Optimum) -> Ints:
     return np.argsort(-np.abs(optimum.duals), kind="stable")[:MOST_LAWS]
 
 
-def _left_out(chance: ExPost, optimum: Optimum) -> tuple[str, ...]:
-    said = [(row.label, chance.reason(j)) for j, row in enumerate(optimum.rows.rows) if j in _first_rows(optimum)]
-    found = [f"{name}: {why}" for name, why in said if why is not None]
+def _left_out(chance: ExPost, optimum: Optimum) -> tuple[NoLaw, ...]:
+    said = [(row, chance.reason(j)) for j, row in enumerate(optimum.rows.rows) if j in _first_rows(optimum)]
+    found = [NoLaw(row.label, row.meaning, why) for row, why in said if why is not None]
     if len(optimum.rows) > MOST_LAWS:
-        found.append(
-            f"{len(optimum.rows) - MOST_LAWS} further rows: only the {MOST_LAWS} with the largest duals have one"
-        )
-    return (*found, *(f"{measure.label}: it is not affine" for measure in optimum.rows.measures))
+        others = f"{len(optimum.rows) - MOST_LAWS} further rows"
+        found.append(NoLaw(others, None, f"only the {MOST_LAWS} with the largest duals have one"))
+    return (*found, *(NoLaw(m.label, m.meaning, "it is not affine") for m in optimum.rows.measures))
 
 
 def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
@@ -311,6 +342,7 @@ def _duals(
                 float(slack),
                 shadow_prices.dual_in_words(parts, j, float(value), scale, spans[j]),
                 individual(row, layout),
+                row.meaning,
                 spans[j],
             )
         )
@@ -323,5 +355,5 @@ def _duals(
         if said is None and moved and parts is not None:
             said = shadow_prices.say(moved, scale, classes=parts.names)
         slack = optimum.measure_slacks[k]
-        found.append(Dual(measure.label, measure.sense, float(value), slack, said, False))
+        found.append(Dual(measure.label, measure.sense, float(value), slack, said, False, measure.meaning))
     return tuple(found)

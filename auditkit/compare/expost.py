@@ -1,7 +1,7 @@
 """The ex-post law of a mixture of policies, exactly: how many are selected from whom, in all searches together.
 
 Searches are independent, and in each of them the joint law of the numbers selected, or inspected, by group is known
-(MATH section 3; `Prepared.selection_law`, `inspection_law`); where a search draws its policy by lot it is the weighted
+(docs/method.md; `Prepared.selection_law`, `inspection_law`); where a search draws its policy by lot it is the weighted
 sum of the laws under its policies. For two sets of groups A and B let N_A and N_B be the firm-wide numbers; their joint
 law is the convolution of the laws of all searches, in pairs, pairs of pairs and so on. (Where one policy is drawn for
 the whole firm, the law is the weighted sum of such convolutions.) The realised value of a row
@@ -25,6 +25,7 @@ import numpy as np
 from auditkit.compare.convolution import Grid, sum_of
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.meaning import Meaning
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
 from auditkit.solver.policy import Mixture
@@ -58,6 +59,7 @@ class SlackLaw:
     """
 
     label: str
+    meaning: Meaning
     edges: Floats
     probabilities: Floats
     mean: float
@@ -256,6 +258,7 @@ def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b:
     edges, probabilities = histogram(slack, chance)
     return SlackLaw(
         label=row.label,
+        meaning=row.meaning,
         edges=edges,
         probabilities=probabilities,
         mean=mean,

@@ -40,12 +40,6 @@ class FirmDecisions:
     prices: tuple[HiddenPrices, ...]
     scores: ScoreMeanings
 
-    def hidden_json(self) -> dict[str, Any]:
-        return {
-            "tests": [test.to_json() for test in self.hidden],
-            "prices": [each.to_json() for each in self.prices],
-        }
-
 
 def firm_decisions(
     history: History,

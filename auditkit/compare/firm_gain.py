@@ -8,8 +8,8 @@ then taken,
 
 For boxes the bracket is the sum of the k largest positive values of I in each search, whose expectation is that of the
 index policy on I with inspections that cost nothing: exact, nothing is sampled. For chains the recorded results up to
-the stage that shows the score stand, and from there on the best is done. `steps` takes the gain apart by stage: what is
-lost when the firm's choices up to a stage stand and all later ones are best; passes are as recorded, so that luck in
+the stage that shows the score are kept, and the best is done from there on. `steps` takes the gain apart by stage: the
+loss when the firm's choices up to a stage are kept and all later ones are best; passes are as recorded, so that luck in
 them is part of a step.
 
 The gain is the sum of three parts. With n, v the expected number of positions filled and the mean worth of whoever
@@ -33,11 +33,12 @@ plus the error.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from auditkit.compare.intervals import FEWEST_SEARCHES
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import RecordedSearch, recorded_search, stages_before_score
 from auditkit.fitting.standing import Standings
@@ -48,7 +49,6 @@ from auditkit.solver.oracle import free_visits
 if TYPE_CHECKING:
     from auditkit.compare.comparison import Constrained
 
-FEWEST_SEARCHES = 8
 UNCONSTRAINED = "unconstrained"
 
 Bounds = tuple[float, float]
@@ -81,18 +81,6 @@ class FirmGain:
     parts: GainParts
     by_group: Mapping[str, Mapping[str, GroupChange]]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "label": self.label,
-            "gain": self.gain,
-            "interval": None if self.interval is None else list(self.interval),
-            "parts": asdict(self.parts),
-            "by_group": {
-                name: {group: asdict(change) for group, change in groups.items()}
-                for name, groups in self.by_group.items()
-            },
-        }
-
 
 @dataclass(frozen=True, eq=False)
 class FirmSearch:
@@ -109,17 +97,6 @@ class FirmSearch:
     unconstrained: FirmGain
     constrained: tuple[FirmGain | None, ...]
     """None where a constraint cannot be met."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The part `firm.gain` of a report."""
-        return {
-            "level": self.level,
-            "expected_utility": self.utility,
-            "inspected": self.inspected,
-            "positions_filled": self.positions,
-            **self.unconstrained.to_json(),
-            "steps": [{"step": step, "gain": gain} for step, gain in self.steps],
-        }
 
 
 def firm_search(

@@ -8,8 +8,8 @@ them. For each rho of a range the laws of the group are lowered by that much and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.hidden_information import HiddenInformation
@@ -43,9 +43,6 @@ class HiddenPrices:
     constraint: str
     prices: tuple[HiddenPrice, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "prices": [asdict(price) for price in self.prices]}
-
 
 def hidden_prices(
     fitted: Fitted, entries: Sequence[Constrained], tests: Sequence[HiddenInformation]
@@ -57,8 +54,8 @@ def hidden_prices(
         if test.verdict == "not-found" or not test.groups or test.spread is None:
             continue
         entry = next((e for e in entries if _is_by(e, test.attribute, len(tests))), None)
-        if entry is None:
-            continue
+        if entry is None or fitted.instance.layout.uncertain:
+            continue  # nobody's scores can be moved by a group that the model does not see
         most = max(test.groups, key=lambda row: row.correlation)
         prices = [HiddenPrice(0.0, 0.0, entry.loss, entry.ratio)]
         for correlation in CORRELATIONS:

@@ -168,13 +168,13 @@ class Resampling:
         return Resampling(searches, times.astype(np.int64))
 
 
-def refitted(fitted: Fitted, times: Ints, searches: Ints, *, moved: bool = True) -> Instance:
+def refitted(fitted: Fitted, times: Ints, searches: Ints, *, moved: bool = True, regrouped: bool = False) -> Instance:
     """Some of the searches under the priors that are learnt if search s of the history occurs times[s] times."""
     assert fitted.refit is not None
     layout, own = fitted.instance.layout, [fitted.instance.searches[s] for s in searches.tolist()]
     which = np.concatenate([np.arange(*layout.search_ptr[s : s + 2]) for s in searches.tolist()])
     like = [candidate for search in own for candidate in search.candidates]
-    candidates = fitted.refit.candidates(times, which, like, moved=moved)
+    candidates = fitted.refit.candidates(times, which, like, moved=moved, regrouped=regrouped)
     ends = np.cumsum([0, *(len(search.candidates) for search in own)]).tolist()
     return Instance(
         tuple(

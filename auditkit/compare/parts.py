@@ -8,24 +8,23 @@ for each of these states:
 
 Nearly always phi_f counts the group's selections, its inspections, or its exits of a stage. Then the row is a function
 of firm-wide counts, which is what the ex-post law (`expost`), the duals in words (`shadow_prices`) and intervals
-(`intervals`) need. M[j, f] scales with 1/n_g for rows on rates; whether it does is seen by binding the constraints once
-more to a layout whose groups have other sizes.
+(`intervals`) need. M[j, f] scales with 1/n_g for rows on rates, as their `meaning` says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from auditkit.constraints.base import CellRow, Row, Rows
-from auditkit.constraints.binding import bind
-from auditkit.errors import InputError
 from auditkit.model.groups import UNKNOWN
-from auditkit.model.layout import Bools, Floats, Ints, Layout, Partition
+from auditkit.model.layout import Bools, Floats, Ints, Layout
 
 SELECTION, INSPECTION = "selection", "inspection"
+
+Rate = tuple[Bools | None, Ints, Bools]
 
 MOST_ROWS = 500
 """More rows than this (one for each candidate, say) are not taken apart."""
@@ -33,7 +32,7 @@ MOST_ROWS = 500
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """phi: `weights` at `places`, all of one class. `counts` is what it counts, None if it is no plain count.
+    """phi: `weights` at `places`, all of one class. `counts` is what it counts, None if it is not a plain count.
 
     Places are cells (`model/state_cells.py`) where `by_cell`, otherwise states.
     """
@@ -114,13 +113,12 @@ def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], Ints]:
     if not attributes or None in attributes:
         return layout.groups, layout.candidate_group
     single = dict.fromkeys(name for by in attributes for name in str(by).split("+"))
-    labels = []
-    for part in (layout.partition(name) for name in single):
-        names = np.array([*part.names, UNKNOWN], dtype=object)
-        labels.append(names[part.codes])
-    joined = ["+".join(each) for each in zip(*labels, strict=True)]
-    known, codes = np.unique(joined, return_inverse=True)
-    return tuple(map(str, known)), codes.astype(np.int64)
+    partitions = [layout.partition(name) for name in single]
+    codes = np.stack([part.codes for part in partitions], axis=1)
+    known, number = np.unique(codes, axis=0, return_inverse=True)
+    labels = [[*part.names, UNKNOWN] for part in partitions]  # code -1 is the last
+    names = tuple("+".join(label[code] for label, code in zip(labels, row, strict=True)) for row in known.tolist())
+    return names, number.ravel().astype(np.int64)
 
 
 def _class_of_cell(layout: Layout, classes: Ints) -> Ints | None:
@@ -158,81 +156,27 @@ def _counts(layout: Layout, who: Bools, by_cell: bool, places: Ints, weights: Fl
     return own[0] if own else None
 
 
-class _Resized(Layout):
-    """A layout that says of its groups that they have other sizes: group g of a partition is 2 + g times as large."""
-
-    @staticmethod
-    def of(layout: Layout) -> _Resized:
-        other = object.__new__(_Resized)
-        other.__dict__.update(layout.__dict__)
-        other.__dict__["protected"] = {name: _resized(part) for name, part in layout.protected.items()}
-        return other
-
-    def partition(self, by: str | None = None) -> Partition:
-        part = super().partition(by)
-        return part if by in self.protected or (len(self.protected) == 1 and by is None) else _resized(part)
-
-    @property
-    def group_sizes(self) -> Ints:
-        return super().group_sizes * (2 + np.arange(len(self.groups)))
-
-
-def _resized(part: Partition) -> Partition:
-    # a different factor for each, so that no other dependence looks like it
-    return replace(part, sizes=np.bincount(part.codes[part.codes >= 0], minlength=len(part.names)) * _factors(part))
-
-
-def _factors(part: Partition) -> Ints:
-    return 2 + np.arange(len(part.names))
-
-
-def _rate(
-    rows: Rows, layout: Layout, classes: Ints, parts: list[Part], matrix: Floats
-) -> tuple[Bools | None, Ints, Bools]:
+def _rate(rows: Rows, layout: Layout, classes: Ints, parts: list[Part], matrix: Floats) -> Rate:
     """Where M scales with one over the size of a group, which group that is, and of which classes it consists."""
     group_of = np.zeros(matrix.shape, dtype=np.int64)
-    nothing = np.zeros((0, int(classes.max(initial=-1)) + 1), dtype=np.bool_)
-    used = [rows.constraints[i] for i in dict.fromkeys(rows.owner)]
-    try:
-        other = bind(used, _Resized.of(layout))
-    except InputError:
-        return None, group_of, nothing
-    if [row.label for row in other.rows] != [row.label for row in rows.rows]:
-        return None, group_of, nothing  # tangents of measures, say, which are not bound by themselves
     rate = np.zeros(matrix.shape, dtype=np.bool_)
     groups: dict[tuple[str | None, int], int] = {}
-    members = []
-    for j, (row, twin) in enumerate(zip(rows.rows, other.rows, strict=True)):
-        if row.bound != twin.bound or type(row) is not type(twin):
-            return None, group_of, nothing
-        codes, factors = _codes(layout, row.by)
-        for f in np.flatnonzero(matrix[j]):
-            before, after = _at(row, parts[f]), _at(twin, parts[f])
-            if (after == 0.0).any():
-                return None, group_of, nothing
-            shrunk = before / after
+    members: list[Bools] = []
+    count = int(classes.max(initial=-1)) + 1
+    for j, row in enumerate(rows.rows):
+        if row.meaning.basis is None or row.tangent_at is not None:
+            return None, group_of, np.zeros((0, count), dtype=np.bool_)
+        codes = layout.candidate_group if row.by is None else layout.partition(row.by).codes
+        for f in np.flatnonzero(matrix[j]) if row.meaning.basis == "rate" else ():
             code = int(codes[np.argmax(classes == parts[f].group)])
-            if code >= 0 and np.allclose(shrunk, factors[code], rtol=1e-9):
-                rate[j, f] = True
-                if (row.by, code) not in groups:
-                    groups[row.by, code] = len(groups)
-                    members.append(np.bincount(classes[codes == code], minlength=nothing.shape[1]) > 0)
-                group_of[j, f] = groups[row.by, code]
-            elif not np.allclose(shrunk, 1.0, rtol=1e-9):
-                return None, group_of, nothing
-    return rate, group_of, np.array(members, dtype=np.bool_).reshape(len(members), nothing.shape[1])
-
-
-def _at(row: Row, part: Part) -> Floats:
-    return row.cell_weights[part.places] if part.by_cell and isinstance(row, CellRow) else row.at(part.places)
-
-
-def _codes(layout: Layout, by: str | None) -> tuple[Ints, Ints]:
-    """The group of each candidate as a row by this attribute sees it, and the factors that `_Resized` applies."""
-    if by is None:
-        return layout.candidate_group, 2 + np.arange(len(layout.groups))
-    part = layout.partition(by)
-    return part.codes, _factors(part)
+            if code < 0:
+                continue
+            rate[j, f] = True
+            if (row.by, code) not in groups:
+                groups[row.by, code] = len(groups)
+                members.append(np.bincount(classes[codes == code], minlength=count) > 0)
+            group_of[j, f] = groups[row.by, code]
+    return rate, group_of, np.array(members, dtype=np.bool_).reshape(len(members), count)
 
 
 def individual(row: Row, layout: Layout) -> bool:

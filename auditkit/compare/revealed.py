@@ -20,7 +20,7 @@ differences that a firm may weigh.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from auditkit.text import listing
 if TYPE_CHECKING:
     from auditkit.data.firm_history import History
 
-FEWEST = 10
+FEWEST_TAKEN = 10
 """Taken, and not taken, of a group below which it is left out."""
 FEWEST_STRATA = 8
 CLEAR = 4.0
@@ -67,14 +67,6 @@ class RevealedShift:
     """The shift at equal expected scores; None where the score itself is the standing."""
     equal_expectation_interval: Bounds | None
 
-    def to_json(self) -> dict[str, Any]:
-        bounds = self.equal_expectation_interval
-        both = {
-            "interval": list(self.interval),
-            "equal_expectation_interval": None if bounds is None else list(bounds),
-        }
-        return {**asdict(self), **both}
-
 
 @dataclass(frozen=True)
 class RevealedStep:
@@ -90,9 +82,6 @@ class RevealedStep:
     slope: float | None
     """None where decisions follow standing and groups without exception: intervals are the range of such shifts."""
     shifts: tuple[RevealedShift, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "shifts": [shift.to_json() for shift in self.shifts]}
 
 
 @dataclass(frozen=True)
@@ -110,9 +99,6 @@ class NeededShift:
     interval: Bounds | None
     """Of what is not known of the priors; None where these are not fitted again."""
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "interval": None if self.interval is None else list(self.interval)}
-
 
 @dataclass(frozen=True)
 class Revealed:
@@ -121,14 +107,6 @@ class Revealed:
     needed: tuple[NeededShift, ...]
     left_out: tuple[str, ...]
     """In words: steps and groups of which nothing is said, and why."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "level": self.level,
-            "steps": [step.to_json() for step in self.steps],
-            "needed": [shift.to_json() for shift in self.needed],
-            "left_out": list(self.left_out),
-        }
 
 
 def revealed(
@@ -193,9 +171,10 @@ def _step(
     if scores is None and not standings.tells:
         return "nothing that is known beforehand tells candidates of a search apart"
     labels = {name: history.table[f"group:{name}"].astype("str").to_numpy() for name in attributes}
-    rows, shown, small = _compared(labels, known, taken, standings, max(FEWEST, threshold))
+    fewest = max(FEWEST_TAKEN, threshold)
+    rows, shown, small = _compared(labels, known, taken, standings, fewest)
     if small:
-        left_out.append(f"{step}: fewer than {max(FEWEST, threshold)} of {listing(small)} were taken, or were not")
+        left_out.append(f"{step}: fewer than {fewest} of {listing(small)} were taken, or were not")
     if not any(len(groups) > 1 for groups in shown.values()):
         return "no two groups of which enough were, and were not, taken"
     choices = Choices(taken[rows], standings.search[rows])

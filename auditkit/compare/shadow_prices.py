@@ -3,8 +3,8 @@
 At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solve.oracle`). Where row j
 counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each score were
 raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if
-each inspection cost x = -lambda_j M less. The adjustment is the same for all of a group, so it changes no order within
-it; where a row weighs values or candidates differently, the order is checked.
+each inspection cost x = -lambda_j M less. Whether the order within groups is kept is read off the indices of the
+policies.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import numpy as np
 
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Layout
+from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.solver.evaluate import Prepared
+from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.text import amount_like, brief, interval, listing
 
@@ -26,7 +28,7 @@ ORDER_TOLERANCE = 1e-9
 
 
 def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | None:
-    """(what is counted, group) -> what dual j adds to the worth of one such outcome; None if it is no plain count."""
+    """(outcome, group) -> what dual j adds to the worth of one such outcome; None if it is not a plain count."""
     duals = np.zeros(len(parts.matrix))
     duals[j] = dual
     return total_shifts(parts, duals)
@@ -101,7 +103,7 @@ def _groups(names: Sequence[str]) -> str:
 
 
 def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], float] | None:
-    """The shifts of all rows together; None if some binding row is no plain count."""
+    """The shifts of all rows together; None if some binding row is not a plain count."""
     if parts is None:
         return None
     terms: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -114,27 +116,42 @@ def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], fl
     return {key: without_noise(sum(gains), sum(map(abs, gains))) for key, gains in terms.items()}
 
 
-def order_kept(layout: Layout, rows: Rows, parts: Parts | None, duals: Floats) -> bool:
-    """Whether, within each search and group, a higher value never counts for less than a lower one."""
-    if total_shifts(parts, duals) is not None:
-        return True  # the same for everyone in a group
-    adjusted = layout.reward.copy()
-    for dual, row in zip(duals, rows.rows, strict=True):
-        row.reduce(adjusted, dual)
-    states = np.flatnonzero(layout.selecting)
-    owner = layout.state_candidate[states]
-    place = layout.candidate_search[owner] * len(layout.groups) + layout.candidate_group[owner]
-    before, after = layout.reward[states], adjusted[states]
-    order = np.lexsort((before, place))
-    place, before, after = place[order], before[order], after[order]
-    tolerance = ORDER_TOLERANCE * float(np.abs(after).max(initial=1.0))
-    start = 0
-    for end in (*(np.flatnonzero(np.diff(place)) + 1), len(place)):
-        value, worth = before[start:end], after[start:end]
-        _, first = np.unique(value, return_index=True)
-        least = np.minimum.reduceat(worth, first)
-        most = np.maximum.accumulate(np.maximum.reduceat(worth, first))
-        if (least[1:] < most[:-1] - tolerance).any():
+def order_kept(layout: Layout, rows: Rows, mixture: Mixture) -> bool:
+    """Whether, within each search and group, the policies keep the order of the unconstrained optimum.
+
+    Of two candidates of a group at the same stage, or of two values seen, the one with the higher index comes first;
+    indices that are not positive are those of people who are left alone, all alike. A constraint on selections shifts
+    all values of a group by the same amount. One on inspections makes looking cheaper, which helps most those of whom
+    least is known: the order may change.
+    """
+    before = _indices(Prepared.of_policy(layout, Rows((), (), ()), Policy.at(())))
+    for i, policy in enumerate(mixture.policies):
+        searches, _ = mixture.followers(i)
+        if not len(searches):
+            continue
+        states = _states(layout, searches)
+        after = _indices(Prepared.of_policy(layout, rows, policy))[states]
+        place = layout.spread(layout.candidate_search)[states] * len(layout.cells) + layout.cells.of_state[states]
+        first = before[states]
+        order = np.lexsort((after, first, place))
+        place, first, after = place[order], first[order], after[order]
+        finite = np.abs(after[np.isfinite(after)])
+        lower = after[1:] < after[:-1] - 2 * ORDER_TOLERANCE * float(finite.max(initial=1.0))
+        if (lower & (first[1:] > first[:-1]) & (place[1:] == place[:-1])).any():
             return False
-        start = int(end)
     return True
+
+
+def _indices(prepared: Prepared) -> Floats:
+    """Indices rounded, so that ties are ties, and 0 for those that are never acted on."""
+    found = np.maximum(prepared.indices, 0.0)
+    finite = found[np.isfinite(found)]
+    unit = ORDER_TOLERANCE * float(finite.max(initial=1.0))
+    return np.where(np.isfinite(found), np.round(found / unit) * unit, found)
+
+
+def _states(layout: Layout, searches: Ints) -> Ints:
+    if len(searches) == len(layout.search_ids):
+        return np.arange(layout.states)
+    first = layout.candidate_ptr[layout.search_ptr]
+    return np.concatenate([np.arange(first[s], first[s + 1]) for s in searches.tolist()])

@@ -11,7 +11,6 @@ settings and binds them to an instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
@@ -22,11 +21,15 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
+from auditkit.constraints.meaning import Meaning, Other
+from auditkit.constraints.words import Description, Words
 from auditkit.errors import OFFER_NAME
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
 from auditkit.model.state_cells import StateCells
 
 Sense = Literal["<=", "==", ">="]
+
+UNSTATED = Other()
 
 FEW_ROWS = 100
 """So many are not copied into a matrix: they may be long."""
@@ -47,15 +50,24 @@ class Row:
     """For a cut: the visits at which it touches its measure."""
     weights: int | None = None
     """For a row made by `of`: the number of weights, which must be that of the states."""
+    by_kind: bool = False
+    """It weighs candidates of a kind alike, so that the kinds of the layout need not be split for it."""
+    meaning: Meaning = UNSTATED
+    """What it asks for; programs read this and never the label."""
 
     @staticmethod
-    def of(label: str, weights: Floats, sense: Sense, bound: float, by: str | None = None) -> Row:
+    def of(
+        label: str, weights: Floats, sense: Sense, bound: float, by: str | None = None, meaning: Meaning = UNSTATED
+    ) -> Row:
         """A row from a weight for every state of the layout; `w[layout.state_candidate]` spreads one per candidate."""
         weights = np.asarray(weights, dtype=np.float64)
         if weights.ndim != 1:
             raise ValueError(f"row {label!r}: the weights must be one number for every state, not {weights.shape}")
         states = np.flatnonzero(weights)
-        return Row(label, states, weights[states], sense, float(bound), by, weights=len(weights))
+        return Row(label, states, weights[states], sense, float(bound), by, weights=len(weights), meaning=meaning)
+
+    def with_bound(self, bound: float) -> Row:
+        return replace(self, bound=bound)
 
     def value(self, visits: Floats) -> float:
         return dot(self.coefficients, visits[self.states])
@@ -88,22 +100,32 @@ class CellRow(Row):
     cell_weights: Floats
 
     def __init__(
-        self, label: str, cells: StateCells, cell_weights: Floats, sense: Sense, bound: float, by: str | None = None
+        self,
+        label: str,
+        cells: StateCells,
+        cell_weights: Floats,
+        sense: Sense,
+        bound: float,
+        by: str | None = None,
+        meaning: Meaning = UNSTATED,
     ) -> None:
         own = {"label": label, "cells": cells, "cell_weights": cell_weights, "sense": sense, "bound": bound, "by": by}
-        self.__dict__.update(own)
+        self.__dict__.update(own, meaning=meaning)
+
+    def with_bound(self, bound: float) -> CellRow:
+        return CellRow(self.label, self.cells, self.cell_weights, self.sense, bound, self.by, self.meaning)
 
     @staticmethod
     def like(row: Row, cells: StateCells) -> CellRow | None:
         """The same row by cells; None if it tells states of a cell apart."""
-        if isinstance(row, CellRow) or row.tangent_at is not None:
+        if isinstance(row, CellRow) or row.tangent_at is not None or row.by_kind:
             return row if isinstance(row, CellRow) else None
         cell = cells.of_state[row.states]
         entries = np.bincount(cell, minlength=len(cells))
         weights = np.zeros(len(cells))
         weights[cell] = row.coefficients
         if ((entries == 0) | (entries == cells.sizes)).all() and np.array_equal(weights[cell], row.coefficients):
-            return CellRow(row.label, cells, weights, row.sense, row.bound, row.by)
+            return CellRow(row.label, cells, weights, row.sense, row.bound, row.by, row.meaning)
         return None
 
     @property
@@ -146,12 +168,13 @@ class Measure:
     gradient: Callable[[Floats], Floats]
     sense: Literal["<=", ">="]
     bound: float
+    meaning: Meaning = UNSTATED
 
     def tangent(self, at: Floats) -> Row:
         """The row that the measure implies by its tangent at visits `at` of its states: a cut."""
         slope = np.asarray(self.gradient(at), dtype=np.float64)
         bound = self.bound - self.value(at) + dot(slope, at)
-        return Row(self.label, self.states, slope, self.sense, bound, tangent_at=at)
+        return Row(self.label, self.states, slope, self.sense, bound, tangent_at=at, meaning=self.meaning)
 
     def slack(self, visits: Floats) -> float:
         """How far the measure is from its bound, >= 0 on the right side."""
@@ -238,10 +261,9 @@ class Rows:
 
     def with_bounds(self, bounds: Floats) -> Rows:
         """The same with other bounds."""
-        rows = tuple(copy(row) for row in self.rows)
-        for row, bound in zip(rows, bounds.tolist(), strict=True):
-            row.__dict__["bound"] = bound
-        return replace(self, rows=rows)
+        return replace(
+            self, rows=tuple(row.with_bound(bound) for row, bound in zip(self.rows, bounds.tolist(), strict=True))
+        )
 
     def with_cuts(self, cuts: Iterable[tuple[int, Row]]) -> Rows:
         """These rows and tangents of the measures, each with the number of its measure."""
@@ -337,9 +359,35 @@ class Constraint(BaseModel):
         """The keys that make this constraint: its type, then those that differ from their defaults."""
         return {"type": self.type, **self.model_dump(exclude_defaults=True, mode="json")}
 
-    def describe(self) -> str:
+    def to_spec(self) -> str:
         """The SPEC that makes this constraint."""
         return spec.render(self.keys())
+
+    @property
+    def short_name(self) -> str:
+        """A name for tables: `parity`, `inspection parity by Gender`, `quota F`."""
+        keys = self.keys()
+        on = f"{keys['on']} " if "on" in keys else ""
+        who = f" {keys['group']}" if isinstance(keys.get("group"), str) else ""
+        by = f" by {keys['by']}" if isinstance(keys.get("by"), str) and not who else ""
+        within = f" within {keys['within']}" if isinstance(keys.get("within"), str) else ""
+        named = keys.get("label")
+        return str(named) if isinstance(named, str) else f"{on}{self.type}{who}{by}{within}"
+
+    def describe(self, words: Words) -> Description:
+        """This constraint in words; override it to have your own phrase, frontier title and axis in reports."""
+        return self.described(self.short_name)
+
+    def described(self, phrase: str, title: str | None = None, axis: str | None = None) -> Description:
+        """A description with the usual title and axis where none is given."""
+        name = "" if self.parameter is None else self.parameter.name
+        return Description(phrase, title or f"Utility kept under {phrase}", axis or name)
+
+    def frontier_words(self, words: Words, parameter: str) -> tuple[str, str]:
+        """Title and axis of the frontier over any of its numbers."""
+        own = self.describe(words)
+        main = self.parameter is not None and self.parameter.name == parameter
+        return (own.title, own.axis) if main else (f"Utility kept under {own.phrase}", parameter)
 
 
 @cache

@@ -7,6 +7,7 @@ from typing import Any
 
 from auditkit.constraints import checks, spec
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw, unzip
+from auditkit.constraints.words import PlainWords
 from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, validated
 from auditkit.model.layout import Layout
 
@@ -33,9 +34,16 @@ def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
 def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Iterable[Measure]]:
     if (wrong := flaw(type(constraint))) is not None:
         raise PluginError(constraint, wrong)
+    by, within = (getattr(constraint, key, None) for key in ("by", "within"))
+    for name in (by, within):
+        if isinstance(name, str):
+            layout.partition(name)  # refuses an attribute that no candidate has, also where a plugin does not look
     with blaming(constraint, f"binding the constraint {constraint.type!r}"):
         rows, measures = constraint.rows(layout), constraint.measures(layout)
-    return checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)
+    found = checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)
+    if isinstance(within, str):
+        checks.check_within(constraint, layout.partition(within), layout, (*found[0], *found[1]))
+    return found
 
 
 def make(kinds: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Constraint:
@@ -49,7 +57,8 @@ def make(kinds: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Cons
     kind = kinds[name]
     with blaming(kind, f"making the constraint {name!r}"):
         made = validated(kind, keys, name)
-        made.describe()  # keys that cannot be written as a SPEC would be found out only in the report
+        made.to_spec()  # keys that cannot be written as a SPEC, or words that fail, would be found only in the report
+        made.describe(PlainWords())
         return made
 
 

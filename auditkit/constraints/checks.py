@@ -11,14 +11,14 @@ which holds at kinks too, and for a smooth F says that s is its gradient.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from auditkit.constraints.base import CellRow, Constraint, Measure, Row
 from auditkit.errors import PluginError, blaming
-from auditkit.model.layout import Floats, Ints, Layout, dot
+from auditkit.model.layout import Floats, Ints, Layout, Partition, dot
 from auditkit.text import number
 
 LARGEST = 1e100
@@ -100,6 +100,14 @@ def checked_measures(constraint: Constraint, measures: Any, layout: Layout) -> l
     return found
 
 
+def check_within(constraint: Constraint, segment: Partition, layout: Layout, parts: Iterable[Row | Measure]) -> None:
+    """Raise PluginError where `within` is set and a condition is about several values of the segment."""
+    for part in parts:
+        if len(np.unique(segment.codes[layout.owners(part.states)])) > 1:
+            how = "use self.scopes(layout), or derive from OutcomeConstraint, which has no such key"
+            raise PluginError(constraint, f"{_named(constraint)}, {part.label!r}: does not serve `within`: {how}")
+
+
 def _of_numbers(part: Row | Measure) -> str | None:
     if not isinstance(part.label, str) or not part.label:
         return "it has no label"
@@ -116,24 +124,36 @@ def _of_states(states: Ints, layout: Layout) -> str | None:
     return None
 
 
-def _guarded(constraint: Constraint, measure: Measure) -> Measure:
-    doing = f"{_named(constraint)}, measure {measure.label!r},"
+@dataclass(frozen=True)
+class _Guarded:
+    """Value and gradient of a measure, whose exceptions name the constraint."""
 
-    def value(visits: Floats) -> float:
-        with blaming(constraint, doing):
-            found = float(measure.value(visits))
+    constraint: Constraint
+    measure: Measure
+
+    @property
+    def doing(self) -> str:
+        return f"{_named(self.constraint)}, measure {self.measure.label!r},"
+
+    def value(self, visits: Floats) -> float:
+        with blaming(self.constraint, self.doing):
+            found = float(self.measure.value(visits))
         if np.isnan(found):
-            raise PluginError(constraint, f"{doing} its value is not a number at a point of its domain")
+            raise PluginError(self.constraint, f"{self.doing} its value is not a number at a point of its domain")
         return found
 
-    def gradient(visits: Floats) -> Floats:
-        with blaming(constraint, doing):
-            slope = np.asarray(measure.gradient(visits), dtype=np.float64)
+    def gradient(self, visits: Floats) -> Floats:
+        with blaming(self.constraint, self.doing):
+            slope = np.asarray(self.measure.gradient(visits), dtype=np.float64)
         if slope.shape != visits.shape:
-            raise PluginError(constraint, f"{doing} its gradient has the shape {slope.shape}, not {visits.shape}")
+            what = f"{self.doing} its gradient has the shape {slope.shape}, not {visits.shape}"
+            raise PluginError(self.constraint, what)
         return slope
 
-    return replace(measure, value=value, gradient=gradient)
+
+def _guarded(constraint: Constraint, measure: Measure) -> Measure:
+    guard = _Guarded(constraint, measure)
+    return replace(measure, value=guard.value, gradient=guard.gradient)
 
 
 def slope_flaw(measure: Measure, at: Floats) -> str | None:

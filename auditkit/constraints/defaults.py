@@ -33,7 +33,7 @@ def audit_context(
     by: str | None = None
     if group is not None:
         by = layout.find(group)[0].by
-    elif ratios := [item for part in layout.protected.values() for item in _ratios(part, selected)]:
+    elif ratios := [item for part in layout.protected.values() for item in _ratios(layout, part, selected)]:
         _, by, group = min(ratios)
     if group is None:
         return AuditContext(attributes, inspected=inspected)
@@ -42,11 +42,12 @@ def audit_context(
     return AuditContext(attributes, group, by if several else None, share, inspected)
 
 
-def _ratios(part: Partition, selected: Floats) -> list[tuple[float, str, str]]:
+def _ratios(layout: Layout, part: Partition, selected: Floats) -> list[tuple[float, str, str]]:
     """The rate of each group relative to the highest of its attribute."""
     if len(part.comparable) < 2:
         return []
-    rates = {name: float(selected[part.codes == part.names.index(name)].mean()) for name in part.comparable}
+    chosen, sizes = layout.by_attribute(selected)[part.by], dict(zip(part.names, part.sizes.tolist(), strict=True))
+    rates = {name: chosen[name] / sizes[name] for name in part.comparable}
     highest = max(rates.values()) or 1.0
     return [(rate / highest, part.by, name) for name, rate in rates.items()]
 
@@ -71,14 +72,3 @@ def _chosen(kinds: Mapping[str, type[Constraint]], choice: str, known: AuditCont
             raise PluginError(kind, f"{choice} of the constraint {kind.type!r} must return constraints or None")
         made += several
     return made
-
-
-def label(constraint: Constraint) -> str:
-    """A short name: `parity`, `inspection parity by Gender`, `quota F`."""
-    keys = constraint.keys()
-    on = f"{keys['on']} " if "on" in keys else ""
-    who = f" {keys['group']}" if isinstance(keys.get("group"), str) else ""
-    by = f" by {keys['by']}" if isinstance(keys.get("by"), str) and not who else ""
-    within = f" within {keys['within']}" if isinstance(keys.get("within"), str) else ""
-    named = keys.get("label")
-    return str(named) if isinstance(named, str) else f"{on}{constraint.type}{who}{by}{within}"

@@ -1,37 +1,44 @@
 """Constraints on an outcome: how often candidates are inspected, reach a stage, or are selected.
 
-`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), from which value or cost
-on (`min_value`, `min_cost`), whose groups are compared (`by`) and within which segment (`within`). `WelfareConstraint`
-adds a function of how outcomes are spread over people or groups.
+`OutcomeConstraint` has the keys shared by most constraints: which outcome is counted (`on`), and from which value or
+cost on (`min_value`, `min_cost`). `GroupConstraint` adds whose groups are compared (`by`) and within which segment
+(`within`), `WelfareConstraint` a function of how outcomes are spread over people or groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from auditkit.constraints.base import CellRow, Constraint, Measure, Row, Sense
+from auditkit.constraints.base import UNSTATED, CellRow, Constraint, Measure, Row, Sense
+from auditkit.constraints.meaning import Meaning, Other
+from auditkit.constraints.words import Words
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import comparable
 from auditkit.model.layout import Bools, Floats, Ints, Layout, Partition
+from auditkit.text import listing, plain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+class Named(TypedDict):
+    """Where a row holds, as the fields of its meaning."""
+
+    by: str
+    within: str | None
+    value: str | None
 
 
 class OutcomeConstraint(Constraint):
     """A constraint on how often candidates reach an outcome."""
 
     on: str = Field(default="selection", description="'selection', 'inspection', or the name of a stage")
-    by: str | None = Field(
-        default=None,
-        description="attribute whose groups are meant: Gender, or Gender+Ethnicity crossed (default: each in turn)",
-    )
-    within: str | None = Field(
-        default=None, description="segment, as in Department: the constraint holds within each of its values"
-    )
     min_value: float | dict[str, float] | None = Field(
         default=None, description="count only outcomes at or above this value (one number, or one per group)"
     )
@@ -42,6 +49,33 @@ class OutcomeConstraint(Constraint):
     def outcome(self, layout: Layout) -> Floats:
         """Weight of every state such that weights . p is the expected number of outcomes that count."""
         return outcome_weights(layout, self.on, self.min_value, self.min_cost)
+
+    def counting(self) -> str:
+        """The end of a phrase: which outcomes count, if not all."""
+        named = (("scores", self.min_value), ("costs", self.min_cost))
+        return "".join(f", counting {what} from {_thresholds(least)}" for what, least in named if least is not None)
+
+
+def _thresholds(least: float | dict[str, float]) -> str:
+    if isinstance(least, dict):
+        return listing(f"{plain(value)} for {group}" for group, value in least.items())
+    return plain(least)
+
+
+class GroupConstraint(OutcomeConstraint):
+    """A constraint on groups; all that derive from it serve `by` and `within`, which `scopes` does for them."""
+
+    by: str | None = Field(
+        default=None,
+        description="attribute whose groups are meant: Gender, or Gender+Ethnicity crossed (default: each in turn)",
+    )
+    within: str | None = Field(
+        default=None, description="segment, as in Department: the constraint holds within each of its values"
+    )
+
+    def ending(self) -> str:
+        """The end of a phrase: the segment, and which outcomes count."""
+        return (f" within each {self.within}" if self.within else "") + self.counting()
 
     def scopes(self, layout: Layout, named: Sequence[str] | None = None) -> list[Scope]:
         """The sets of groups that are compared with each other: one for each attribute and value of `within`.
@@ -54,32 +88,45 @@ class OutcomeConstraint(Constraint):
         if named:
             found = {part.by: part for part in (layout.find(group, self.by, "groups")[0] for group in named)}
             parts = list(found.values())
+        if self.min_value is not None and self.on != "selection" and any(part.uncertain for part in parts):
+            what = "min_value counts selections only, where groups are known by their probability"
+            raise InputError(Problem("min_value", what, "remove it, or write on=selection"))
         if self.within is None:
-            return [Scope(part, {name: code for code, name in enumerate(part.names)}) for part in parts]
-        scopes = []
-        for value in layout.partition(self.within).names:
-            for crossed in (layout.partition(f"{part.by}+{self.within}") for part in parts):
-                ends = f"+{value}"
-                cells = {n.removesuffix(ends): code for code, n in enumerate(crossed.names) if n.endswith(ends)}
-                scopes.append(Scope(crossed, cells, value))
-        return scopes
+            return [Scope.of(layout, part) for part in parts]
+        segment = layout.partition(self.within)
+        return [Scope.of(layout, part, segment, value) for value in range(len(segment.names)) for part in parts]
+
+    def places(self, layout: Layout) -> list[Scope]:
+        """One scope for each value of `within`, for conditions that compare no groups."""
+        return list({scope.number: scope for scope in self.scopes(layout)}.values())
 
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """The groups of one attribute, in all searches or within one value of a segment.
+    """The groups of one attribute, in all searches or within one value of a segment."""
 
-    `cells` has the number of each group in the partition, which crosses the attribute with the segment if there is one.
-    """
+    attribute: Partition
+    segment: Partition | None
+    number: int | None
+    """Of the value, among the names of the segment."""
+    sizes: Mapping[str, float]
+    """Candidates of each group that is here; expected numbers where groups are uncertain."""
 
-    partition: Partition
-    cells: Mapping[str, int]
-    value: str | None = None
+    @staticmethod
+    def of(layout: Layout, attribute: Partition, segment: Partition | None = None, number: int | None = None) -> Scope:
+        """The groups of an attribute among all candidates, or among those of one value of a segment."""
+        sizes = attribute.sizes if segment is None else layout.sizes_among(attribute, segment.codes == number)
+        named = zip(attribute.names, sizes.tolist(), strict=True)
+        return Scope(attribute, segment, number, {name: size for name, size in named if size})
+
+    @property
+    def value(self) -> str | None:
+        return None if self.segment is None or self.number is None else self.segment.names[self.number]
 
     @property
     def by(self) -> str:
         """What tells the groups apart; see `Row.by`."""
-        return self.partition.by
+        return self.attribute.by if self.segment is None else f"{self.attribute.by}+{self.segment.by}"
 
     @property
     def where(self) -> str:
@@ -87,27 +134,48 @@ class Scope:
         return "" if self.value is None else f" in {self.value}"
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Candidates of each group here."""
-        return {name: int(self.partition.sizes[code]) for name, code in self.cells.items()}
+    def named(self) -> Named:
+        """The fields of a meaning that say where it holds."""
+        within = None if self.segment is None else self.segment.by
+        return {"by": self.attribute.by, "within": within, "value": self.value}
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The group of each candidate, -1 for those of other values of the segment and where it is uncertain."""
+        codes = self.attribute.codes
+        return codes if self.segment is None else np.where(self.segment.codes == self.number, codes, -1)
+
+    def code(self, group: str) -> int:
+        return self.attribute.names.index(group)
 
     def groups(self, named: Sequence[str] | None = None) -> tuple[str, ...]:
         """The groups to compare: those named, as far as they are here, or all that are comparable."""
-        return comparable(self.sizes) if named is None else tuple(group for group in named if group in self.cells)
+        return comparable(self.sizes) if named is None else tuple(group for group in named if group in self.sizes)
 
-    def member(self, layout: Layout, group: str) -> Bools:
-        """Per state: of a candidate of this group."""
-        return (self.partition.codes == self.cells[group])[layout.state_candidate]
+    def members(self, group: str) -> Bools:
+        """Per candidate: of this group, within the segment's value; raises InputError where that is uncertain."""
+        own = self.attribute.members(self.code(group))
+        return own if self.segment is None else own & (self.segment.codes == self.number)
+
+    def share(self, layout: Layout, group: str) -> Floats | Bools:
+        """Per state: the chance that a visit is of this group, 0 or 1 where groups are known."""
+        if self.attribute.uncertain is None:
+            return self.members(group)[layout.state_candidate]
+        return layout.share(self.attribute, self.code(group)) * self.covers(layout)
 
     def covers(self, layout: Layout) -> Bools:
         """Per state: of a candidate of the segment's value; without a segment, of anyone."""
-        if self.value is None:
-            return np.ones(layout.states, np.bool_)
-        return np.isin(self.partition.codes, list(self.cells.values()))[layout.state_candidate]
+        return self.everyone(layout)[layout.state_candidate]
+
+    def everyone(self, layout: Layout) -> Bools:
+        """Per candidate: of the segment's value; without a segment, all."""
+        if self.segment is None:
+            return np.ones(len(layout.candidate_ids), np.bool_)
+        return self.segment.codes == self.number
 
     def rates(self, layout: Layout, outcome: Floats, basis: str = "rate") -> Rates:
         """How often candidates of each group reach an outcome, given as a weight of every state."""
-        return Rates(layout, self, outcome, self.sizes if basis == "rate" else dict.fromkeys(self.cells, 1))
+        return Rates(layout, self, outcome, self.sizes if basis == "rate" else dict.fromkeys(self.sizes, 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,27 +185,45 @@ class Rates:
     layout: Layout
     scope: Scope
     outcome: Floats
-    sizes: Mapping[str, int]
+    sizes: Mapping[str, float]
 
     def weights(self, group: str) -> Floats:
         """For every state the weight whose product with p is the rate of a group."""
-        return np.where(self.scope.member(self.layout, group), self.outcome / self.sizes[group], 0.0)
+        return self.scope.share(self.layout, group) * (self.outcome / self.sizes[group])
 
-    def row(self, label: str, groups: Mapping[str, float], sense: Sense, bound: float) -> Row:
+    def row(
+        self, label: str, groups: Mapping[str, float], sense: Sense, bound: float, meaning: Meaning = UNSTATED
+    ) -> Row:
         """A row on a sum of the rates of some groups, each times a factor."""
         if self._by_cell is None:
             weights = sum((factor * self.weights(group) for group, factor in groups.items()), np.zeros(()))
-            return Row.of(label, weights, sense, bound, self.scope.by)
+            row = Row.of(label, weights, sense, bound, self.scope.by, meaning)
+            return replace(row, by_kind=True) if self._by_kind else row
         outcome, code = self._by_cell
         weights = np.zeros(len(outcome))
         for group, factor in groups.items():
-            weights += np.where(code == self.scope.cells[group], factor * (outcome / self.sizes[group]), 0.0)
-        return CellRow(label, self.layout.cells, weights, sense, float(bound), self.scope.by)
+            weights += np.where(code == self.scope.code(group), factor * (outcome / self.sizes[group]), 0.0)
+        return CellRow(label, self.layout.cells, weights, sense, float(bound), self.scope.by, meaning)
+
+    @cached_property
+    def _by_kind(self) -> bool:
+        """Whether candidates of a kind count alike: always, unless they are told apart by a segment or a threshold."""
+        told, layout = self.scope.attribute.uncertain, self.layout
+        if told is None or told.known is not None or self.scope.segment is not None:
+            return False
+        first = np.zeros(len(layout.kinds.group), dtype=np.int64)
+        first[layout.candidate_kind] = np.arange(len(layout.candidate_kind))
+        sizes = np.diff(layout.kinds.ptr)
+        place = np.arange(layout.kinds.ptr[-1]) - np.repeat(layout.kinds.ptr[:-1], sizes)
+        of_kinds = self.outcome[np.repeat(layout.start[first], sizes) + place]
+        return bool(np.array_equal(layout.of_states(of_kinds), self.outcome))
 
     @cached_property
     def _by_cell(self) -> tuple[Floats, Ints] | None:
         """The outcome in each cell and its group in the partition; None if states of a cell differ in either."""
-        cells, codes, own = self.layout.cells, self.scope.partition.codes, self.layout.candidate_group
+        if self.scope.attribute.uncertain is not None:
+            return None
+        cells, codes, own = self.layout.cells, self.scope.codes, self.layout.candidate_group
         code = np.full(len(self.layout.groups), -1, dtype=np.int64)
         code[own] = codes
         outcome = np.zeros(len(cells))
@@ -149,21 +235,13 @@ class Rates:
 def group_rates(layout: Layout, outcome: Floats, basis: str = "rate", by: str | None = None) -> dict[str, Floats]:
     """For each group the weights whose product with p is its rate of the outcome per candidate (or its number)."""
     part = layout.partition(by)
-    rates = Scope(part, {name: code for code, name in enumerate(part.names)}).rates(layout, outcome, basis)
+    rates = Scope.of(layout, part).rates(layout, outcome, basis)
     return {name: rates.weights(name) for name in part.names}
 
 
-def group_code(layout: Layout, group: str) -> int:
-    """The number of a group among `layout.groups`."""
-    if group not in layout.groups:
-        raise InputError(Problem("group", f"no candidate is in group {group!r}", nearest(group, layout.groups)))
-    return layout.groups.index(group)
-
-
-def group_members(layout: Layout, group: str, by: str | None = None) -> Bools:
-    """Per state: whether it is of a candidate of this group."""
-    partition, code = layout.find(group, by)
-    return (partition.codes == code)[layout.state_candidate]
+def group_members(layout: Layout, group: str, by: str | None = None) -> Floats | Bools:
+    """Per state: the chance that a visit is of this group, 0 or 1 where groups are known. A factor of weights."""
+    return layout.share(*layout.find(group, by))
 
 
 def outcome_weights(
@@ -175,39 +253,80 @@ def outcome_weights(
     """The outcome `on` as weights of states.
 
     Selection counts visits of selecting states with a value of at least `min_value`. Inspection counts leaving the
-    start, a stage leaving its states; there `min_value` weighs a visit by the chance that the value would prove to be
-    that high, because nothing is known of it yet (the paper's E[theta(v)], value-specific constraints).
+    start, a stage leaving its states; there `min_value` weighs a visit by the chance that the value proves to be that
+    high (`proves`), because it is not known yet (the paper's E[theta(v)], value-specific constraints).
     """
+    return counted(layout, weights_on(layout, on), min_value, min_cost)
+
+
+def weights_on(layout: Layout, on: str) -> Floats:
+    """1 for the states whose visits are the outcome `on`."""
     if on == "selection":
-        weights = layout.selecting.astype(np.float64)
-    elif on == "inspection":
+        return layout.selecting.astype(np.float64)
+    if on == "inspection":
         weights = np.zeros(layout.states)
         weights[layout.start] = 1.0
-    elif on in layout.stages:
-        weights = (layout.state_stage == layout.stages.index(on)).astype(np.float64)
-    else:
-        raise InputError(
-            Problem("on", f"no candidate has a stage {on!r}", nearest(on, ["selection", "inspection", *layout.stages]))
-        )
+        return weights
+    if on in layout.stages:
+        return (layout.state_stage == layout.stages.index(on)).astype(np.float64)
+    raise InputError(
+        Problem("on", f"no candidate has a stage {on!r}", nearest(on, ["selection", "inspection", *layout.stages]))
+    )
+
+
+def counted(
+    layout: Layout,
+    weights: Floats,
+    min_value: float | dict[str, float] | None,
+    min_cost: float | dict[str, float] | None,
+) -> Floats:
+    """Weights of states, of which only values and costs from these on count."""
     if min_value is not None:
         least = _per_candidate(layout, "min_value", min_value)[layout.state_candidate]
         good = layout.selecting & (layout.reward >= least)
-        weights *= np.where(layout.selecting, good, chance_of(layout, good))
+        weights = weights * np.where(layout.selecting, good, proves(layout, good))
     if min_cost is not None:
         enough = -layout.reward[layout.start] >= _per_candidate(layout, "min_cost", min_cost)
-        weights *= enough[layout.state_candidate]
+        weights = weights * enough[layout.state_candidate]
     return weights
 
 
-def chance_of(layout: Layout, good: Bools) -> Floats:
-    """Chance from every state to visit one of the (selecting) `good` states if one always goes on."""
-    from scipy.sparse import csr_array, eye_array
+def proves(layout: Layout, good: Bools) -> Floats:
+    """Chance from every state that the value proves to be `good` if one always goes on.
+
+    It has proved so in a state from which all selecting states that can still be reached are good. Whether the
+    candidate then accepts, or is selected, does not matter.
+    """
+    from scipy.sparse import csr_array, diags_array, eye_array
     from scipy.sparse.linalg import spsolve
 
     shape = (layout.states, layout.states)
     steps = csr_array((layout.edge_prob, layout.edges.items, layout.edges.ptr), shape=shape)
-    system = csr_array(eye_array(layout.states) - steps)
-    return np.asarray(spsolve(system.tocsc(), good.astype(np.float64)))
+    settled = _reaching(steps, good) & ~_reaching(steps, layout.selecting & ~good)
+    open_ = _reaching(steps, settled) & ~settled
+    system = eye_array(layout.states) - diags_array(open_.astype(np.float64)) @ steps
+    return np.asarray(spsolve(csr_array(system).tocsc(), settled.astype(np.float64)))
+
+
+def reachable(layout: Layout) -> Bools:
+    """The states that some policy visits."""
+    from scipy.sparse import csr_array
+
+    shape = (layout.states, layout.states)
+    steps = csr_array((layout.edge_prob, layout.edges.items, layout.edges.ptr), shape=shape)
+    starts = np.zeros(layout.states, np.bool_)
+    starts[layout.start] = ~layout.barred
+    return _reaching(csr_array(steps.T), starts)
+
+
+def _reaching(steps: csr_array, goal: Bools) -> Bools:
+    """The states from which one of the goal can be reached."""
+    found = goal.copy()
+    while True:
+        more = found | (steps @ found.astype(np.float64) > 0)
+        if np.array_equal(more, found):
+            return found
+        found = more
 
 
 def _per_candidate(layout: Layout, key: str, threshold: float | dict[str, float]) -> Floats:
@@ -216,16 +335,114 @@ def _per_candidate(layout: Layout, key: str, threshold: float | dict[str, float]
     least = np.full(len(layout.candidate_ids), -np.inf)
     for group, value in threshold.items():
         partition, code = layout.find(group, key=key)
-        least[partition.codes == code] = value
+        least[partition.members(code)] = value
     return least
 
 
-class WelfareConstraint(OutcomeConstraint):
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """Outcomes u[whose] = sum of weights . visits, each state of one candidate or group."""
+
+    states: Ints
+    whose: Ints
+    weights: Floats
+    count: int
+
+    def of(self, visits: Floats) -> Floats:
+        return np.bincount(self.whose, self.weights * visits, minlength=self.count).astype(np.float64)
+
+    def pulled(self, slopes: Floats) -> Floats:
+        return self.weights * slopes[self.whose]
+
+
+@dataclass(frozen=True, eq=False)
+class _Shared:
+    """Outcomes u = shares . visits, where states belong to several groups with some chance."""
+
+    states: Ints
+    shares: Floats
+
+    def of(self, visits: Floats) -> Floats:
+        return np.einsum("gs,s->g", self.shares, visits)
+
+    def pulled(self, slopes: Floats) -> Floats:
+        return np.einsum("g,gs->s", slopes, self.shares)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """A function of outcomes as a function of visits; an object, not closures, so that solutions can be pickled."""
+
+    outcomes: _Counted | _Shared
+    value: Callable[[Floats], float]
+    slope: Callable[[Floats], Floats]
+
+    def at(self, visits: Floats) -> float:
+        return float(self.value(self.outcomes.of(visits)))
+
+    def gradient(self, visits: Floats) -> Floats:
+        return self.outcomes.pulled(self.slope(self.outcomes.of(visits)))
+
+
+class WelfareConstraint(GroupConstraint):
     """A constraint on a function of how the outcomes are spread over candidates, or over groups."""
 
     level: Literal["individual", "group"] = Field(
         default="group", description="whose outcomes: each candidate's, or each group's"
     )
+    basis: Literal["rate", "count"] = Field(
+        default="count", description="a group's outcomes in number, or per candidate of the group"
+    )
+
+    @model_validator(mode="after")
+    def _no_groups_of_individuals(self) -> Self:
+        if self.level == "individual" and self.by is not None:
+            raise ValueError("'by' compares groups, and level=individual compares candidates: leave out one of the two")
+        return self
+
+    def impossible(self, layout: Layout, bound: float) -> list[Row]:
+        """For means of order q <= 0, which are 0 as soon as one outcome is: a row that cannot be met for every group or
+        candidate that can never reach the outcome, so that the conflict names them.
+        """
+        rows = []
+        for scope in self.each_scope(layout):
+            for name, states, _ in self.whose(layout, scope):
+                if not len(states):
+                    label = f"{self.on} of {name}{scope.where}, impossible under every policy, >= {bound:g}"
+                    rows.append(Row(label, states, np.zeros(0), ">=", bound, meaning=self.about(scope, name)))
+        return rows
+
+    def each_scope(self, layout: Layout) -> list[Scope]:
+        """One for each attribute in turn, or for `by`, in each value of `within`; of individuals once each."""
+        return self.places(layout) if self.level == "individual" else self.scopes(layout)
+
+    def whose(self, layout: Layout, scope: Scope) -> Iterator[tuple[str, Ints, Floats]]:
+        """The groups or candidates of a scope: name, states where the outcome is possible, and their weights."""
+        outcome = np.where(reachable(layout), self.outcome(layout), 0.0)
+        if self.level == "group":
+            for group in scope.groups():
+                weights = scope.share(layout, group) * outcome / (scope.sizes[group] if self.basis == "rate" else 1)
+                states = np.flatnonzero(weights)
+                yield group, states, weights[states]
+            return
+        for c in np.flatnonzero(scope.everyone(layout) & ~layout.barred).tolist():
+            first, last = layout.candidate_ptr[c : c + 2]
+            states = first + np.flatnonzero(outcome[first:last])
+            search = f"{layout.search_ids[layout.candidate_search[c]]}/" if len(layout.search_ids) > 1 else ""
+            yield f"{search}{layout.candidate_ids[c]}", states, outcome[states]
+
+    def about(self, scope: Scope, group: str | None = None) -> Other:
+        """The meaning of a condition of this constraint."""
+        where = scope.named
+        by, group = (where["by"], group) if self.level == "group" else (None, None)
+        return Other(on=self.on, by=by, group=group, within=where["within"], value=where["value"], basis=self.basis)
+
+    def spoken(self, what: str, words: Words) -> str:
+        """What is asked for, whose outcomes, and the segment: "geometric mean of the hiring rates by Gender ..."."""
+        if self.level == "individual":
+            return f"{what} of the chances of single candidates to be {words.outcome(self.on)}{self.ending()}"
+        which = words.rate(self.on, "s") if self.basis == "rate" else f"numbers {words.outcome(self.on)}"
+        return f"{what} of the {which} {words.whom(self.by, None)}{self.ending()}"
 
     def welfares(
         self,
@@ -236,12 +453,13 @@ class WelfareConstraint(OutcomeConstraint):
         sense: Literal["<=", ">="],
         bound: float,
     ) -> list[Measure]:
-        """`welfare` for each protected attribute in turn, or for `by`; once where it is about individuals."""
-        if self.level == "individual" or self.by is not None or len(layout.protected) == 1:
-            return [self.welfare(layout, label, value, slope, sense, bound)]
+        """`welfare` for each attribute in turn, or for `by`, in each value of `within`; of individuals once each."""
+        scopes = self.each_scope(layout)
+        several = self.by is None and self.level == "group" and len(layout.protected) > 1
+        labels = [f"{scope.attribute.by} {label}" if several else label for scope in scopes]
         return [
-            self.model_copy(update={"by": by}).welfare(layout, f"{by} {label}", value, slope, sense, bound)
-            for by in layout.protected
+            self.welfare(layout, name, value, slope, sense, bound, scope)
+            for name, scope in zip(labels, scopes, strict=True)
         ]
 
     def welfare(
@@ -252,26 +470,52 @@ class WelfareConstraint(OutcomeConstraint):
         slope: Callable[[Floats], Floats],
         sense: Literal["<=", ">="],
         bound: float,
+        scope: Scope | None = None,
     ) -> Measure:
-        """A measure of p from a function of the outcomes u and its gradient; a group's outcome is its members' sum."""
-        weights = self.outcome(layout)
-        states = np.flatnonzero(weights)
-        whose: Ints = layout.state_candidate[states].astype(np.int64)
-        count = len(layout.candidate_ids)
-        if self.level == "group":
-            partition = layout.partition(self.by)
-            known = partition.codes[whose] >= 0
-            states, whose, count = states[known], partition.codes[whose[known]], len(partition.names)
-        w = weights[states]
+        """A measure of p from a function of the outcomes u and its gradient.
 
-        def outcomes(visits: Floats) -> Floats:
-            return np.bincount(whose, w * visits, minlength=count).astype(np.float64)
-
+        u has an entry for each of `scope.groups()` (default: the groups of `by`), the sum over its candidates or, with
+        basis=rate, that sum per candidate; with level=individual one for each candidate of the scope, but those of a
+        search or limit without positions.
+        """
+        scope = scope or Scope.of(layout, layout.partition(self.by))
+        groups = scope.groups()
+        by_rate = self.basis == "rate" and self.level == "group"
+        sizes = np.array([scope.sizes[group] if by_rate else 1 for group in groups], dtype=np.float64)
+        if self.level == "group" and scope.attribute.uncertain is not None:
+            outcomes: _Counted | _Shared = self._shared(layout, scope, groups, sizes)
+        else:
+            outcomes = self._counted(layout, scope, groups, sizes)
+        curve = _Curve(outcomes, value, slope)
         return Measure(
-            f"{self.on} {label}",
-            states,
-            lambda visits: float(value(outcomes(visits))),
-            lambda visits: w * slope(outcomes(visits))[whose],
+            f"{self.on} {label}{scope.where}",
+            outcomes.states,
+            curve.at,
+            curve.gradient,
             sense,
             bound,
+            self.about(scope),
         )
+
+    def _shared(self, layout: Layout, scope: Scope, groups: Sequence[str], sizes: Floats) -> _Shared:
+        """Outcomes of groups that are known by their probability."""
+        each = [scope.share(layout, group) * self.outcome(layout) for group in groups]
+        shares: Floats = np.array(each, dtype=np.float64) / sizes[:, None]
+        states = np.flatnonzero(shares.any(axis=0))
+        shares = shares[:, states]
+        return _Shared(states, shares)
+
+    def _counted(self, layout: Layout, scope: Scope, groups: Sequence[str], sizes: Floats) -> _Counted:
+        """Outcomes of candidates, or of groups that are known."""
+        if self.level == "group":
+            places = np.full(len(scope.attribute.names) + 1, -1, dtype=np.int64)  # the last is that of unknown groups
+            places[[scope.code(group) for group in groups]] = np.arange(len(groups))
+            place, count = places[scope.codes], len(groups)
+        else:
+            here = scope.everyone(layout) & ~layout.barred
+            place, count = np.where(here, np.cumsum(here) - 1, -1), int(here.sum())
+        weights = np.where(place[layout.state_candidate] >= 0, self.outcome(layout), 0.0)
+        states = np.flatnonzero(weights)
+        whose = place[layout.state_candidate[states]]
+        w = weights[states] / sizes[whose] if self.level == "group" else weights[states]
+        return _Counted(states, whose, w, count)

@@ -6,6 +6,7 @@ over": the age on the date of the application where there is one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
@@ -15,48 +16,45 @@ import pandas as pd
 from auditkit.data.dates import looks_like_dates, to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector, Notice
-from auditkit.data.profile import is_mark
-from auditkit.data.role_matching import kind_of
 from auditkit.data.values import read_group
-from auditkit.data.vocabulary import BIRTH, is_unknown, plain
+from auditkit.data.vocabulary import plain, spoken
 from auditkit.model.groups import UNKNOWN
 
 YOUNG, OLD = "under 40", "40 and over"
 AGE_LIMIT = 40
 _YEAR = 365.2425
-_SEXES = {
-    **dict.fromkeys(
-        ("f", "female", "woman", "w", "weiblich", "frau", "femme", "feminin", "mujer", "femenino"), "female"
-    ),
-    **dict.fromkeys(("m", "male", "man", "mannlich", "mann", "homme", "masculin", "hombre", "masculino"), "male"),
-}
-_HOMBRE = frozenset({"h", "hombre"})
+_HOMBRE = frozenset({"h", "hombre", "hombres"})
 """Beside these, `m` may be `mujer`."""
 _MARKS: dict[bool | None, str] = {True: "yes", False: "no"}
 
 
-def default_crossing(attributes: tuple[str, ...]) -> tuple[str, str] | None:
+def default_crossing(kinds: Mapping[str, str]) -> tuple[str, str] | None:
     """The first column of sex with the first of race, where there are both."""
     first: dict[str, str] = {}
-    for name in attributes:
-        first.setdefault(kind_of(name), name)
+    for name, kind in kinds.items():
+        first.setdefault(kind, name)
     return (first["sex"], first["race"]) if {"sex", "race"} <= first.keys() else None
 
 
 def read_attribute(
-    cells: pd.Series[Any], column: str, applied: pd.Series[Any], collector: Collector, notices: list[Notice]
+    cells: pd.Series[Any],
+    column: str,
+    kind: str,
+    applied: pd.Series[Any],
+    collector: Collector,
+    notices: list[Notice],
 ) -> pd.Series[Any]:
     """The group of each row in one attribute; `applied` are the dates of the applications, NaT where unknown."""
-    if kind_of(column) == "age":
+    if kind == "age":
         banded = _age_bands(cells, column, applied, notices)
         if banded is not None:
             collector.add("unknown-group", banded == UNKNOWN, column, cells)
             return banded
-    kind, found = kind_of(column), {plain(word) for word in pd.unique(cells)}
-    if kind == "sex" and not found & _HOMBRE:
-        return read_group(cells, column, collector, lambda word: _SEXES.get(plain(word)))
+    found = {plain(word) for word in pd.unique(cells)}
+    if kind == "sex" and not (found & _HOMBRE and "m" in found):
+        return read_group(cells, column, collector, spoken().sex)
     if kind in ("veteran", "disability", "transgender"):
-        return read_group(cells, column, collector, lambda word: _MARKS.get(is_mark(word)))
+        return read_group(cells, column, collector, lambda word: _MARKS.get(spoken().mark(word)))
     return read_group(cells, column, collector)
 
 
@@ -64,7 +62,7 @@ def _age_bands(
     cells: pd.Series[Any], column: str, applied: pd.Series[Any], notices: list[Notice]
 ) -> pd.Series[Any] | None:
     """Bands of ages, years of birth or dates of birth; None where the column has bands of its own."""
-    known = ~cells.map(is_unknown).astype(bool)
+    known = ~cells.map(spoken().is_unknown).astype(bool)
     if not known.any():
         return None
     dated = looks_like_dates(cells[known]).mean() >= 0.5
@@ -72,12 +70,14 @@ def _age_bands(
     counted = numbers[known].notna().mean() >= 0.9
     if not dated and not counted:
         return None
-    if counted and not dated and float(numbers.max()) < 150 and plain(column) not in BIRTH:
+    if counted and not dated and float(numbers.max()) < 150 and not _is_birth(column):
         age = numbers
         text = f"{column!r}: ages are in two bands, {YOUNG!r} and {OLD!r}"
     else:
         born = to_dates(cells).values if dated else numbers.map(_first_of_july, na_action="ignore")
         born = pd.to_datetime(born)
+        # of a year with two digits nobody is born after they applied
+        born = born.where(~(born > applied.fillna(applied.max())), born - pd.DateOffset(years=100))
         age = (applied.fillna(applied.max()) - born) / np.timedelta64(1, "D") / _YEAR
         text = f"{column!r}: ages on the date of the application are in two bands, {YOUNG!r} and {OLD!r}"
         if applied.isna().all():
@@ -85,6 +85,10 @@ def _age_bands(
     notices.append(Notice("age-bands", text))
     band = pd.Series(np.where(age + 1e-9 >= AGE_LIMIT, OLD, YOUNG), index=cells.index, dtype="str")
     return band.where(age.notna() & (age > 0) & (age < 120), UNKNOWN)
+
+
+def _is_birth(column: str) -> bool:
+    return any(f" {name} " in f" {plain(column)} " for name in spoken().words("names", "birth"))
 
 
 def _first_of_july(year: float) -> pd.Timestamp:

@@ -14,33 +14,25 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.attributes import crossed, default_crossing, read_attribute
+from auditkit.data.columns import describe, is_protected, kind_of
 from auditkit.data.costs import read_capacity, read_costs
 from auditkit.data.dates import to_dates
-from auditkit.data.event_log import pivot
 from auditkit.data.firm_history import ALL, History
+from auditkit.data.hypothesis import Interpretation
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
-from auditkit.data.profile import describe
-from auditkit.data.read_file import RawTable
-from auditkit.data.role_matching import is_protected, kind_of
-from auditkit.data.roles import Choice, Mapping, replace_choice
-from auditkit.data.stages import Stages, reach_and_pass, read_stages, stage_of_scores
-from auditkit.data.statuses import Words, check_words, to_stage, to_status, took_place, with_reasons
-from auditkit.data.steps import from_last_stage, from_paths, is_last_stage, is_path, label_of, labels_of, reached_steps
+from auditkit.data.raw_table import RawTable
+from auditkit.data.reading import reading_of
+from auditkit.data.stages import PASSED, reach_and_pass, reached_steps, stage_of_scores
+from auditkit.data.statuses import Words, took_place
+from auditkit.data.steps import label_of
 from auditkit.data.unit_capacities import Limited, read_unit_capacities
-from auditkit.data.values import NumberReader, among, read_dates, read_ids
-from auditkit.data.vocabulary import MISSING, RANK, ROW_NUMBERS, SCORE_WORDS, STATUS, code_of, plain
+from auditkit.data.values import NumberReader, is_blank, read_dates, read_ids
+from auditkit.data.vocabulary import plain, spoken
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
 MOST_APPLICATIONS = 20_000_000
-_TOTALS = frozenset(
-    {
-        *("total", "totals", "sum", "grand total", "summe", "gesamt", "gesamtsumme", "gesamtergebnis", "somme", "suma"),
-        *("total general", "total generale", "subtotal", "sub total", "zwischensumme", "sous total"),
-    }
-)
-_TOTAL_STARTS = ("total", "grand total", "summe", "gesamt", "subtotal", "suma")
 
 
 @dataclass(frozen=True)
@@ -64,14 +56,21 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
         first = first.where(first != "", table.iloc[:, i])
     codes, found = pd.factorize(first)
     words = pd.Series(found, dtype="str")
+    totals = spoken().words("values", "totals") - {"all", "overall"}
     worded = ~words.str.contains("[0-9]")  # no word for a total has a digit, and most ids have one
     is_total = np.zeros(len(words), dtype=bool)
-    is_total[worded] = [plain(word) in _TOTALS for word in words[worded]]
+    is_total[worded] = [plain(word) in totals for word in words[worded]]
     total: pd.Series[Any] = pd.Series(is_total[codes], index=table.index)
     # at the foot: totals of other words, and notes such as who exported the file
     filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
     foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
-    starts = first[foot].map(plain).str.startswith(_TOTAL_STARTS).reindex(table.index, fill_value=False).astype(bool)
+    starts = (
+        first[foot]
+        .map(plain)
+        .str.startswith(spoken().phrases("values", "total_starts"))
+        .reindex(table.index, fill_value=False)
+        .astype(bool)
+    )
     total |= foot & starts & (filled < 0.7 * filled.median())
     total |= foot & (filled == 1) & (filled.median() >= 4)
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
@@ -85,56 +84,35 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
 
 
 def clean(
-    raw: RawTable,
-    mapping: Mapping,
-    options: CleaningOptions,
-    collector: Collector | None = None,
-    left: dict[str, int] | None = None,
+    plan: Interpretation, options: CleaningOptions, collector: Collector, left: dict[str, int] | None = None
 ) -> History:
     """The history of a table; its problems are in it, not raised. `collector` and `left` come from `set_aside`."""
-    return _Cleaning(raw, mapping, options, collector or Collector(), left or {}).history()
+    return _Cleaning(plan, options, collector, left or {}).history()
 
 
 class _Cleaning:
     """The state of one pass: the cells still in, the columns already clean, the problems and notices so far."""
 
     def __init__(
-        self, raw: RawTable, mapping: Mapping, options: CleaningOptions, collector: Collector, left: dict[str, int]
+        self, plan: Interpretation, options: CleaningOptions, collector: Collector, left: dict[str, int]
     ) -> None:
-        self.raw, self.mapping, self.options = raw, mapping, options
+        self.plan, self.raw, self.options = plan, plan.raw, options
         self.collector, self.left = collector, left
-        self.notices = [*raw.notices, *mapping.notices]
-        self.words = check_words(options.words or {})
-        sampled = (pd.unique(raw.table[name])[:1000] for name in raw.table.columns)
-        self.numbers = NumberReader(collector, decimal_mark(sampled), raw.source.separator)
-        self.cells = raw.table
-        self.roles = mapping
+        self.notices = [*plan.raw.notices, *plan.notices]
+        sampled = (pd.unique(plan.raw.table[name])[:1000] for name in plan.raw.table.columns)
+        self.numbers = NumberReader(collector, decimal_mark(sampled), plan.raw.source.separator)
+        self.cells = plan.cells
+        self.roles = plan.roles
         self.clean: dict[str, Any] = {}
-        self.stages: Stages | None = None
-        self.score_stage: str | None = None
+        self.stages, self.score_stage = plan.stages, plan.score_stage
         self.weight: Any = 1
-        self.final: pd.Series[Any] | None = None
         self.crossings: tuple[tuple[str, ...], ...] = ()
         self.later: pd.Series[Any] | None = None
-        self.selected_name: str | None = None
 
     def history(self) -> History:
-        rows_used = self.cells.index.nunique()
-        stage_columns: tuple[str, ...] = self.mapping.columns("stages")
-        names = labels_of(stage_columns)
-        if self.mapping.column("stage") is not None:
-            apps = pivot(self.cells, self.mapping, self.words, self.collector, self.notices)
-            self.cells, self.roles, self.score_stage = apps.table, apps.mapping, apps.score_stage
-            names, stage_columns, self.selected_name = apps.stages, apps.columns, apps.selected
-            if not self.mapping.columns("stages"):
-                found = Choice("stages", names, "values of the stage column, in order")
-                self.mapping = replace_choice(self.mapping, "stages", found)
-        else:
+        rows_used = self.raw.source.rows - sum(self.left.values())
+        if self.plan.row != "event":
             rows_used -= self._ids()
-            if len(stage_columns) == 1:
-                names, stage_columns = self._stages_in_one_column(stage_columns[0])
-        if names:
-            self.stages = read_stages(self.cells, stage_columns, names, self.collector)
         self._who()
         status = self._status()
         self._score_and_inspected(status)
@@ -183,23 +161,36 @@ class _Cleaning:
             groups={str(group): int(n) for group, n in table["group"].value_counts().sort_index().items()},
         )
         attributes = self.roles.columns("group")
+        names = self.stages.names if self.stages is not None else ()
         return History(
             table,
             names,
             self.score_stage,
-            self.mapping,
+            self.plan.mapping,
             self.collector.problems(),
             counts,
             self.raw.source,
             tuple(self.notices),
             attributes=attributes,
             crossings=self.crossings,
-            kinds_of_attributes={name: kind_of(name) for name in attributes},
+            kinds_of_attributes=self._kinds,
             segments=self._segments,
             units=self.roles.columns("unit"),
             steps=tuple(steps),
             tool_scores=_tool_scores(table),
+            reading=reading_of(self._with_ages(), table, tuple(steps), attributes),
         )
+
+    def _with_ages(self) -> Interpretation:
+        """The plan with what was assumed of ages, which only the cells tell."""
+        ages = [n.text for n in self.notices if n.code == "age-date" or "so all are unknown" in n.text]
+        return replace(self.plan, assumptions=(*self.plan.assumptions, *ages))
+
+    @property
+    def _kinds(self) -> dict[str, str]:
+        choice = self.roles.choice("group")
+        assert choice is not None, "a reading asks for a group"
+        return {name: choice.kinds.get(name, "other") for name in choice.columns}
 
     @property
     def _segments(self) -> tuple[str, ...]:
@@ -220,7 +211,8 @@ class _Cleaning:
         again = key.duplicated() & (key["c"] != "")
         if not again.any():
             return 0
-        telling = [name for name in self.cells.columns if plain(str(name)) not in ROW_NUMBERS]
+        numbers = spoken().words("names", "row_numbers")
+        telling = [name for name in self.cells.columns if plain(str(name)) not in numbers]
         repeated = again & self.cells.duplicated(telling)
         days, day = self._cells("date")
         if days is not None and day is not None:
@@ -235,14 +227,21 @@ class _Cleaning:
         self.collector.add("repeated-row", repeated, column, cells)
         if repeated.any():
             self.left["repeated-row"] = int(repeated.sum())
-            self.cells = self.cells[~repeated]
+            kept = ~repeated.to_numpy()
+            self.cells, self.plan = self.cells[kept], self.plan.only(kept)
+            self.stages = self.plan.stages
         return int(repeated.sum())
 
     def _unique_column(self, column: str) -> str:
         """The column that would do as the key, never a protected one."""
         for name in map(str, self.cells.columns):
             cells = self.cells[name]
-            if name == column or plain(name) in ROW_NUMBERS or is_protected(name) or not cells.is_unique:
+            if (
+                name == column
+                or plain(name) in spoken().words("names", "row_numbers")
+                or is_protected(name)
+                or not cells.is_unique
+            ):
                 continue
             profile = describe(name, cells)
             if profile.filled == profile.rows and profile.dates < 0.5 and (profile.whole or profile.numbers < 1):
@@ -261,7 +260,7 @@ class _Cleaning:
         if search is None or column is None:
             self.clean["search"] = pd.Series(ALL, index=self.cells.index, dtype="str")
         else:
-            missing = among(search, MISSING)
+            missing = is_blank(search)
             self.collector.add("missing-search", missing, column, search)
             self.clean["search"] = clean_ids(search).where(~missing, UNKNOWN)
         cells, column = self._cells("person")
@@ -270,7 +269,7 @@ class _Cleaning:
         self._groups()
         for name in self._segments:
             cells = self.cells[name]
-            self.clean[f"segment:{name}"] = cells.where(~among(cells, MISSING), UNKNOWN)
+            self.clean[f"segment:{name}"] = cells.where(~is_blank(cells), UNKNOWN)
 
     def _groups(self) -> None:
         """Each attribute, and the crossing that stages of the audit use which know only one."""
@@ -281,8 +280,13 @@ class _Cleaning:
         if cells is not None and column is not None:
             applied = read_dates(cells, column, Collector(), "date")
         names = choice.columns
-        parts = {name: read_attribute(self.cells[name], name, applied, self.collector, self.notices) for name in names}
-        usual = default_crossing(names)
+        if applied.isna().all() and "age" in self._kinds.values():
+            applied = self._some_date(applied)
+        parts = {
+            name: read_attribute(self.cells[name], name, self._kinds[name], applied, self.collector, self.notices)
+            for name in names
+        }
+        usual = None if self.raw.separate else default_crossing(self._kinds)
         self.crossings = tuple(dict.fromkeys([*([usual] if usual else ()), *choice.crossings]))
         several = choice.crossings[0] if choice.crossings else usual
         if choice.given and several is None and len(names) == 2:
@@ -295,70 +299,48 @@ class _Cleaning:
             )
         self.clean |= {f"group:{name}": part for name, part in parts.items()}
 
-    def _stages_in_one_column(self, column: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Stages from paths, or from the last stage reached; names and columns."""
-        cells = self.cells[column]
-        path = is_path(cells)
-        if not path and not is_last_stage(cells):
-            return labels_of((column,)), (column,)
-        found = from_paths(cells) if path else from_last_stage(cells)
-        self.selected_name = found.selected
-        if (found.final != "").any():
-            self.final = found.final
-        table = {
-            f"stage:{name}": pd.Series(np.where(found.reached[name], "yes", ""), dtype="str") for name in found.names
-        }
-        self.cells = self.cells.assign(**{name: flags.to_numpy() for name, flags in table.items()})
-        return found.names, tuple(table)
+    def _some_date(self, applied: pd.Series[Any]) -> pd.Series[Any]:
+        """The latest date of the file, for ages where nothing says when somebody applied; never a birthday."""
+        latest = []
+        for name in map(str, self.cells.columns):
+            profile = describe(name, self.cells[name])
+            if profile.kind == "date" and kind_of(name) != "age" and not set(plain(name).split()) & {"hire", "start"}:
+                latest.append((to_dates(self.cells[name]).values.max(), name))
+        if not latest:
+            return applied
+        day, name = max(latest)
+        self._say("age-date", f"ages are those on {day:%Y-%m-%d}, the latest date in {name!r}", "--map date=COLUMN")
+        return pd.Series(day, index=applied.index)
 
     def _steps(self, status: pd.Series[Any]) -> dict[str, pd.Series[Any]]:
         """Steps in order, the selection last, as far as the data know them."""
         found: dict[str, pd.Series[Any]] = {}
         names = self.stages.names if self.stages is not None else ()
-        for name in names:
-            found[name] = self.clean[f"stage:{name}"]
+        passed: pd.Series[Any] | None = None
+        for name, codes in zip(names, self.stages.codes if self.stages is not None else (), strict=True):
+            reached = self.clean[f"stage:{name}"]
+            if passed is None or not (reached.fillna(False) == passed.fillna(False)).all():
+                found[name] = reached
+            passed = None
+            if (codes == "failed").any():  # a result: to have passed is a step too
+                passed = self.clean[f"passed:{name}"].fillna(False).astype(bool).astype("boolean")
+                found[f"{name}{PASSED}"] = passed = passed.where(reached.notna())
         inspected = self.roles.choice("inspected")
-        if not found and inspected is not None:
-            found[label_of(inspected.columns[0])] = self.clean["inspected"]
+        if not found and inspected is not None and self.plan.inspected is not None:
+            name = label_of(inspected.columns[0])
+            found[name] = self.clean["inspected"]
+            if (self.plan.inspected == "failed").any():
+                found[f"{name}{PASSED}"] = (
+                    self.plan.inspected.isin(["yes", "passed", "declined"]) | self.clean["selected"]
+                )
         if "selected" in self.clean:
-            name = self._name_of_selection()
-            found.pop(name, None)
-            found[name] = self.clean["selected"]
+            found.pop(self.plan.selected_name, None)
+            found[self.plan.selected_name] = self.clean["selected"]
         return reached_steps(found, status.isin(["withdrawn", "pending"]))
 
-    def _name_of_selection(self) -> str:
-        choice = self.roles.choice("selected")
-        if choice is None and self.stages is not None and self.final is None:
-            return self.stages.names[-1]
-        if self.selected_name is not None:
-            return self.selected_name
-        if choice is None:
-            return "selected"
-        column = choice.columns[0]
-        if choice.test is not None:
-            return choice.test.value if choice.test.sign == "=" else f"{column} {choice.test.sign} {choice.test.value}"
-        cells = self.cells[column]
-        words = cells[self.clean["selected"]].value_counts()
-        chosen = [str(word) for word in words.index if code_of(str(word), STATUS) == "selected"]
-        return chosen[0] if chosen and len(plain(chosen[0])) > 1 else label_of(column)
-
     def _status(self) -> pd.Series[Any]:
-        choice = self.roles.choice("selected")
-        reasons = self.cells[list(self.roles.columns("reason"))]
-        if choice is not None:
-            status = to_status(
-                self.cells[choice.columns[0]], choice.columns[0], self.collector, words=self.words, test=choice.test
-            )
-            status = with_reasons(status, reasons)
-        elif self.final is not None:
-            open_end = "pending" if (self.final == "rejected").any() else "rejected"
-            status = with_reasons(self.final.where(self.final != "", open_end), reasons)
-        elif self.stages is not None:
-            status = with_reasons(self.stages.status(), reasons)
-            self._say(
-                "selected-from-stages", f"selected are those who reached the last stage, {self.stages.names[-1]!r}"
-            )
-        else:
+        status = self.plan.status
+        if status is None:
             for flag in ("declined", "withdrawn", "pending"):
                 self.clean[flag] = pd.Series(False, index=self.cells.index)
             return pd.Series("", index=self.cells.index, dtype="str")
@@ -373,14 +355,14 @@ class _Cleaning:
         cells, column = self._cells("score")
         if cells is not None and column is not None:
             score = self.numbers.read(cells, column)
-            if set(plain(column).split()) & RANK:
+            if set(plain(column).split()) & spoken().words("names", "rank"):
                 score = score.max() + 1 - score
                 self._say("rank-reversed", f"{column!r} is a rank: the best rank is the highest score")
         selected = status.isin(["selected", "declined"])
         choice = self.roles.choice("inspected")
-        if choice is not None:
+        if choice is not None and self.plan.inspected is not None:
             name = choice.columns[0]
-            inspected = took_place(to_stage(self.cells[name], name, self.collector, test=choice.test))
+            inspected = took_place(self.plan.inspected)
             self.collector.add("selected-not-inspected", selected & ~inspected, name, self.cells[name])
         elif self.stages is not None:
             inspected = self.stages.first_reached
@@ -404,7 +386,7 @@ class _Cleaning:
             self.collector.add("score-without-inspection", score.notna() & ~inspected, column, cells)
             self.clean["score"] = score.where(inspected)
             if self.stages is None:
-                self.collector.add("inspected-without-score", among(cells, MISSING) & inspected, column, cells)
+                self.collector.add("inspected-without-score", is_blank(cells) & inspected, column, cells)
 
     def _score_of_stage(self, reached: pd.DataFrame) -> None:
         """Where the score is shown: only whoever got there can lack one."""
@@ -419,7 +401,7 @@ class _Cleaning:
             )
             self.score_stage = self.stages.names[0]
         there = reached[f"stage:{self.score_stage}"].fillna(False).astype(bool)
-        self.collector.add("inspected-without-score", there & among(cells, MISSING), column, cells)
+        self.collector.add("inspected-without-score", there & is_blank(cells), column, cells)
 
     def _money(self) -> None:
         for name in self.roles.columns("prior"):
@@ -501,7 +483,7 @@ def _tool_scores(table: pd.DataFrame) -> tuple[str, ...]:
         if str(name).startswith("prior:")
         and pd.api.types.is_numeric_dtype(table[name])
         and table[name].notna().all()
-        and set(plain(str(name).removeprefix("prior:")).split()) & SCORE_WORDS
+        and set(plain(str(name).removeprefix("prior:")).split()) & spoken().words("names", "score_words")
     )
 
 

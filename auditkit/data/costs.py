@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.problems import Collector, Notice
-from auditkit.data.values import NumberReader, among
-from auditkit.data.vocabulary import MISSING
+from auditkit.data.values import NumberReader, is_blank
 from auditkit.errors import InputError, Problem, nearest
 
 
@@ -37,7 +36,7 @@ def read_costs(
         if column is not None:
             cost = numbers.read(cells[column], column)
             collector.add("negative-cost", cost < 0, column, cells[column])
-            missing = among(cells[column], MISSING)
+            missing = is_blank(cells[column])
             if default is not None:
                 cost = cost.mask(missing, float(default))
             elif missing.any() and not per_stage:

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.vocabulary import MISSING, plain
+from auditkit.data.vocabulary import spoken
 
-_MONTH = r"(?P<m>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_MONTH = r"(?P<m>[^\W\d_]{3,10})\.?"
 _YEAR = r"(?P<y>\d{4}|\d{2})"
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*[,.]?\s+)?"
 _TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?")
@@ -29,13 +29,13 @@ _STYLES: tuple[tuple[str, str, bool], ...] = (
     ("25.03.2024", rf"(?P<a>\d{{1,2}})\.(?P<b>\d{{1,2}})\.{_YEAR}", True),
     ("25/03/2024", rf"(?P<a>\d{{1,2}})/(?P<b>\d{{1,2}})/{_YEAR}", True),
     ("25-03-2024", rf"(?P<a>\d{{1,2}})-(?P<b>\d{{1,2}})-{_YEAR}", True),
-    ("25 Mar 2024", rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s.-]*{_MONTH}[\s,.-]*{_YEAR}", False),
+    ("25 Mar 2024", rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th|er)?[\s.-]*(?:de )?{_MONTH}[\s,.-]*(?:de )?{_YEAR}", False),
     ("Mar 25, 2024", rf"{_MONTH}[\s-]*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[\s,-]+{_YEAR}", False),
 )
 _PATTERNS = tuple(re.compile(_WEEKDAY + pattern) for _, pattern, _ in _STYLES)
-_ANY = re.compile("|".join(f"(?:{re.sub(r'[?]P<[a-z]+>', '?:', _WEEKDAY + pattern)})" for _, pattern, _ in _STYLES))
 _DAY_NUMBER = re.compile(r"[2-5]\d{4}(?:\.\d+)?")
-_MONTHS = {name: number for number, name in enumerate(re.findall("...", "janfebmaraprmayjunjulaugsepoctnovdec"), 1)}
+_MILLISECONDS = re.compile(r"1\d{12}")
+"""Since 1970, as some systems count."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +70,19 @@ def _split(cells: pd.Series[Any]) -> tuple[pd.Series[Any], pd.Series[Any]]:
 def looks_like_dates(cells: pd.Series[Any]) -> pd.Series[Any]:
     """Which cells are written as dates (day numbers of spreadsheets are not told from other numbers)."""
     codes, found = pd.factorize(_split(cells)[0])
-    match = np.array([bool(_ANY.fullmatch(word)) for word in found], dtype=bool)
+    match = np.array([_matched(word) is not None for word in found], dtype=bool)
     return pd.Series(match[codes], index=cells.index)
+
+
+def _matched(word: str) -> tuple[int, dict[str, str]] | None:
+    """The style in which a day is written, and its parts."""
+    for style, pattern in enumerate(_PATTERNS):
+        if (match := pattern.fullmatch(word)) is not None:
+            parts = match.groupdict()
+            month = parts.get("m") or "1"
+            if month.isdigit() or spoken().month(month) is not None:
+                return style, parts
+    return None
 
 
 def to_dates(cells: pd.Series[Any]) -> Dates:
@@ -84,15 +95,16 @@ def to_dates(cells: pd.Series[Any]) -> Dates:
     ambiguous = np.zeros(len(found), dtype=bool)
     styles: dict[str, int] = {}
     for i, word in enumerate(found):
-        for of_style, pattern in zip(parts, _PATTERNS, strict=True):
-            if (match := pattern.fullmatch(word)) is not None:
-                of_style.append((i, match.groupdict()))
-                break
-        else:
-            if _DAY_NUMBER.fullmatch(word):
-                name = "45376 (day number)"
-                styles[name] = styles.get(name, 0) + int(count[i])
-                values[i] = np.datetime64("1899-12-30", "us") + np.timedelta64(round(float(word) * 86400), "s")
+        if (match := _matched(word)) is not None:
+            parts[match[0]].append((i, match[1]))
+        elif _DAY_NUMBER.fullmatch(word):
+            name = "45376 (day number)"
+            styles[name] = styles.get(name, 0) + int(count[i])
+            values[i] = np.datetime64("1899-12-30", "us") + np.timedelta64(round(float(word) * 86400), "s")
+        elif _MILLISECONDS.fullmatch(word):
+            name = "1711324800000 (milliseconds)"
+            styles[name] = styles.get(name, 0) + int(count[i])
+            values[i] = np.datetime64(int(word), "ms")
     for (name, _, is_open), of_style in zip(_STYLES, parts, strict=True):
         if of_style:
             styles[name] = sum(int(count[i]) for i, _ in of_style)
@@ -106,7 +118,7 @@ def to_dates(cells: pd.Series[Any]) -> Dates:
     unclear = pd.Series(ambiguous[codes], index=cells.index)
     lost = (spread.isna() & ~unclear).to_numpy(copy=True)
     codes, found = pd.factorize(cells[lost])
-    lost[lost] = np.array([plain(str(word)) not in MISSING for word in found], dtype=bool)[codes]
+    lost[lost] = np.array([not spoken().is_missing(str(word)) for word in found], dtype=bool)[codes]
     return Dates(spread, pd.Series(lost, index=cells.index), unclear, styles)
 
 
@@ -118,7 +130,7 @@ def _year(text: str) -> int:
 
 
 def _direct(parts: list[tuple[int, dict[str, str]]]) -> list[_Part]:
-    return [(i, _year(p["y"]), _MONTHS.get(p["m"]) or int(p["m"]), int(p["d"])) for i, p in parts]
+    return [(i, _year(p["y"]), spoken().month(p["m"]) or int(p["m"]), int(p["d"])) for i, p in parts]
 
 
 def _settle(parts: list[tuple[int, dict[str, str]]], *, dots: bool) -> list[_Part]:

@@ -17,8 +17,8 @@ import pandas as pd
 
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, Mapping
-from auditkit.data.values import among, read_dates, read_ids
-from auditkit.data.vocabulary import MISSING, OFFER, START, STATUS, UNKNOWN_GROUP, code_of, plain
+from auditkit.data.values import read_dates, read_ids
+from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem, nearest
 
 _FINAL = "final event"
@@ -112,9 +112,13 @@ def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any]
     kinds, labels = [], []
     for word in found:
         text = plain(word)
-        code = words.get(text) or code_of(word, STATUS)
-        ends = code in _ENDS and text not in OFFER and text not in ("pass", "passed", "fail", "failed")
-        kinds.append("missing" if text in MISSING else "start" if text in START else str(code) if ends else "stage")
+        code = words.get(text) or spoken().meaning(str(word))
+        step = text in spoken().words("cells", "offer") or text in ("pass", "passed", "fail", "failed")
+        somewhere = code == "selected" and spoken().step_rank(str(word)) not in (None, HIRED)
+        ends = code in _ENDS and not step and not somewhere
+        start = text in spoken().words("cells", "start")
+        missing = spoken().is_missing(str(word))
+        kinds.append("missing" if missing else "start" if start else str(code) if ends else "stage")
         labels.append(spelling[text][1])
     spread = [pd.Series(part, dtype="str").take(index).set_axis(cells.index) for part in (kinds, labels)]
     return spread[0], spread[1]
@@ -187,7 +191,7 @@ def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector
         cells = table[column]
         first = result[column].to_numpy()[app.to_numpy()]
         same = cells.str.casefold().to_numpy() == pd.Series(first, dtype="str").str.casefold().to_numpy()
-        known = ~among(cells, UNKNOWN_GROUP).to_numpy()
+        known = ~cells.map(spoken().is_unknown).astype(bool).to_numpy()
         other = ~same & known
         collector.add_pairs(
             "conflicting-value", column, cells.index[other].tolist(), cells[other].tolist(), first[other].tolist()

@@ -23,8 +23,11 @@ LONGEST_LINE = 1_000_000
 MOST_BLANK_ROWS = 10_000
 """Blank rows one after the other."""
 
-ALWAYS_FINE = 10_000_000
-"""Bytes, or cells, that a file may unpack to whatever its own size."""
+ALWAYS_FINE = {"bytes": 10_000_000, "cells": 1_000_000}
+"""How much a file may unpack to whatever its own size; a cell takes some hundred bytes of memory."""
+
+MOST_CELLS = 50_000_000
+"""Of a sheet, or of the rows of a query."""
 
 MOST_EXPANSION = 100
 """Bytes, or cells, for each byte of the file beyond that; real workbooks unpack to five or twenty times their size."""
@@ -41,7 +44,7 @@ def check_width(place: str, columns: int) -> None:
 
 def check_expansion(place: str, size: int, unpacked: int, of_what: str = "bytes") -> None:
     """Refuse a file of `size` bytes that would unpack to far more than real files do."""
-    if unpacked > max(ALWAYS_FINE, MOST_EXPANSION * size):
+    if unpacked > max(ALWAYS_FINE[of_what], MOST_EXPANSION * size):
         what = f"would unpack from {size:,} bytes to {unpacked:,} {of_what}, which no real export does"
         raise InputError(Problem(place, what, "export the table again, as CSV"))
 

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.problems import Notice, Problems, RowCounts
-from auditkit.data.read_file import Source
+from auditkit.data.raw_table import Source
+from auditkit.data.reading import Reading
 from auditkit.data.roles import Mapping as RoleMapping
 from auditkit.display import Shown
 from auditkit.model.groups import UNKNOWN
@@ -67,6 +68,7 @@ class History(Shown):
     units: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
     tool_scores: tuple[str, ...] = ()
+    reading: Reading | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """The table, to keep: one row per application."""

@@ -44,7 +44,23 @@ def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tupl
     if row != head.index[0]:
         notices.append(Notice("title-rows", f"the header was found in row {row}; what stands above it was passed over"))
     below = cells.loc[row:].iloc[1:]
-    return named(place, [str(name) for name in cells.loc[row]], below, notices), int(row)
+    names = [str(name) for name in cells.loc[row]]
+    if row != head.index[0] and (joined := _two_rows([str(name).strip() for name in cells.loc[row - 1]], names)):
+        notices.append(Notice("two-header-rows", f"rows {row - 1} and {row} are read as one header"))
+        names = joined
+    return named(place, names, below, notices), int(row)
+
+
+def _two_rows(above: list[str], names: list[str]) -> list[str] | None:
+    """Names from two rows, where the upper one says of whom the lower, repeated ones are."""
+    filled = [name.strip() for name in names if name.strip()]
+    if len(set(filled)) == len(filled) or len({name for name in above if name}) < 2:
+        return None
+    result, current = [], ""
+    for top, name in zip(above, names, strict=True):
+        current = top or current
+        result.append(f"{current} {name.strip()}".strip())
+    return result if len(set(result)) == len(result) else None
 
 
 def _rownames_without_name(head: pd.DataFrame, count: pd.Series[Any]) -> bool:

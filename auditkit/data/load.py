@@ -10,16 +10,23 @@ import pandas as pd
 
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
+from auditkit.data.hypothesis import Unanswered, look
 from auditkit.data.problems import Problems
-from auditkit.data.read_file import Tabular, give_up, read
+from auditkit.data.raw_table import RawTable
+from auditkit.data.read_file import Files, Tabular, give_up, read
 from auditkit.data.read_query import read_query
 from auditkit.data.reader import Reader
-from auditkit.data.roles import Given, infer
+from auditkit.data.reading import AmbiguousReading, Answer, ReadingQuestion
+from auditkit.data.roles import Given
+from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
-from auditkit.data.summary_table import expand
+from auditkit.data.statuses import check_words
 from auditkit.data.unit_capacities import Limited
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
+
+MOST_ANSWERS = 3
+"""Readings that are offered where a file can be read in several ways."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +60,7 @@ class Checked(Shown):
 
 
 def load(
-    path: str | Path | Query | Tabular,
+    path: str | Path | Files | Query | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -71,13 +78,12 @@ def load(
     `limits` says how many can be selected in the units of a column: one number, or one for each unit. `readers` are
     those of plugins, for files that are not delimited text; `on_fault` hears of one that fails.
     """
-    history = _build(path, mapping, CleaningOptions(cost, capacity, words, limits or {}), sheet, readers, on_fault)
-    history.problems.raise_refused()
-    return history
+    options = CleaningOptions(cost, capacity, words, limits or {})
+    return _build(path, mapping, options, sheet, readers, on_fault, ask=True)
 
 
 def check(
-    path: str | Path | Query | Tabular,
+    path: str | Path | Files | Query | Tabular,
     mapping: Given | None = None,
     *,
     cost: float | abc.Mapping[str, float] | None = None,
@@ -90,19 +96,22 @@ def check(
 ) -> Checked:
     """Everything that `load` would complain about, without raising."""
     try:
-        history = _build(path, mapping, CleaningOptions(cost, capacity, words, limits or {}), sheet, readers, on_fault)
+        options = CleaningOptions(cost, capacity, words, limits or {})
+        history = _build(path, mapping, options, sheet, readers, on_fault, ask=False)
     except InputError as error:
         return Checked(error.problems, None, Problems())
     return Checked((), history, history.problems)
 
 
 def _build(
-    path: str | Path | Query | Tabular,
+    path: str | Path | Files | Query | Tabular,
     mapping: Given | None,
     options: CleaningOptions,
     sheet: str | None,
     readers: abc.Iterable[type[Reader]],
     on_fault: abc.Callable[[PluginError], None],
+    *,
+    ask: bool,
 ) -> History:
     if options.capacity is not None and options.capacity < 0:
         raise InputError(Problem("--capacity", f"{options.capacity} is not a number of positions", "give 0 or more"))
@@ -112,7 +121,54 @@ def _build(
         found = read_query(path)
     else:
         found = read(path, sheet=sheet, readers=readers, on_fault=on_fault)
+    given = mapping or {}
+    try:
+        history = _understood(found, given, options)
+    except Unanswered as error:
+        answers = tried(found, given, options, error.alternatives)
+        if answers:
+            question = ReadingQuestion(error.problems[0].what, answers)
+            raise AmbiguousReading(list(error.problems), question) from None
+        raise
+    reading = history.reading
+    if not ask:
+        return history
+    if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
+        history.problems.raise_refused()
+    if reading is not None and reading.question and "selected" not in given:
+        answers = tried(found, given, options, reading.alternatives)
+        if answers:
+            problem = Problem("selected", reading.question, f"say which, e.g. {answers[0].flags}")
+            raise AmbiguousReading(problem, ReadingQuestion(reading.question, answers))
+    history.problems.raise_refused()
+    return history
+
+
+def _understood(found: RawTable, given: Given, options: CleaningOptions) -> History:
+    """The history of a table under a mapping."""
     raw, collector, left = set_aside(found)
-    if not {"count", "candidate", "selected", "stage"} & (mapping or {}).keys():
-        raw = expand(raw)
-    return clean(raw, infer(raw, mapping), options, collector, left)
+    raw, assumptions = shaped(raw, given, left)
+    plan = look(raw, given, check_words(options.words or {}), collector, assumptions)
+    return clean(plan, options, collector, left)
+
+
+def tried(
+    found: RawTable, given: Given, options: CleaningOptions, alternatives: abc.Iterable[abc.Mapping[str, str]]
+) -> tuple[Answer, ...]:
+    """Each mapping that can be read and compared, with the funnel that it gives on this table."""
+    answers: list[Answer] = []
+    for alternative in alternatives:
+        mapping = {**given, **alternative}
+        try:
+            history = _understood(found, mapping, options)
+        except InputError:
+            continue
+        reading = history.reading
+        if reading is None or reading.refusal or len(history.problems.of("refuse")):
+            continue
+        answer = Answer(dict(alternative), len(history.table), reading.funnel)
+        if all(answer.funnel != other.funnel for other in answers):
+            answers.append(answer)
+        if len(answers) == MOST_ANSWERS:
+            break
+    return tuple(answers)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.vocabulary import MISSING, plain
+from auditkit.data.vocabulary import spoken
 
 _STRICT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SIMPLE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
@@ -82,7 +82,8 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     codes, found = pd.factorize(cells)
     words = [str(word) for word in found]
     mark, doubtful, bare = ".", False, words
-    missing = [_SIMPLE.fullmatch(w) is None and not _DIGIT.search(w) and plain(w) in MISSING for w in words]
+    nothing = spoken().is_missing
+    missing = [_SIMPLE.fullmatch(w) is None and not _DIGIT.search(w) and nothing(w) for w in words]
     if any(_RATING.fullmatch(word) for word in words):
         rated = [_RATING.fullmatch(word) for word in words]
         if all(m or no or _SIMPLE.fullmatch(w) for m, no, w in zip(rated, missing, words, strict=True)):

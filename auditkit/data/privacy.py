@@ -22,7 +22,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from auditkit.data.firm_history import History
+from auditkit.data.problems import OF_OUTCOMES, Problems
 from auditkit.model.groups import UNKNOWN
+from auditkit.text import to_digits
 
 Ints = NDArray[np.int64]
 
@@ -35,6 +37,8 @@ class Protected:
     crossings: dict[str, pd.Series[str]]
     left_out: int
     """People of categories that are too small, who are in no table."""
+    positions: Ints
+    """Of each row: its place in the table that was given."""
     merged: dict[str, tuple[str, ...]]
     """Crossing -> the categories that are joined in it; all of them if nothing is left to cross."""
     threshold: int
@@ -42,11 +46,12 @@ class Protected:
 
 def protect(history: History, threshold: int) -> Protected:
     """The history without those who could be recognised, in an order that does not depend on that of the file."""
-    history = replace(history, table=in_order(history))
+    positions = order_of(history)
+    history = replace(history, table=history.table.iloc[positions].reset_index(drop=True))
     keep = _large_enough(history, threshold)
     left_out = int((~keep).sum())
     if left_out:
-        history = _without(history, keep)
+        history, positions = _without(history, keep), positions[keep.to_numpy()]
     crossings, merged = {}, {}
     for names in history.crossings:
         labels, joined = _crossed(history, names, threshold)
@@ -54,11 +59,16 @@ def protect(history: History, threshold: int) -> Protected:
             crossings["+".join(names)] = labels
         if joined:
             merged["+".join(names)] = joined
-    return Protected(history, crossings, left_out, merged, threshold)
+    return Protected(history, crossings, left_out, positions, merged, threshold)
 
 
-def in_order(history: History) -> pd.DataFrame:
-    """The table sorted by search, candidate and then everything else, so that shuffled rows give the same report.
+def coarse(total: float) -> float:
+    """A sum over people to three significant digits: two exact ones of data a row apart give that person away."""
+    return to_digits(total, 3)
+
+
+def order_of(history: History) -> Ints:
+    """Rows sorted by search, candidate and then everything else, so that shuffled rows give the same report.
 
     Ties of equal candidates are broken by their order further on, and sums depend on it in the last digit.
     """
@@ -72,8 +82,7 @@ def in_order(history: History) -> pd.DataFrame:
         column = table[name]
         plain = isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufM"
         ranks.append(pd.factorize(column if plain else column.astype("str"), sort=True)[0])
-    order = np.lexsort(ranks[::-1])
-    return table.iloc[order].reset_index(drop=True)
+    return np.lexsort(ranks[::-1])
 
 
 def _large_enough(history: History, threshold: int) -> pd.Series[bool]:
@@ -102,7 +111,15 @@ def _without(history: History, keep: pd.Series[bool]) -> History:
             around.append(history.table[f"segment:{unit}"])
             column = f"unit_capacity:{unit}"
             table[column] = (table[column] - gone.groupby(around).transform("sum")[keep]).clip(lower=0)
-    return replace(history, table=table.reset_index(drop=True))
+    return replace(history, table=table.reset_index(drop=True), problems=_problems_without(history, keep))
+
+
+def _problems_without(history: History, keep: pd.Series[bool]) -> Problems:
+    """Without problems whose number depends on what became of people who are left out."""
+    table = history.table
+    gone = set(table.loc[~keep, "row"].tolist())
+    near = set(table.loc[table["search"].isin(table.loc[~keep, "search"]), "row"].tolist())
+    return history.problems.without_rows(gone, OF_OUTCOMES).without_rows(near, ("more-selected-than-capacity",))
 
 
 def _crossed(history: History, names: Sequence[str], threshold: int) -> tuple[pd.Series[str] | None, tuple[str, ...]]:

@@ -6,13 +6,15 @@ Treatments: **refuse** (no audit until it is fixed), **warn** (the audit goes on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from auditkit.data.personal import HIDDEN, is_personal
 from auditkit.errors import InputError, Problem
 
 SHOWN = 60
@@ -22,10 +24,13 @@ _FIRST = 3
 """Rows and values that one line names."""
 
 
+Treatment = Literal["refuse", "warn", "unknown"]
+
+
 class ProblemKind(NamedTuple):
     """How a kind of problem is treated, what it says and how to fix it (`{value}` and the like are filled in)."""
 
-    treatment: str
+    treatment: Treatment
     what: str
     fix: str
 
@@ -114,6 +119,15 @@ KINDS: dict[str, ProblemKind] = {
 }
 """Every code, with its one treatment."""
 
+OF_OUTCOMES = (
+    *("selected-not-inspected", "score-without-inspection", "inspected-without-score"),
+    *("missing-status", "missing-stage", "stage-skipped"),
+)
+"""Kinds of problems that depend on what became of a candidate."""
+
+OF_CANDIDATES = ("duplicate-candidate", "repeated-row")
+"""Kinds of problems whose value is the id of a candidate."""
+
 LEAVING = ("repeated-row", "repeated-header", "total-row")
 """The only ways in which a row that was read does not take part."""
 
@@ -168,17 +182,30 @@ class Finding:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def of_rows(self, keep: Sequence[bool]) -> Finding:
+        """Only some of them."""
+        rows, values, others = (tuple(itertools.compress(each, keep)) for each in (self.rows, self.values, self.others))
+        return replace(self, rows=rows, values=values, others=others)
+
+    def hides(self, value: object) -> bool:
+        """Whether messages leave a value out, because it may say who somebody is."""
+        return is_personal(self.column, value, self.code in OF_CANDIDATES)
+
+    def shown(self, value: object) -> str:
+        """A value as a message may repeat it."""
+        return HIDDEN if self.hides(value) else shown(value)
+
     def __iter__(self) -> Iterator[DataProblem]:
         kind = KINDS[self.code]
         for i, (row, value) in enumerate(zip(self.rows, self.values, strict=True)):
-            words = {"value": shown(value), "column": self.column, **self.facts}
+            words = {"value": self.shown(value), "column": self.column, **self.facts}
             if self.others:
-                words["other"] = shown(self.others[i])
+                words["other"] = self.shown(self.others[i])
             yield DataProblem(
                 self.code,
                 None if row is None else int(row),
                 self.column,
-                str(value),
+                "" if self.hides(value) else str(value),
                 kind.what.format(**words),
                 kind.fix.format(**words),
                 kind.treatment,
@@ -192,7 +219,8 @@ def _line(findings: list[Finding]) -> Problem:
         return first.as_problem()
     rows = [row for finding in findings for row in finding.rows[: _FIRST + 1] if row is not None]
     values = dict.fromkeys(value for finding in findings for value in finding.values[:1000])
-    others = [shown(value) for value in list(values)[1:_FIRST] if "{value}" in KINDS[first.code].what and value != ""]
+    seen = [value for value in list(values)[1:_FIRST] if "{value}" in KINDS[first.code].what and value != ""]
+    others = [shown(value) for value in seen if not findings[0].hides(value)]
     listed = ", ".join(str(row) for row in rows[:_FIRST]) + (", ..." if number > _FIRST else "")
     place = f"{number:,} rows ({listed})" if rows else f"{number:,} values"
     column = f", column {first.column!r}" if first.column else ""
@@ -228,6 +256,17 @@ class Problems:
         for finding in sorted(self.findings, key=lambda f: order.index(KINDS[f.code].treatment)):
             groups.setdefault((finding.code, finding.column), []).append(finding)
         return tuple(_line(findings) for findings in groups.values())
+
+    def without_rows(self, rows: Collection[int], codes: Collection[str]) -> Problems:
+        """Without the problems of these codes in these rows of the file."""
+        kept = []
+        for finding in self.findings:
+            keep = [finding.code not in codes or row not in rows for row in finding.rows]
+            if all(keep):
+                kept.append(finding)
+            elif any(keep):
+                kept.append(finding.of_rows(keep))
+        return Problems(tuple(kept))
 
     def of(self, treatment: str) -> Problems:
         """Only those with this treatment."""

@@ -8,19 +8,26 @@ records of the file from 1, so in a spreadsheet they are the numbers at the left
 from __future__ import annotations
 
 import difflib
+import gzip
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+import io
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import pandas as pd
 
 from auditkit.data.delimited import decode, delimited
-from auditkit.data.file_limits import LONGEST_CELL, check_cells, check_lines, check_width, long_cell
+from auditkit.data.file_limits import LONGEST_CELL, check_cells, check_expansion, check_lines, check_width, long_cell
 from auditkit.data.header import under_header
+from auditkit.data.joins import beside, together
 from auditkit.data.problems import Notice
+from auditkit.data.raw_table import RawTable, Source
 from auditkit.data.reader import Reader, claims
 from auditkit.errors import InputError, PluginError, Problem, blaming, origin_of, shipped
 from auditkit.files import read_regular
@@ -28,7 +35,6 @@ from auditkit.files import read_regular
 _FOREIGN = (
     (b"\xd0\xcf\x11\xe0", "an old Excel file or one with a password", "save it as .xlsx without a password, or as CSV"),
     (b"%PDF", "a PDF file", "export the table as CSV or .xlsx"),
-    (b"\x1f\x8b", "a compressed file", "unpack it first"),
     (b"SQLite format 3", "a SQLite database", "give sqlite:///FILE and --query SQL, or export the table as CSV"),
     (b"\x89PNG", "an image", "export the table as CSV or .xlsx"),
 )
@@ -47,41 +53,20 @@ Tabular = pd.DataFrame | ArrowTable
 """A table in memory."""
 
 
-@dataclass(frozen=True)
-class Source:
-    """Where the data came from; `rows` are those below the header that are not blank."""
-
-    path: str
-    rows: int
-    sha256: str
-    encoding: str | None
-    separator: str | None
-    header_row: int
-    url: str | None = None
-    """Of the database, without its password, where the rows come from one."""
-    query: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """Text cells ("" where empty); the index holds the row numbers of the file.
-
-    `count` is the column of counts of a summary table, whose rows were expanded.
-    """
-
-    table: pd.DataFrame
-    source: Source
-    notices: tuple[Notice, ...]
-    count: str | None = None
-
-
 def give_up(error: PluginError) -> None:
     """What happens to a reader that fails if nobody says otherwise."""
     raise error
 
 
+Files = Sequence[str | Path]
+"""Several files that are read as one table."""
+_CLAIMED = (".xlsx", ".xlsm", ".parquet", ".json", ".jsonl", ".ndjson")
+"""Endings of files that are never delimited text."""
+_LARGEST_UNPACKED = 2_000_000_000
+
+
 def read(
-    path: str | Path | Tabular,
+    path: str | Path | Files | Tabular,
     *,
     sheet: str | None = None,
     readers: Iterable[type[Reader]] = (),
@@ -92,29 +77,83 @@ def read(
     A reader that fails is told of to `on_fault`, and the next is tried. A table in memory is read as if it had been
     written with `to_csv(index=False)`: the same cells, and the same SHA-256.
     """
+    readers = list(readers)
+    if isinstance(path, list | tuple):
+        return together([read(each, sheet=sheet, readers=readers, on_fault=on_fault) for each in path])
     if isinstance(path, str | Path):
         place, data = str(path), _bytes(Path(path))
     else:
         place, data = IN_MEMORY, to_pandas(path).to_csv(index=False).encode()
     digest = hashlib.sha256(data).hexdigest()
+    if data.startswith(b"\x1f\x8b"):
+        data, place = _unpacked(place, data), place.removesuffix(".gz")
     encoding = separator = None
     notices: list[Notice] = []
-    table = _with_readers(place, data, sheet, readers, on_fault, notices)
-    if table is None:
-        for start, what, fix in _FOREIGN:
-            if data.startswith(start):
-                raise _error(place, f"is {what}", fix)
+    tables = _with_readers(place, data, sheet, readers, on_fault, notices)
+    if tables is None:
+        _refuse_foreign(place, data)
         check_lines(place, data)
         text, encoding = decode(place, data)
         if encoding == "cp1252":
             notices.append(Notice("encoding", "the file is not UTF-8; it was read as Windows-1252 (cp1252)"))
         table, separator = delimited(place, text)
+        tables = [("", table)]
+    (_, table), *others = tables
+    raw = _under_names(place, table, digest, encoding, separator, notices)
+    return _with_sheets(raw, others)
+
+
+def _under_names(
+    place: str, table: pd.DataFrame, digest: str, encoding: str | None, separator: str | None, notices: list[Notice]
+) -> RawTable:
+    """A table of cells under its header, without blank rows."""
     check_cells(place, table)
     header_row = 0
     if pd.api.types.is_integer_dtype(table.columns.dtype):
         table, header_row = under_header(place, table, notices)
     table = without_blank_rows(place, table, notices)
     return RawTable(table, Source(place, len(table), digest, encoding, separator, header_row), tuple(notices))
+
+
+def _with_sheets(raw: RawTable, others: list[tuple[str, pd.DataFrame]]) -> RawTable:
+    """The table with the columns of other sheets that share an id with it; the others only as a notice."""
+    for name, table in others:
+        try:
+            sheet = _under_names(f"sheet {name!r}", table, raw.source.sha256, None, None, [])
+        except InputError:  # a cover, or a legend
+            continue
+        joined = beside(raw, sheet)
+        if joined is not None:
+            source = replace(raw.source, rows=len(joined.table))
+            raw = replace(joined, source=source, notices=(*raw.notices, *joined.notices[-1:]))
+    return raw
+
+
+def _refuse_foreign(place: str, data: bytes) -> None:
+    """What is not a table of text is never read as one, whatever a reader made of it."""
+    for start, what, fix in _FOREIGN:
+        if data.startswith(start):
+            raise _error(place, f"is {what}", fix)
+    ending = next((ending for ending in _CLAIMED if place.lower().endswith(ending)), None)
+    if ending is not None:
+        raise _error(place, f"no reader could read this {ending} file", "export it again, or save it as CSV")
+    head = data[:100_000].lstrip(b"\xef\xbb\xbf \t\r\n").splitlines()[:1]
+    if head and head[0][:1] in (b"{", b"["):
+        with suppress(ValueError):
+            if isinstance(json.loads(head[0]), dict | list):
+                raise _error(place, "is JSON, whatever its name says", "let its name end with .json or .jsonl")
+
+
+def _unpacked(place: str, data: bytes) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            plain = file.read(_LARGEST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _error(place, f"is a compressed file that cannot be unpacked: {error}", "compress it again") from None
+    check_expansion(place, len(data), len(plain))
+    if not plain.strip():
+        raise _error(place, "the file is empty", "export it again")
+    return plain
 
 
 def without_blank_rows(place: str, table: pd.DataFrame, notices: list[Notice]) -> pd.DataFrame:
@@ -138,7 +177,7 @@ def to_pandas(table: object) -> pd.DataFrame:
     if isinstance(table, pd.DataFrame):
         return table
     if not isinstance(table, ArrowTable):
-        what = f"a {type(table).__name__} is neither a path nor a table"
+        what = f"an object of type {type(table).__name__} is neither a path nor a table"
         raise _error("data", what, "give a path, a DataFrame of pandas or polars, or an Arrow table")
     names, columns = _arrow_columns(table)
     frame = pd.DataFrame({i: pd.Series(column, dtype=object) for i, column in enumerate(columns)})
@@ -167,8 +206,8 @@ def _with_readers(
     readers: Iterable[type[Reader]],
     on_fault: Callable[[PluginError], None],
     notices: list[Notice],
-) -> pd.DataFrame | None:
-    """The text cells that a reader finds, None if no reader knows the file."""
+) -> list[tuple[str, pd.DataFrame]] | None:
+    """The text cells that a reader finds, the table to read first; None if no reader knows the file."""
     asked: list[tuple[int, type[Reader]]] = []
     for kind in readers:
         try:
@@ -184,20 +223,23 @@ def _with_readers(
                 tables = {str(name): table for name, table in kind().read(data, place).items()}
                 if not all(isinstance(table, pd.DataFrame) for table in tables.values()):
                     raise TypeError("it returned something else than tables of pandas")
-                found = _chosen(place, tables, sheet, notices)
-                check_width(place, found.shape[1])
-                table = _kept_as_text(place, found)
+                texts = []
+                for name in _chosen(place, tables, sheet, notices):
+                    check_width(place, tables[name].shape[1])
+                    texts.append((name, _kept_as_text(place, tables[name])))
         except PluginError as error:
             on_fault(error)
             continue
         if not shipped(kind):
             notices.append(Notice("reader", f"the file was read by the {origin_of(kind)}"))
-        return table
+        return texts
     return None
 
 
-def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, notices: list[Notice]) -> pd.DataFrame:
-    """The table that the user names, or the first that is not empty; not a title sheet before a far larger one.
+def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, notices: list[Notice]) -> list[str]:
+    """The table that the user names, or the first that is not empty and then the others that are seen.
+
+    A title sheet does not go before a far larger one.
 
     Hidden sheets (`DataFrame.attrs["hidden"]`) are read only by name: what nobody sees must not be audited by accident.
     """
@@ -221,7 +263,7 @@ def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, n
         notices.append(Notice("hidden-sheets", f"hidden sheets were not read: {', '.join(map(repr, unread))}"))
     elif chosen in hidden:
         notices.append(Notice("hidden-sheets", f"the sheet {chosen!r} is hidden and was read because it was named"))
-    return tables[chosen]
+    return [chosen, *(name for name in seen if name != chosen and sheet is None)]
 
 
 def _error(place: str, what: str, fix: str = "") -> InputError:
@@ -230,7 +272,7 @@ def _error(place: str, what: str, fix: str = "") -> InputError:
 
 def _bytes(path: Path) -> bytes:
     try:
-        data = read_regular(path)
+        data = sys.stdin.buffer.read() if str(path) == "-" else read_regular(path)
     except FileNotFoundError:
         beside = [p.name for p in path.parent.iterdir() if p.is_file()] if path.parent.is_dir() else []
         close = difflib.get_close_matches(path.name, beside, n=1)

@@ -19,7 +19,8 @@ import pandas as pd
 from auditkit.data.file_limits import check_cells
 from auditkit.data.header import named
 from auditkit.data.problems import Notice
-from auditkit.data.read_file import RawTable, Source, cell_text, without_blank_rows
+from auditkit.data.raw_table import RawTable, Source
+from auditkit.data.read_file import cell_text, without_blank_rows
 from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 

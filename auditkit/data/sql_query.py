@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
+from auditkit.data.file_limits import MOST_CELLS
 from auditkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 PATIENCE = 5
 """Seconds to wait for a server to answer."""
+MINUTES = 10
+"""Time that a query has, from its start to its last row."""
 CHUNK = 10_000
 """Rows that are fetched at once."""
 HARMLESS = frozenset(
@@ -80,7 +84,7 @@ class Query:
         """The names of the columns, and the rows in chunks, while the connection is open."""
         import sqlalchemy as sa
 
-        engine = self._engine()
+        engine, end = self._engine(), time.monotonic() + 60 * MINUTES
         with self._explained("cannot be opened", "check the URL, and that the server is running"):
             connection = engine.connect()
         try:
@@ -89,22 +93,30 @@ class Query:
                 options["postgresql_readonly"] = True
             elif (driver := connection.connection.driver_connection) is not None:
                 driver.set_authorizer(_only_reading)
+                driver.set_progress_handler(lambda: time.monotonic() > end, 10_000)
             with self._explained("the query failed", _ONE_SELECT):
                 result = connection.execution_options(**options).exec_driver_sql(self.sql)
                 if not result.returns_rows:
                     raise sa.exc.InvalidRequestError("it returns no rows")
                 names = [*map(str, result.keys())]
-            yield names, self._chunks(result, chunk)
+            yield names, self._chunks(result, chunk, end)
         finally:
             connection.close()
             engine.dispose()
 
-    def _chunks(self, result: sa.CursorResult[Any], chunk: int) -> Iterator[Sequence[Sequence[Any]]]:
+    def _chunks(self, result: sa.CursorResult[Any], chunk: int, end: float) -> Iterator[Sequence[Sequence[Any]]]:
+        cells = 0
         while True:
             with self._explained("the query failed", _ONE_SELECT):
                 rows = result.fetchmany(chunk)
             if not rows:
                 return
+            cells += len(rows) * len(rows[0])
+            if cells > MOST_CELLS:
+                what = f"the query returns more than {MOST_CELLS:,} cells"
+                raise InputError(Problem(self.shown, what, "select the columns and the period that the audit needs"))
+            if time.monotonic() > end:
+                raise self._too_slow()
             yield rows
 
     def _engine(self) -> sa.Engine:
@@ -113,7 +125,9 @@ class Query:
         if self.url.get_backend_name() == "sqlite":
             return sa.create_engine("sqlite://", creator=self._sqlite, poolclass=sa.NullPool)
         url = self.url.set(drivername="postgresql+psycopg")
-        patience = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
+        patience: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
+        if "options" not in url.query:
+            patience["options"] = f"-c statement_timeout={60_000 * MINUTES}"
         try:
             return sa.create_engine(url, poolclass=sa.NullPool, connect_args=patience)
         except ImportError:
@@ -126,6 +140,10 @@ class Query:
         connection.execute("PRAGMA query_only = ON")
         return connection
 
+    def _too_slow(self) -> InputError:
+        what = f"the query took longer than {MINUTES:g} minutes"
+        return InputError(Problem(self.shown, what, "select fewer rows, or export them once and audit the file"))
+
     @contextmanager
     def _explained(self, what: str, fix: str) -> Iterator[None]:
         """Whatever the database or its driver says becomes one line without a secret."""
@@ -133,6 +151,8 @@ class Query:
             yield
         except Exception as error:
             reason = str(getattr(error, "orig", None) or error).strip()
+            if reason == "interrupted" or "statement timeout" in reason:
+                raise self._too_slow() from None
             # the first line is the reason; PostgreSQL quotes the query, with a caret, below it
             reason = " ".join(next(iter(reason.splitlines()), type(error).__name__).split())
             raise InputError(Problem(self.shown, f"{what}: {scrubbed(reason, self.url)}", fix)) from None

@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.problems import Collector
-from auditkit.data.statuses import to_stage, took_place
+from auditkit.data.statuses import took_place
+
+PASSED = " (passed)"
+"""What the step of having passed a test is called, after the test."""
 
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """The stage columns of a table as codes of `marks.to_stage`, in order."""
+    """The stages of a table as codes of `step_codes`, in order."""
 
     names: tuple[str, ...]
     codes: tuple[pd.Series[Any], ...]
@@ -29,20 +32,13 @@ class Stages:
         return took_place(self.codes[0])
 
     def status(self) -> pd.Series[Any]:
-        """The final status when no column says it: selected is who reached the last stage and did not fail it."""
+        """The final status when no column says it: selected is who reached the last stage."""
         last = self.codes[-1]
         status = pd.Series("rejected", index=last.index, dtype="str")
-        anywhere = pd.concat(self.codes, axis=1)
-        status = status.mask((anywhere == "pending").any(axis=1), "pending").mask(
-            (anywhere == "withdrawn").any(axis=1), "withdrawn"
-        )
+        for codes in self.codes:
+            status = status.mask(codes.isin(["pending", "withdrawn"]), codes)
+            status = status.mask(codes.isin(["no", "failed"]), "rejected")
         return status.mask(last.isin(["yes", "passed"]), "selected").mask(last == "declined", "declined")
-
-
-def read_stages(table: pd.DataFrame, columns: tuple[str, ...], names: tuple[str, ...], collector: Collector) -> Stages:
-    """The stage columns of a table."""
-    codes = tuple(to_stage(table[column], column, collector, role="stages") for column in columns)
-    return Stages(names, codes)
 
 
 def reach_and_pass(stages: Stages, status: pd.Series[Any], collector: Collector) -> pd.DataFrame:
@@ -76,3 +72,28 @@ def stage_of_scores(reached: pd.DataFrame, names: tuple[str, ...], scored: pd.Se
     ]
     fit = [name for name, share in zip(names, shares, strict=True) if share >= 0.99]
     return fit[-1] if fit else None
+
+
+def reached_steps(found: dict[str, pd.Series[Any]], unfinished: pd.Series[Any]) -> dict[str, pd.Series[Any]]:
+    """Steps in order with who reached them; NA for those who withdrew, or are still in process, before a step.
+
+    Steps that tell nothing are left out: those that everybody reached, and those equal to a later one.
+    """
+    steps: dict[str, pd.Series[Any]] = {}
+    later: list[pd.Series[Any]] = []
+    for place, (name, reached) in enumerate(reversed(found.items())):
+        flags = reached.astype("boolean")
+        flags = flags.where(flags.fillna(False).astype(bool) | ~unfinished)
+        known = flags.dropna()
+        passed = name.endswith(PASSED)
+        same = any(flags.equals(other) or (not passed and _agree(flags, other)) for other in later)
+        if place and (known.all() or same):
+            continue
+        later.append(flags)
+        steps[name] = flags
+    return dict(reversed(steps.items()))
+
+
+def _agree(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    both = one.notna() & other.notna()
+    return bool(both.any() and (one[both] == other[both]).all())

@@ -1,8 +1,9 @@
-"""Cells that say what happened to a candidate: yes and no, dates, and the words of statuses and stages."""
+"""Cells that say what happened to a candidate: yes and no, dates, and the words of statuses and steps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -10,127 +11,171 @@ import pandas as pd
 from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Collector
-from auditkit.data.profile import is_mark
-from auditkit.data.values import among
-from auditkit.data.vocabulary import INSPECTED, MISSING, STATUS, code_of, ended_by_candidate, plain, stage_rank
+from auditkit.data.values import among, is_blank
+from auditkit.data.vocabulary import HIRED, STATUSES, plain, spoken
 from auditkit.errors import InputError, Problem, nearest
 
 Words = Mapping[str, str]
-"""What a user's own words mean: word -> `selected`, `declined`, `rejected`, `withdrawn` or `pending`."""
+"""What a user's own words mean: word -> one of `STATUSES`."""
 
 
-_OPEN = frozenset(
-    {
-        *(
-            "active",
-            "in process",
-            "in progress",
-            "open",
-            "pending",
-            "under review",
-            "on hold",
-            "undecided",
-            "in review",
-        ),
-        *("offen", "laufend", "in bearbeitung", "en cours", "en attente", "en proceso", "pendiente", "abierto"),
-        *("under consideration", "in consideration"),
-    }
-)
-"""Words beside a decision that say that there is none yet."""
+_LONGEST_STEP = 3
+"""Words in the name of a step; a longer text that holds one may say anything about it."""
 
 
 class Test(NamedTuple):
-    """`--map "selected=Score>=70"`: the column says yes where the comparison holds."""
+    """`--map "selected=Score>=70"`: the column says yes where the comparison holds; `=A|B` for either of two values."""
 
     sign: str
     value: str
+
+    @property
+    def values(self) -> frozenset[str]:
+        return frozenset(plain(part) for part in self.value.split("|")) | {plain(self.value)}
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What a column says of a decision. `codes` are statuses, "" where a cell is blank, "?" where its word is unknown.
+
+    `bad`: the column is about an outcome that nobody wants, so that its yes is a rejection. `staying`: it is about who
+    kept a job.
+    """
+
+    codes: pd.Series[Any]
+    meanings: Mapping[str, str]
+    bad: bool = False
+    staying: bool = False
+
+    @property
+    def selected(self) -> pd.Series[Any]:
+        return self.codes.isin(["selected", "declined"])
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Words whose meaning is not known."""
+        return tuple(word for word, code in self.meanings.items() if code == "?")
 
 
 def check_words(words: Words) -> dict[str, str]:
     """The user's words, made plain; an InputError if one is given no known meaning."""
     problems = [
-        Problem(f"words.{word}", f"{meaning!r} is no status", nearest(meaning, STATUS))
+        Problem(f"words.{word}", f"{meaning!r} is not a status", nearest(meaning, STATUSES))
         for word, meaning in words.items()
-        if meaning not in STATUS
+        if meaning not in STATUSES
     ]
     if problems:
         raise InputError(problems)
     return {plain(word): meaning for word, meaning in words.items()}
 
 
-def _codes(cells: pd.Series[Any], code: Callable[[str], str | None], dated: str) -> pd.Series[Any]:
-    """A code for each cell: "" if it is empty, `dated` if it is a date, "?" if its word is not known."""
+def _codes(
+    cells: pd.Series[Any], code: Callable[[str], str | None], dated: str
+) -> tuple[pd.Series[Any], dict[str, str]]:
+    """A code for each cell ("" if it is empty, `dated` if a date, "?" if its word is not known), and for each word."""
     index, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
     dates = looks_like_dates(words)
     codes = [
-        dated if date else "" if _empty(word) else code(word) or "?" for word, date in zip(words, dates, strict=True)
+        dated if date else "" if is_empty(word) else code(word) or "?" for word, date in zip(words, dates, strict=True)
     ]
-    return pd.Series(codes, dtype="str").take(index).set_axis(cells.index)
+    meanings = {word: code for word, code, date in zip(words, codes, dates, strict=True) if code and not date}
+    return pd.Series(codes, dtype="str").take(index).set_axis(cells.index), meanings
 
 
-def _empty(word: str) -> bool:
-    return plain(word) in MISSING and is_mark(word) is None
+def is_empty(word: str) -> bool:
+    """No value, and neither yes nor no."""
+    return spoken().is_missing(word) and spoken().mark(word) is None
 
 
-def to_status(
-    cells: pd.Series[Any], column: str, collector: Collector, *, words: dict[str, str], test: Test | None = None
-) -> pd.Series[Any]:
-    """`selected`, `declined`, `rejected`, `withdrawn` or `pending` for each cell.
+def is_bad(name: str) -> bool:
+    """Whether a column's name is about an outcome that nobody wants: `Rejected`, `Selected for RIF`."""
+    vocabulary = spoken()
+    text = plain(name)
+    return vocabulary.has("favourable", "bad", text) and not vocabulary.pattern("within", "negation").match(text)
 
-    An empty cell is undecided, unless the column only ever says yes (a tick, a hiring date): then it is a no.
-    """
+
+def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test: Test | None = None) -> Decided:
+    """What the cells of a column say of a decision, before blanks and unknown words are settled."""
+    vocabulary, given = spoken(), words or {}
+    bad = test is None and is_bad(column)
+    found = [str(word) for word in pd.unique(cells)[:1000] if not is_empty(str(word))]
+    staying = _is_about_staying(column, found)
+    hired = any(is_hired(word) and vocabulary.meaning(word) == "selected" for word in found)
 
     def code(word: str) -> str | None:
-        if plain(word) in words:
-            return words[plain(word)]
-        mark = is_mark(word)
+        if plain(word) in given:
+            return given[plain(word)]
+        mark = vocabulary.mark(word)
         if mark is not None:
-            return "selected" if mark else "rejected"
-        # whoever is at some stage of the process is not decided on
-        return code_of(word, STATUS) or ended_by_candidate(word) or (None if stage_rank(word) is None else "pending")
+            return "selected" if mark != bad else "rejected"
+        if staying and (stays := vocabulary.employment(word)):
+            return stays
+        known = vocabulary.meaning(word)
+        if hired and known == "selected" and plain(word) in vocabulary.words("cells", "offer"):
+            return "pending"  # beside those hired, an offer is not yet the end
+        if known is None and len(plain(word).split()) <= _LONGEST_STEP and vocabulary.step_rank(word) is not None:
+            return "pending"  # at some step of the process, so not decided on
+        return known
 
-    codes = _codes(cells, code, "selected")
+    codes, meanings = _codes(cells, code, "rejected" if bad else "selected")
     if test is not None:
-        codes = _tested(cells, codes, column, collector, test)
-    only_yes = set(codes.unique()) <= {"selected", ""}
+        codes = _tested(cells, codes, column, test)
+        meanings = {word: str(codes[cells == word].iloc[0]) for word in meanings}
+    return Decided(codes, meanings, bad, staying)
+
+
+def _is_about_staying(column: str, found: list[str]) -> bool:
+    """Whether words are about who keeps a job: some lost it, some stayed, and nobody was hired."""
+    vocabulary = spoken()
+    kinds = {word: vocabulary.employment(word) for word in found}
+    lost = any(kind == "rejected" for kind in kinds.values())
+    kept = any(kind == "selected" for kind in kinds.values())
+    hired = any(vocabulary.meaning(word) == "selected" and kinds[word] is None for word in found)
+    return lost and kept and not hired
+
+
+def settled(decided: Decided, cells: pd.Series[Any], column: str, collector: Collector) -> pd.Series[Any]:
+    """A status for each cell: blanks and unknown words get one, and problems are noted.
+
+    An empty cell is undecided, unless the column only ever says yes (a tick, a hiring date): then it is a no; where it
+    only ever says that something bad happened, an empty cell is good.
+    """
+    codes = decided.codes
     blank = codes == ""
-    if only_yes:
+    said = set(codes.unique()) - {""}
+    if said <= {"selected"}:
         return codes.where(~blank, "rejected")
+    if decided.bad and said <= {"rejected"}:
+        return codes.where(~blank, "selected")
     collector.add("missing-status", blank, column, cells)
-    collector.add(
-        "unknown-word",
-        codes == "?",
-        column,
-        cells,
-        role="selected",
-        meaning="selected, rejected, withdrawn or pending",
-        more=', or what the words mean, under [words] of audit.toml: WORD = "pending"',
-    )
     return codes.where(~blank & (codes != "?"), "pending")
 
 
-def _tested(
-    cells: pd.Series[Any], codes: pd.Series[Any], column: str, collector: Collector, test: Test
-) -> pd.Series[Any]:
+def _tested(cells: pd.Series[Any], codes: pd.Series[Any], column: str, test: Test) -> pd.Series[Any]:
     """Statuses of a column that is compared with a value; words for withdrawn and the like keep their meaning."""
-    holds, known = _compare(cells, column, collector, test)
+    holds, known = compare(cells, column, test)
     keep = codes.isin(["withdrawn", "pending", "declined"]) & (test.sign == "=")
     decided = pd.Series("rejected", index=cells.index, dtype="str").where(~holds, "selected")
     return decided.where(~keep | holds, codes).where(known, "")
 
 
-def _compare(
-    cells: pd.Series[Any], column: str, collector: Collector, test: Test
-) -> tuple[pd.Series[Any], pd.Series[Any]]:
+def compare(cells: pd.Series[Any], column: str, test: Test) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """Where the comparison holds, and where it can be made."""
-    mark = to_numbers(pd.Series([test.value], dtype="str"))
+    if test.sign == "=" and spoken().is_missing(test.value):
+        return is_blank(cells), pd.Series(True, index=cells.index)
     if test.sign == "=":
-        return among(cells, {plain(test.value)}), ~among(cells, MISSING)
+        return among(cells, test.values), ~is_blank(cells)
+    if test.sign == "!=":  # a blank is not the value either
+        return ~among(cells, test.values), pd.Series(True, index=cells.index)
+    mark = to_numbers(pd.Series([test.value], dtype="str"))
     if mark.bad.iloc[0] or mark.values.isna().iloc[0]:
         raise InputError(Problem(f"--map {column}{test.sign}{test.value}", f"{test.value!r} is not a number"))
     numbers = to_numbers(cells)
-    collector.add("not-a-number", numbers.bad, column, cells)
+    if numbers.bad.any():
+        row = cells.index[numbers.bad.to_numpy()][0]
+        word = str(cells[numbers.bad.to_numpy()].iloc[0])
+        raise InputError(Problem(f"row {row}, column {column!r}", f"{word!r} is not a number", "write a number"))
     bound = float(mark.values.iloc[0])
     order = {
         ">=": numbers.values >= bound,
@@ -141,48 +186,31 @@ def _compare(
     return order[test.sign], numbers.values.notna()
 
 
-def to_stage(
-    cells: pd.Series[Any], column: str, collector: Collector, *, role: str = "inspected", test: Test | None = None
-) -> pd.Series[Any]:
-    """`yes`, `passed`, `failed`, `declined`, `no`, `withdrawn` or `pending` for each cell; an empty one is a no."""
+def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> pd.Series[Any]:
+    """`yes`, `passed`, `failed`, `declined`, `no`, `withdrawn`, `pending` or "?" for each cell; an empty one is ""."""
     if test is not None:
-        holds, _ = _compare(cells, column, collector, test)
-        return pd.Series("no", index=cells.index, dtype="str").where(~holds, "yes")
+        holds, known = compare(cells, column, test)
+        return pd.Series("no", index=cells.index, dtype="str").where(~holds, "yes").where(known, "")
+    vocabulary, bad = spoken(), is_bad(column)
+    meant = {"selected": "passed", "rejected": "failed"}
+    letters = {plain(str(word)) for word in pd.unique(cells)[:1000]}
+    graded = bool(letters & {"p", "pass", "passed"})  # beside these, `F` is a fail and not `false`
 
     def code(word: str) -> str | None:
-        mark = is_mark(word)
-        if mark is not None:
-            return "yes" if mark else "no"
-        # a score or a count of interviews in the cell: it took place
+        mark = vocabulary.mark(word)
+        if mark is not None and not (graded and plain(word) == "f"):
+            return "yes" if mark != bad else "no"
+        for known in ("yes", "no"):
+            if plain(word) in vocabulary.words("cells", known):
+                return known
+        # a score or a number of days in the cell: it took place
         number = to_numbers(pd.Series([word], dtype="str")) if any(c.isdigit() for c in word) else None
-        return "yes" if number is not None and not number.bad.iloc[0] else code_of(word, INSPECTED)
+        if number is not None and not number.bad.iloc[0]:
+            return "yes"
+        meaning = vocabulary.meaning(word)
+        return "declined" if plain(word) == "declined" else meant.get(meaning or "", meaning)
 
-    codes = _codes(cells, code, "yes")
-    collector.add("unknown-word", codes == "?", column, cells, role=role, meaning="that it took place or not", more="")
-    return codes.where(~codes.isin(["", "?"]), "no")
-
-
-def selected_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[bool]:
-    """Which cells say that somebody was selected, as `to_status` reads them."""
-    return status_cells(cells, test).isin(["selected", "declined"])
-
-
-def status_cells(cells: pd.Series[Any], test: Test | None = None) -> pd.Series[Any]:
-    """What cells say of a decision, without a word about problems."""
-    return to_status(cells, "", Collector(), words={}, test=test)
-
-
-def ends_by_candidate(cells: pd.Series[Any]) -> pd.Series[bool]:
-    """Which cells say that the candidate ended the application."""
-    ended = {word: ended_by_candidate(str(word)) is not None for word in pd.unique(cells)}
-    return cells.map(ended).astype(bool)
-
-
-def says_who_left(cells: pd.Series[Any]) -> bool:
-    """Whether some cells, but not all, say that the candidate ended the application, or that it is still open."""
-    found = [str(word) for word in pd.unique(cells) if not _empty(word)]
-    left = [ended_by_candidate(word) is not None or plain(word) in _OPEN for word in found]
-    return any(left) and len(found) <= 200
+    return _codes(cells, code, "no" if bad else "yes")[0]
 
 
 def with_reasons(status: pd.Series[Any], reasons: pd.DataFrame) -> pd.Series[Any]:
@@ -190,12 +218,13 @@ def with_reasons(status: pd.Series[Any], reasons: pd.DataFrame) -> pd.Series[Any
 
     Who withdrew was not rejected; an application that has a reason has ended; one that is open was not rejected.
     """
+    vocabulary = spoken()
     for name in reasons:
         index, found = pd.factorize(reasons[name])
         codes = []
         for word in map(str, found):
-            ended = None if _empty(word) else ended_by_candidate(word) or code_of(word, STATUS)
-            codes.append("" if _empty(word) else "open" if plain(word) in _OPEN else ended or "ended")
+            known = None if is_empty(word) else vocabulary.meaning(word)
+            codes.append("" if is_empty(word) else "open" if known == "pending" else known or "ended")
         code = pd.Series(codes, dtype="str").take(index).set_axis(reasons.index)
         closed = status.isin(["rejected", "pending"])
         status = status.mask(closed & code.isin(["withdrawn", "declined"]), code)
@@ -205,5 +234,15 @@ def with_reasons(status: pd.Series[Any], reasons: pd.DataFrame) -> pd.Series[Any
 
 
 def took_place(codes: pd.Series[Any]) -> pd.Series[Any]:
-    """Which codes of `to_stage` say that the candidate was there."""
+    """Which codes of `step_codes` say that the candidate was there."""
     return codes.isin(["yes", "passed", "failed", "declined"])
+
+
+def achieved(codes: pd.Series[Any]) -> pd.Series[Any]:
+    """Which codes of `step_codes` say that the candidate got over the step: was there, and did not fail it."""
+    return codes.isin(["yes", "passed", "declined"])
+
+
+def is_hired(word: str) -> bool:
+    """Whether a word is the last step of a process: hired, admitted."""
+    return spoken().step_rank(word) == HIRED

@@ -1,131 +1,116 @@
-"""Steps of the process, as the data call them: which columns hold them, and who reached each.
+"""Steps in one column: the path of an application, the last stage it reached, or a disposition that names a step.
 
-Stages come from columns (dates, statuses, yes and no), from a path in one cell ("Review > Phone Screen > Onsite"),
-from the last stage that each application reached, or from an event log. The last step is the selection. A step that
-everybody reached, or that the very same people reached as a later one, tells nothing and is none.
+"Review > Phone screen > Onsite" is a path; "Onsite" beside a status is the last stage; "Rejected - not selected for
+interview" says that the interview was not reached, "Interviewed, not selected" that it was.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from auditkit.data.dates import to_dates
-from auditkit.data.problems import Collector
-from auditkit.data.profile import ColumnProfile
-from auditkit.data.statuses import to_stage, took_place
-from auditkit.data.vocabulary import FOREIGN, MISSING, START, STATUS, code_of, plain, stage_rank
+from auditkit.data.vocabulary import HIRED, plain, spoken
 
 _PATH = re.compile(r"\s*(?:>|→|->|»|⇒|=>|\|)\s*|\s+/\s+")
 _DATE_WORDS = re.compile(
-    r"^(?:date of|date|datum|fecha(?: de)?|date d['e]?)\s+|[\s_-]*\b(?:date|datum|on|at|timestamp|fecha|completed|am)$",
+    r"^(?:date of|date|datum|fecha(?: de)?|date d['e]?|data(?: d[aeio]\w*)?)\s+"
+    r"|[\s_-]*\b(?:date|datum|on|at|timestamp|fecha|completed|am)$",
     re.IGNORECASE,
 )
+_TIME_IN = re.compile(r"^(?:time|days|hours|tage|jours|dias|dagen|giorni|tempo|tiempo) (?:in|en|em)\b.*?:?\s+", re.I)
+_ANSWERS = re.compile(r"\s*\((?:y/n|yes/no|p/f|pass/fail|j/n|s/n|o/n|0/1)\)", re.IGNORECASE)
 _ENDS = ("selected", "declined", "rejected", "withdrawn")
-_HIRED = 9.0
+_LEADING = re.compile(r"^\s*(\d{1,2})\s*[-.):_ ]\s*\D")
 _MOST_STAGES = 30
+_UNPLACED = 2.5
+"""The rank of a stage whose words are not known: between a screen and an interview."""
+_AFTER_START = 0.5
+"""The rank of a first look at applications, where others are only new."""
 
 
 def label_of(column: str) -> str:
     """The step that a column is about: `Phone Screen Date` is `Phone Screen`."""
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).replace("_", " ") if " " not in column else column
-    short = _DATE_WORDS.sub("", spaced).strip(" -_:")
+    head, colon, tail = spaced.rpartition(": ")
+    if colon and _TIME_IN.match(head + " "):
+        return tail
+    short = _DATE_WORDS.sub("", _TIME_IN.sub("", _ANSWERS.sub("", spaced))).strip(" -_:")
     return short if short and short != spaced else column
 
 
-def labels_of(columns: tuple[str, ...]) -> tuple[str, ...]:
+def labels_of(columns: Sequence[str]) -> tuple[str, ...]:
     """Names of the steps of several columns; the columns themselves where two would be called the same."""
     names = tuple(label_of(column) for column in columns)
-    return names if len(set(names)) == len(names) else columns
-
-
-def stage_columns(table: pd.DataFrame, columns: list[ColumnProfile]) -> tuple[str, ...]:
-    """Which of these columns are stages between application and selection, in order."""
-    found: dict[str, tuple[float, pd.Series[Any]]] = {}
-    for column in columns:
-        rank = stage_rank(label_of(column.name))
-        if rank is None or not 0 < rank < _HIRED or not _like_a_stage(column):
-            continue
-        reached = took_place(to_stage(table[column.name], column.name, Collector()))
-        if 0 < reached.sum() < len(reached) and not any(reached.equals(other) for _, other in found.values()):
-            found[column.name] = rank, reached
-    names = list(found)
-    dates = {name: to_dates(table[name]).values for name in names}
-    if all(dates[name].notna().any() for name in names):
-        names.sort(key=lambda name: sum(_before(dates[other], dates[name]) for other in names))
-    elif any(found[b][1].sum() > 1.1 * found[a][1].sum() for a, b in pairwise(names)):
-        names.sort(key=lambda name: (-int(found[name][1].sum()), found[name][0]))
-    return tuple(names)
-
-
-def _before(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
-    return bool((one < other).sum() > (one > other).sum())
-
-
-def _like_a_stage(column: ColumnProfile) -> bool:
-    if set(plain(column.name).split()) & FOREIGN["inspected"]:
-        return False
-    return column.kind == "yes/no" or column.dates >= 0.9 or column.inspections >= 0.6
+    return names if len(set(names)) == len(names) else tuple(columns)
 
 
 @dataclass(frozen=True, eq=False)
-class StagesInOneColumn:
-    """Stages in order, who reached each, and the final statuses that stand in the same cells ("" where none)."""
+class StepsInOneColumn:
+    """Steps in order, who reached each, and the final statuses in the same cells ("" where none).
+
+    `unplaced` are stages whose place in the order is not known. `silent` are cells that end an application without
+    naming a step.
+    """
 
     names: tuple[str, ...]
     reached: pd.DataFrame
     final: pd.Series[Any]
     selected: str | None
+    unplaced: tuple[str, ...] = ()
+    silent: tuple[str, ...] = ()
 
 
 def is_path(cells: pd.Series[Any]) -> bool:
     """Whether cells hold paths such as "Review > Phone Screen > Onsite"."""
-    found = [str(word) for word in pd.unique(cells) if plain(word) not in MISSING]
+    words = spoken()
+    found = [str(word) for word in pd.unique(cells) if not words.is_missing(str(word))]
     if not found or len(found) > 5000:
         return False
     parts = {part for word in found for part in _PATH.split(word) if part}
     several = sum(len(_PATH.split(word)) > 1 for word in found) / len(found)
-    known = sum(stage_rank(part) is not None or code_of(part, STATUS) is not None for part in parts)
+    known = sum(words.step_rank(part) is not None or words.meaning(part) is not None for part in parts)
     return several >= 0.5 and len(parts) <= _MOST_STAGES and known >= 0.5 * len(parts)
 
 
 def is_last_stage(cells: pd.Series[Any], decided: pd.Series[Any] | None = None) -> bool:
     """Whether cells name the last stage that was reached; `decided` are rows for which that must be known."""
-    kinds = cells.map({word: _kind(word) for word in pd.unique(cells)})
-    named = kinds.map(lambda kind: isinstance(kind, float))
-    between = {kind for kind in kinds[named].unique() if 0 < kind < _HIRED}
-    if len(between) < 2 or cells.nunique() > _MOST_STAGES:
+    kinds = cells.map({word: _kind(str(word)) for word in pd.unique(cells)})
+    staged = kinds.map(lambda kind: isinstance(kind, float))
+    between = {kind for kind in kinds[staged].unique() if 0 < kind < HIRED}
+    several = len(between) >= 2 or (len(between) == 1 and bool((kinds == 0.0).any()))
+    if not several or cells.nunique() > _MOST_STAGES:
         return False
     if decided is not None and decided.any():
-        return bool(named[decided].mean() >= 0.9)
-    return bool((named | (cells == "")).mean() >= 0.8)
+        return bool(staged[decided].mean() >= 0.8)
+    return bool((staged | (cells == "")).mean() >= 0.8)
 
 
 def _kind(word: str) -> float | str:
     """The rank of a stage, else the status that a word means, else ""."""
-    if plain(word) in MISSING:
+    words = spoken()
+    if words.is_missing(word):
         return ""
-    code = code_of(word, STATUS)
-    rank = stage_rank(word)
-    if plain(word) in START:
+    code, rank = words.meaning(word), words.step_rank(word)
+    if plain(word) in words.words("cells", "start"):
         return 0.0
     if code in ("rejected", "withdrawn", "declined"):
         return code
     return rank if rank is not None else code or ""
 
 
-def from_paths(cells: pd.Series[Any]) -> StagesInOneColumn:
+def from_paths(cells: pd.Series[Any]) -> StepsInOneColumn:
     """Stages from a path in each cell, in the order in which most paths pass them."""
     codes, found = pd.factorize(cells)
-    paths = [[part for part in _PATH.split(str(word)) if plain(part) not in MISSING] for word in found]
+    missing = spoken().is_missing
+    paths = [[part for part in _PATH.split(str(word)) if not missing(part)] for word in found]
     kinds = {part: _kind(part) for path in paths for part in path}
     often = np.bincount(codes, minlength=len(found))
-    ends = {part for part, kind in kinds.items() if kind in _ENDS or kind == _HIRED}
+    ends = {part for part, kind in kinds.items() if kind in _ENDS or kind == HIRED}
     names = [part for part in kinds if part not in ends]
     index = {name: i for i, name in enumerate(names)}
     ahead = np.zeros((len(names), len(names)))
@@ -138,30 +123,113 @@ def from_paths(cells: pd.Series[Any]) -> StagesInOneColumn:
             for b in inner[i + 1 :]:
                 ahead[a, b] += often[k]
         last = [kinds[part] for part in path if part in ends]
-        final.append("" if not last else "selected" if last[-1] == _HIRED else str(last[-1]))
+        final.append("" if not last else "selected" if last[-1] == HIRED else str(last[-1]))
     order = sorted(range(len(names)), key=lambda i: (-(ahead[i] > ahead[:, i]).sum(), -reached[codes, i].sum()))
-    selected = next((part for part, kind in kinds.items() if kind in (_HIRED, "selected")), None)
+    selected = next((part for part, kind in kinds.items() if kind in (HIRED, "selected")), None)
     return _in_table(cells, codes, [names[i] for i in order], reached[:, order], final, selected)
 
 
-def from_last_stage(cells: pd.Series[Any]) -> StagesInOneColumn:
-    """Stages from the last one that was reached: whoever reached a stage passed through those before it."""
+def from_last_stage(cells: pd.Series[Any]) -> StepsInOneColumn:
+    """Stages from the last one that was reached: who reached a stage passed through those before it."""
     codes, found = pd.factorize(cells)
     often = np.bincount(codes, minlength=len(found))
     kinds = [_kind(str(word)) for word in found]
-    stages = sorted(
-        (i for i, kind in enumerate(kinds) if isinstance(kind, float) and 0 < kind < _HIRED),
-        key=lambda i: (kinds[i], -often[i]),
-    )
+    leading = [_LEADING.match(str(word)) for word in found]
+    numbered = all(leading[i] for i, kind in enumerate(kinds) if isinstance(kind, float) or kind == "")
+    starts = [plain(str(word)) in spoken().words("cells", "start") for word in found]
+    places: dict[int, float] = {}
+    for i, kind in enumerate(kinds):
+        match = leading[i]
+        if numbered and match is not None:
+            places[i] = float(match.group(1))
+        elif isinstance(kind, float) and 0 < kind < HIRED:
+            places[i] = kind
+        elif kind == 0.0 and any(starts) and not starts[i]:
+            places[i] = _AFTER_START
+        elif kind == "" and not spoken().is_missing(str(found[i])):
+            places[i] = _UNPLACED
+    stages = sorted(places, key=lambda i: (places[i], -often[i]))
     far = {i: place for place, i in enumerate(stages)}
     reached = np.zeros((len(found), len(stages)), dtype=bool)
     final = []
     for k, kind in enumerate(kinds):
-        hired = kind == _HIRED
+        hired = kind == HIRED
         reached[k, : len(stages) if hired else far.get(k, -1) + 1] = True
         final.append("selected" if hired else str(kind) if kind in _ENDS else "")
-    selected = next((str(found[i]) for i, kind in enumerate(kinds) if kind == _HIRED), None)
-    return _in_table(cells, codes, [str(found[i]) for i in stages], reached, final, selected)
+    selected = next((str(found[i]) for i, kind in enumerate(kinds) if kind == HIRED), None)
+    unplaced = tuple(str(found[i]) for i in stages if kinds[i] == "" and not numbered)
+    return _in_table(cells, codes, [str(found[i]) for i in stages], reached, final, selected, unplaced)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """What a disposition says: a status, the step it names, and whether the person got there."""
+
+    status: str
+    step: str
+    rank: float
+    reached: bool
+
+
+def ending(word: str) -> Ending | None:
+    """What a disposition such as "Rejected - not selected for interview" says; None if it is not one."""
+    words = spoken()
+    status = words.meaning(word)
+    if status is None:
+        return None
+    step = words.step_in(word)
+    if step is None or step[0] == HIRED:
+        return Ending(status, "", HIRED if status in ("selected", "declined") else -1.0, False)
+    rank, said, start = step
+    text = plain(word)
+    before, after = text[:start].rstrip(), text[start + len(said) :].strip()
+    missed = re.compile(rf"(?:{words.pattern('within', 'before').pattern})$").search(before) is not None
+    missed |= after.startswith("out")
+    return Ending(status, _as_written(word, said), rank, not missed)
+
+
+def _as_written(word: str, said: str) -> str:
+    """The words of a text that say something, in the spelling of the text."""
+    loose = r"[\W_]+".join(re.escape(token) for token in said.split())
+    match = re.search(loose, word, re.IGNORECASE)
+    text = match.group() if match else said
+    return text[:1].upper() + text[1:]
+
+
+def names_steps(cells: pd.Series[Any]) -> bool:
+    """Whether the dispositions of a column say at which step applications ended."""
+    index, found = pd.factorize(cells)
+    if len(found) > 60:
+        return False
+    ends = [ending(str(word)) for word in found]
+    often = np.bincount(index, minlength=len(found))
+    rejected = [(e, n) for e, n in zip(ends, often, strict=True) if e is not None and e.status == "rejected"]
+    staged = [(e, n) for e, n in rejected if e.rank >= 0]
+    ranks = {e.rank for e, _ in staged if e.rank > 0}
+    told = len(staged) >= 2 and sum(n for _, n in staged) >= 0.5 * sum(n for _, n in rejected)
+    return bool(ranks) and told and any(e.reached for e, _ in staged if e.rank > 0)
+
+
+def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
+    """Steps from dispositions that name the step at which an application ended."""
+    codes, found = pd.factorize(cells)
+    often = np.bincount(codes, minlength=len(found))
+    ends = [ending(str(word)) for word in found]
+    labels: dict[float, dict[str, int]] = {}
+    for e, n in zip(ends, often, strict=True):
+        if e is not None and 0 < e.rank < HIRED:
+            own = labels.setdefault(e.rank, {})
+            own[e.step] = own.get(e.step, 0) + int(n) * (2 if e.reached else 1)
+    ranks = sorted(labels)
+    reached = np.zeros((len(found), len(ranks)), dtype=bool)
+    for k, e in enumerate(ends):
+        for j, rank in enumerate(ranks):
+            reached[k, j] = e is not None and (e.rank > rank or (e.rank == rank and e.reached))
+    final = ["" if e is None else e.status for e in ends]
+    names = [max(labels[rank], key=labels[rank].__getitem__) for rank in ranks]
+    chosen = [str(w) for w, e in zip(found, ends, strict=True) if e is not None and e.status == "selected"]
+    silent = tuple(str(w) for w, e in zip(found, ends, strict=True) if e is not None and e.rank < 0)
+    return _in_table(cells, codes, names, reached, final, chosen[0] if chosen else None, silent=silent)
 
 
 def _in_table(
@@ -171,34 +239,12 @@ def _in_table(
     reached: np.ndarray[Any, np.dtype[np.bool_]],
     final: list[str],
     selected: str | None,
-) -> StagesInOneColumn:
+    unplaced: tuple[str, ...] = (),
+    silent: tuple[str, ...] = (),
+) -> StepsInOneColumn:
     spread = reached[codes]
-    # what everybody reached is no stage between application and selection
+    # what everybody reached is not a step between application and selection
     kept = [i for i in range(len(names)) if not spread[:, i].all()]
     table = pd.DataFrame(spread[:, kept], index=cells.index, columns=pd.Index([names[i] for i in kept], dtype=object))
     ends = pd.Series(final, dtype="str").take(codes).set_axis(cells.index)
-    return StagesInOneColumn(tuple(names[i] for i in kept), table, ends, selected)
-
-
-def reached_steps(found: dict[str, pd.Series[Any]], unfinished: pd.Series[Any]) -> dict[str, pd.Series[Any]]:
-    """Steps in order with who reached them; NA for whoever withdrew, or is still in process, before a step.
-
-    Steps that tell nothing are left out: those that everybody reached, and those equal to a later one.
-    """
-    steps: dict[str, pd.Series[Any]] = {}
-    later: list[pd.Series[Any]] = []
-    for place, (name, reached) in enumerate(reversed(found.items())):
-        flags = reached.astype("boolean")
-        flags = flags.where(flags.fillna(False).astype(bool) | ~unfinished)
-        known = flags.dropna()
-        same = any(flags.equals(other) or _agree(flags, other) for other in later)
-        if place and (known.all() or same):
-            continue
-        later.append(flags)
-        steps[name] = flags
-    return dict(reversed(steps.items()))
-
-
-def _agree(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
-    both = one.notna() & other.notna()
-    return bool(both.any() and (one[both] == other[both]).all())
+    return StepsInOneColumn(tuple(names[i] for i in kept), table, ends, selected, unplaced, silent)

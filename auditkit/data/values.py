@@ -10,7 +10,7 @@ import pandas as pd
 from auditkit.data.dates import to_dates
 from auditkit.data.numbers import UNCLEAR, ParsedNumbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
-from auditkit.data.vocabulary import MISSING, is_unknown, plain
+from auditkit.data.vocabulary import plain, spoken
 from auditkit.model.groups import UNKNOWN
 
 _MOSTLY = 0.9
@@ -21,6 +21,11 @@ def among(cells: pd.Series[Any], words: Set[str]) -> pd.Series[Any]:
     """Which cells, made plain, are among the words."""
     index, found = pd.factorize(cells)
     return pd.Series([plain(word) in words for word in found], dtype=bool).take(index).set_axis(cells.index)
+
+
+def is_blank(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Which cells hold no value at all."""
+    return among(cells, spoken().words("values", "missing"))
 
 
 class NumberReader:
@@ -56,7 +61,7 @@ class NumberReader:
         if filled.any() and (~numbers.bad[filled]).mean() >= _MOSTLY:
             self._collector.add("prior-not-number", numbers.bad, column, cells)
             return numbers.values
-        return cells.where(~among(cells, MISSING), UNKNOWN).astype("category")
+        return cells.where(~is_blank(cells), UNKNOWN).astype("category")
 
 
 def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: str) -> pd.Series[Any]:
@@ -82,7 +87,7 @@ def read_group(
     index, found = pd.factorize(cells)
     words = pd.Series(found, dtype="str")
     often = pd.Series(index).value_counts().reindex(range(len(words)), fill_value=0)
-    unknown = words.map(is_unknown).astype(bool)
+    unknown = words.map(spoken().is_unknown).astype(bool)
     # not `plain`, for which '<30' and '>30' are the same
     key = words.map(lambda word: same(word) or " ".join(word.casefold().split()))
     usual = words.loc[often.sort_values(ascending=False, kind="stable").index].groupby(key, sort=False).first()

@@ -2,44 +2,53 @@
 
 | question | file |
 | --- | --- |
-| two groups, the formulas | pair.py |
+| two groups, the formulas | pair.py, hypergeometric.py |
 | two groups over strata: exact test, do strata agree | stratified.py |
 | all groups of a table in one test | omnibus.py |
-| many tests, their adjusted p | stepdown.py |
-| what could have been shown | power.py |
+| requisitions and repeat applicants as clusters | design.py, scores.py |
+| many tests, their adjusted p | stepdown.py, page_evidence.py |
+| the differences that could have been shown | power.py |
 | the applications as arrays | applicants.py |
-| all tables of a page | page.py |
+| all tables of a page | cuts.py, disparity_tables.py |
 | where a difference comes from | segments.py |
-| what comes out | results.py |
-| what plugins measure | measure.py, measured.py |
+| a difference in one segment only | segment_search.py |
+| results | results.py |
+| measures of plugins | measure.py, measured.py |
 """
 
 from auditkit.disparity.applicants import Applicants, periods
+from auditkit.disparity.cuts import DisparitySettings
+from auditkit.disparity.disparity_tables import disparities
 from auditkit.disparity.measured import with_measures
-from auditkit.disparity.page import DisparitySettings, disparities
 from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, score_interval, stratify
 from auditkit.disparity.plain import plain
 from auditkit.disparity.power import applicants_needed, detectable_ratio
 from auditkit.disparity.results import (
     Caution,
+    Comparator,
     DecidedBy,
     Disparities,
     DisparityTable,
+    GroupComparison,
     GroupResult,
     GroupStatus,
     Omnibus,
     Reconciled,
     Repeated,
+    SegmentDifference,
     SegmentPart,
+    SegmentSearch,
     SegmentTable,
     Within,
 )
 from auditkit.disparity.stratified import Agreement, agreement, exact_p
 
 __all__ = [
+    "Comparator",
     "Agreement",
     "Applicants",
     "Caution",
+    "GroupComparison",
     "DecidedBy",
     "Disparities",
     "DisparitySettings",
@@ -52,7 +61,9 @@ __all__ = [
     "Pair",
     "Reconciled",
     "Repeated",
+    "SegmentDifference",
     "SegmentPart",
+    "SegmentSearch",
     "SegmentTable",
     "Stratified",
     "Within",

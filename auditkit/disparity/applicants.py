@@ -21,6 +21,8 @@ from auditkit.model.groups import UNKNOWN
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
+PERIOD = "period"
+"""The name of the segment made from dates."""
 NO_VALUE = "(none)"
 """The value of a segment, requisition or period that a row lacks."""
 
@@ -41,6 +43,10 @@ class Applicants:
     """Who applied, where people may apply more than once."""
     undecided: Any = None
     """Withdrawn or pending: in no rate, whatever step was reached."""
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Attributes whose groups have an order, and that order."""
+    favourable: bool = True
+    """Whether it is good to be selected; False for dismissals, layoffs and the like."""
 
     def __post_init__(self) -> None:
         if not self.attributes or not self.steps:
@@ -71,21 +77,31 @@ class Applicants:
         return codes(self.strata)
 
     @cached_property
-    def again(self) -> tuple[Ints, Ints] | None:
-        """Decided rows of people who applied more than once, and who is behind each; None if nobody did."""
+    def repeat_applicants(self) -> tuple[Ints, Ints] | None:
+        """Decided rows of people who applied more than once, and a code of the person; None if all applied once."""
         if self.persons is None:
             return None
         rows = np.flatnonzero(self.decided)
         person = pd.factorize(pd.Series(np.asarray(self.persons)[rows]))[0].astype(np.int64)
-        known = person >= 0  # somebody without a name is somebody else each time
+        known = person >= 0  # each missing id counts as a different person
         rows, person = rows[known], person[known]
         often = np.bincount(person, minlength=1)[person] > 1
         if not often.any():
             return None
         return rows[often], pd.factorize(person[often])[0].astype(np.int64)
 
+    @cached_property
+    def segment_codes(self) -> dict[str, tuple[Ints, tuple[str, ...]]]:
+        """Segment -> code of each row's value, and the values; periods too where there are dates."""
+        columns = dict(self.segments) if self.dates is None else {**self.segments, PERIOD: periods(self.dates)}
+        return {name: codes(labels) for name, labels in columns.items()}
+
     def reached(self, step: str) -> Bools:
         return np.asarray(self.steps[step], dtype=np.bool_)
+
+    def good(self, step: str) -> Bools:
+        """Who has the favourable outcome at a step."""
+        return self.reached(step) if self.favourable else ~self.reached(step)
 
 
 def codes(labels: Any, missing: str | None = NO_VALUE) -> tuple[Ints, tuple[str, ...]]:

@@ -12,19 +12,20 @@ Where some n < 30 or an expected count is under 5, p is exact: Fisher's test for
 statistic given the margins (all tables if they are few, else drawn with a fixed seed); over strata the exact
 conditional test of two groups, for more groups each against all others with Bonferroni's correction.
 
-A design effect D says how much larger the variance of U is than V: sums over clusters c of
-u_ci = (1[g_i = g] - share)(y_i - P) give the robust variance R, D = max(1, trace(V^- R) / rank(V))   (Rao and Scott).
+Clusters widen the variance of U: see `design`, whose effects a test takes as it is given robust variances.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, gammaln
 
+from auditkit.disparity.design import Cause, ClusterDesign, corrected_omnibus
 from auditkit.disparity.pair import Pair
 from auditkit.disparity.stratified import exact_p, sparse
 
@@ -38,14 +39,27 @@ MOST_TABLES = 200_000
 
 @dataclass(frozen=True)
 class Association:
-    """Statistic, degrees of freedom, p and how it was computed; `corrected` is p after the design effect."""
+    """Statistic, degrees of freedom, p and how it was computed; `corrected` is p on the basis of the designs."""
 
     statistic: float
     df: int
     p: float
     method: str
-    design_effect: float
     corrected: float
+    designs: tuple[ClusterDesign, ...] = ()
+
+    @property
+    def design_effect(self) -> float:
+        return max([1.0, *(design.effect for design in self.designs)])
+
+
+@dataclass(frozen=True, eq=False)
+class Robust:
+    """The variance of U over clusters, and how many clusters there are."""
+
+    cause: Cause
+    variance: Floats
+    clusters: float = math.inf
 
 
 def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:
@@ -56,13 +70,13 @@ def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:
     return float(U @ inverse @ U), int(keep.sum()), inverse
 
 
-def pooled(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
+def pooled(n: Ints, x: Ints, robust: Sequence[Robust] = ()) -> Association | None:
     """Test of equal rates in pooled counts, one entry a group; None where it is not defined."""
     there = n > 0
     N, S = int(n.sum()), int(x.sum())
     if np.sum(there) < 2 or not 0 < S < N:
         return None
-    robust = [one[np.ix_(there, there)] for one in robust]
+    robust = [replace(one, variance=one.variance[np.ix_(there, there)]) for one in robust]
     size, chosen = n[there].astype(np.float64), x[there].astype(np.float64)
     variance = pooled_variance(n[there], x[there])
     statistic, df, inverse = _quadratic(chosen - size * S / N, variance)
@@ -93,7 +107,7 @@ def stratified_variance(n: Ints, x: Ints) -> Floats:
     return V
 
 
-def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association | None:
+def stratified(n: Ints, x: Ints, robust: Sequence[Robust] = ()) -> Association | None:
     """Test of equal rates within strata (rows of `n` and `x`); None where no stratum tells anything."""
     n, x = n.astype(np.float64), x.astype(np.float64)
     t, m = n.sum(axis=1), x.sum(axis=1)
@@ -116,21 +130,24 @@ def stratified(n: Ints, x: Ints, robust: Sequence[Floats] = ()) -> Association |
 
 
 def _with_effect(
-    statistic: float, df: int, p: float, method: str, inverse: Floats, robust: Sequence[Floats]
+    statistic: float, df: int, p: float, method: str, inverse: Floats, robust: Sequence[Robust]
 ) -> Association:
-    effect = max([1.0, *(float(np.sum(inverse * variance)) / df for variance in robust)])
-    corrected = p if effect == 1.0 else max(p, float(chdtrc(df, statistic / effect)))
-    return Association(statistic, df, p, method, effect, corrected)
+    designs = tuple(
+        ClusterDesign(one.cause, float(np.sum(inverse * one.variance)) / df, one.clusters) for one in robust if df
+    )
+    return Association(statistic, df, p, method, corrected_omnibus(p, statistic, df, designs), designs)
 
 
-def clustered(n: Ints, x: Ints) -> Floats:
-    """Robust variance of the pooled U from counts by cluster (rows)."""
+def clustered(n: Ints, x: Ints) -> Robust:
+    """Robust variance of the pooled U from counts by requisition (rows)."""
     n, x = n.astype(np.float64), x.astype(np.float64)
     N = n.sum()
     r = x - n * (x.sum() / N)
     u = r - r.sum(axis=1, keepdims=True) * (n.sum(axis=0) / N)
-    K = int(np.sum(n.sum(axis=1) > 0))
-    return (u.T @ u) * (K / max(K - 1, 1))
+    u = u[n.sum(axis=1) > 0]
+    K = len(u)
+    u -= u.mean(axis=0)  # or a difference in every requisition would count as variance
+    return Robust("requisitions", (u.T @ u) * (K / max(K - 1, 1)), K)
 
 
 def _exact(n: Floats, x: Floats) -> tuple[float, str]:

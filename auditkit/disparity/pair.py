@@ -11,10 +11,18 @@ F = N-S, P = S/N:
     SD               (x1 - n1 S/N) / sqrt(n1 n0 S F / (N^2 (N-1)))        (hypergeometric; margins fixed)
     shortfall        n1 P - x1
     p                Fisher's exact test if some n < 30 or an expected count < 5, else the normal test of Z; two-sided
+    mid-p            Fisher's p less half the probability of the table at hand (Lancaster); less conservative
+    h                2 asin(sqrt p1) - 2 asin(sqrt p0)                     (Cohen)
+    phi              Z / sqrt(N)
+    odds ratio       x1 (n0 - x0) / (x0 (n1 - x1)), with Woolf's interval exp(ln OR -+ z sqrt(sum of 1/cells))
     Katz interval    exp(ln IR -+ z sqrt((1-p1)/x1 + (1-p0)/x0)), or, when one of the four cells is zero,
     score interval   {f : |T(f)| <= z},  T(f) = (p1 - f p0) / sqrt(q1 (1-q1)/n1 + f^2 q0 (1-q0)/n0)   (Koopman 1984)
                      with q the likeliest rates under q1 = f q0:  A q0^2 - B q0 + S = 0,
                      A = N f,  B = (n1 + x0) f + x1 + n0
+
+Where being selected is bad (a dismissal), x counts those who were *not* selected: tests, shortfalls and odds are then
+of the favourable outcome as everywhere, the reference has the lowest rate of being selected, and the impact ratio is
+that rate over the group's.
 
 Over strata (requisitions), with a = x1, b = n1-x1, c = x0, d = n0-x0, t = n1+n0, m = a+c of each stratum:
 
@@ -36,8 +44,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, ndtr, ndtri
-from scipy.stats import fisher_exact
-from scipy.stats.contingency import relative_risk
+
+from auditkit.disparity.hypergeometric import two_sided
 
 
 @dataclass(frozen=True)
@@ -57,9 +65,23 @@ class Pair:
     x1: int
     n0: int
     x0: int
+    adverse: bool = False
+    """Those who are not counted in x were selected for something bad, of which the impact ratio is then made."""
+
+    @property
+    def selected(self) -> tuple[int, int]:
+        """Those selected in the group and in the reference, for good or bad."""
+        return (self.n1 - self.x1, self.n0 - self.x0) if self.adverse else (self.x1, self.x0)
+
+    @property
+    def inverse(self) -> Pair:
+        """Of an adverse decision: the reference's rate of being selected over the group's, as an impact ratio."""
+        return Pair(self.n0, self.n0 - self.x0, self.n1, self.n1 - self.x1)
 
     @property
     def impact_ratio(self) -> Fraction | None:
+        if self.adverse:
+            return self.inverse.impact_ratio
         return Fraction(self.x1 * self.n0, self.n1 * self.x0) if self.n1 and self.x0 else None
 
     @property
@@ -83,8 +105,36 @@ class Pair:
 
     @property
     def fisher_p(self) -> float:
-        table = np.array([[self.x1, self.n1 - self.x1], [self.x0, self.n0 - self.x0]])
-        return min(1.0, float(fisher_exact(table).pvalue))
+        return two_sided(self.n1, self.x1, self.n0, self.x0)[0]
+
+    @property
+    def mid_p(self) -> float:
+        p, seen = two_sided(self.n1, self.x1, self.n0, self.x0)
+        return max(0.0, p - seen / 2)
+
+    @property
+    def h(self) -> float | None:
+        if not (self.n1 and self.n0):
+            return None
+        return 2 * (math.asin(math.sqrt(self.x1 / self.n1)) - math.asin(math.sqrt(self.x0 / self.n0)))
+
+    @property
+    def phi(self) -> float | None:
+        z = self.z
+        return None if z is None else z / math.sqrt(self.n1 + self.n0)
+
+    @property
+    def odds_ratio(self) -> float | None:
+        below = self.x0 * (self.n1 - self.x1)
+        return self.x1 * (self.n0 - self.x0) / below if below else None
+
+    def odds_interval(self, alpha: float = 0.05) -> Interval | None:
+        """Woolf's interval; None where a cell is empty."""
+        cells = (self.x1, self.n1 - self.x1, self.x0, self.n0 - self.x0)
+        odds = self.odds_ratio
+        if odds is None or 0 in cells:
+            return None
+        return _log_interval(odds, sum(1 / cell for cell in cells), "woolf", alpha)
 
     @property
     def z_p(self) -> float | None:
@@ -104,20 +154,24 @@ class Pair:
 
     def below(self, line: Fraction) -> bool | None:
         """IR < line, exactly; defined also where nobody of the reference is selected but someone of the group is."""
+        if self.adverse:
+            return self.inverse.below(line)
         return self.x1 * self.n0 < line * self.x0 * self.n1 if self.x1 or self.x0 else None
 
     def moved(self, k: int) -> Pair | None:
         """With k selections moved from the reference to the group, where that is possible."""
         x1, x0 = self.x1 + k, self.x0 - k
-        return Pair(self.n1, x1, self.n0, x0) if 0 <= x1 <= self.n1 and 0 <= x0 <= self.n0 else None
+        return Pair(self.n1, x1, self.n0, x0, self.adverse) if 0 <= x1 <= self.n1 and 0 <= x0 <= self.n0 else None
 
     def interval(self, alpha: float = 0.05) -> Interval | None:
+        if self.adverse:
+            return self.inverse.interval(alpha)
         if self.impact_ratio is None:
             return None
         if 0 in (self.x1, self.n1 - self.x1, self.n0 - self.x0):
             return score_interval(self, alpha)
-        katz = relative_risk(self.x1, self.n1, self.x0, self.n0).confidence_interval(1 - alpha)
-        return Interval(float(katz.low), float(katz.high), "katz", 1 - alpha)
+        variance = (1 - self.x1 / self.n1) / self.x1 + (1 - self.x0 / self.n0) / self.x0
+        return _log_interval(float(self.impact_ratio), variance, "katz", alpha)
 
 
 def score_interval(pair: Pair, alpha: float = 0.05) -> Interval:
@@ -150,7 +204,7 @@ def _crossing(T: Callable[[float], float], level: float) -> float:
 
 @dataclass(frozen=True)
 class FlipFlop:
-    """What one selection, moved between the group and the reference, would change."""
+    """What one or two selections, moved between the group and the reference, would change."""
 
     impact_ratio: Fraction | None
     """After the move that is worst for the measured side of the line."""
@@ -159,21 +213,34 @@ class FlipFlop:
     sign_reverses: bool
     """One selection moved to the group would give it the higher rate."""
     robust: bool
+    needed: int | None
+    """The fewest selections, 1 or 2, whose move would change a conclusion; None if it takes more."""
 
 
 def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -> FlipFlop:
-    """Moves one selection against each conclusion: to the group against a finding, from it against none."""
+    """Moves selections against each conclusion: to the group against a finding, from it against none."""
     below, found = pair.below(line), significant(pair)
-    toward, away = pair.moved(1), pair.moved(-1)
-    against_line, against_test = toward if below else away, toward if found else away
-    line_holds = None if below is None else against_line is None or against_line.below(line) == below
-    test_holds = against_test is None or significant(against_test) == found
+
+    def holds(k: int) -> tuple[Pair | None, bool | None, bool]:
+        toward, away = pair.moved(k), pair.moved(-k)
+        against_line, against_test = toward if below else away, toward if found else away
+        line_holds = None if below is None else against_line is None or against_line.below(line) == below
+        return against_line, line_holds, against_test is None or significant(against_test) == found
+
+    against_line, line_holds, test_holds = holds(1)
+    robust = line_holds is not False and test_holds
+    needed: int | None = None if robust else 1
+    if robust:
+        _, line_twice, test_twice = holds(2)
+        needed = None if line_twice is not False and test_twice else 2
+    toward = pair.moved(1)
     return FlipFlop(
         impact_ratio=None if against_line is None else against_line.impact_ratio,
         line_holds=line_holds,
         test_holds=test_holds,
         sign_reverses=toward is not None and toward.x1 * toward.n0 > toward.x0 * toward.n1,
-        robust=line_holds is not False and test_holds,
+        robust=robust,
+        needed=needed,
     )
 
 
@@ -189,6 +256,8 @@ class Stratified:
     p: float | None
     shortfall: float
     reverses: bool
+    log_variance: float | None = None
+    """Of the logarithm of the odds ratio (Robins, Breslow and Greenland)."""
 
 
 def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratified:
@@ -203,7 +272,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
     variance = float(np.sum(n1 * n0 * m * (t - m) / (t**2 * (t - 1))))
     cmh = excess**2 / variance if variance > 0 else None
     top, bottom = float(np.sum(a * n0 / t)), float(np.sum(c * n1 / t))
-    odds = risk = odds_interval = risk_interval = None
+    odds = risk = odds_interval = risk_interval = log_variance = None
     if bottom > 0:
         risk = top / bottom
         if risk > 0:
@@ -215,6 +284,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
         if odds > 0:
             h, k = (a + d) / t, (b + c) / t
             spread = float(np.sum(h * R) / r**2 + np.sum(h * S + k * R) / (r * s) + np.sum(k * S) / s**2) / 2
+            log_variance = spread
             odds_interval = _log_interval(odds, spread, "robins-breslow-greenland", alpha)
     return Stratified(
         strata=len(t),
@@ -226,6 +296,7 @@ def stratify(n1: Any, x1: Any, n0: Any, x0: Any, alpha: float = 0.05) -> Stratif
         p=None if cmh is None else float(chdtrc(1, cmh)),
         shortfall=-excess,
         reverses=pooled * sign < 0,
+        log_variance=log_variance,
     )
 
 

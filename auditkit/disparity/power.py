@@ -23,13 +23,25 @@ def _reach(alpha: float, power: float) -> float:
 
 
 def detectable_ratio(
-    n1: int, n0: int, rate: float, alpha: float = 0.05, power: float = POWER, design_effect: float = 1.0
+    n1: int,
+    n0: int,
+    rate: float,
+    alpha: float = 0.05,
+    power: float = POWER,
+    design_effect: float = 1.0,
+    adverse: bool = False,
 ) -> float | None:
-    """The largest impact ratio below 1 that a test at `alpha` shows with `power`; None if not even 0 would show."""
+    """The largest impact ratio below 1 that a test at `alpha` shows with `power`; None if not even 0 would show.
+
+    If being selected is bad, the group's rate is the higher one and the ratio is `rate` over it.
+    """
     if not (n1 and n0 and 0 < rate <= 1):
         return None
-    root = math.asin(math.sqrt(rate)) - _reach(alpha, power) / 2 * math.sqrt(design_effect * (1 / n1 + 1 / n0))
-    return math.sin(root) ** 2 / rate if root > 0 else None
+    half = _reach(alpha, power) / 2 * math.sqrt(design_effect * (1 / n1 + 1 / n0))
+    root = math.asin(math.sqrt(rate))
+    if adverse:
+        return rate / math.sin(root + half) ** 2 if root + half < math.pi / 2 else None
+    return math.sin(root - half) ** 2 / rate if root > half else None
 
 
 def applicants_needed(

@@ -1,6 +1,6 @@
 """What is measured for every attribute and step: the tables of a report as frozen values, and their words.
 
-Practical size (ratio, shortfall) and evidence (adjusted p, interval) stand apart; a status joins them and gives no
+Practical size (ratio, shortfall) and evidence (adjusted p, interval) are kept apart; a status joins them and gives no
 verdict.
 """
 
@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
+from auditkit.disparity.availability import Availability
+from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.measure import MeasureColumn
 from auditkit.disparity.pair import FlipFlop, Interval
-from auditkit.disparity.plain import plain
+from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.stratified import Agreement
+from auditkit.disparity.trend import Trend
 
 Kind = Literal["cumulative", "conditional"]
 
@@ -29,6 +32,8 @@ class GroupStatus(StrEnum):
     BELOW_LINE_NOT_SUFFICIENT = "below_line_evidence_not_sufficient"
     NO_DIFFERENCE = "no_difference_found"
     TOO_LITTLE_EVIDENCE = "too_little_evidence"
+    HIGHER_RATE = "higher_rate_found"
+    """Selected more often than everybody else, and not the reference."""
     EXCLUDED = "excluded"
 
     @property
@@ -54,6 +59,16 @@ class Reconciled(StrEnum):
     POOLED_WITHIN_UNCLEAR = "pooled_within_unclear"
     WITHIN_ONLY = "within_only"
     REVERSED = "reversed"
+    WITHIN_ONLY_OPPOSITE = "within_only_opposite"
+    """Found within requisitions only, where the group does better; pooled it does worse."""
+
+
+class Comparator(StrEnum):
+    """Whom a group is compared with."""
+
+    HIGHEST = "highest_rate"
+    LARGEST = "largest_group"
+    OTHERS = "everybody_else"
 
 
 class Caution(StrEnum):
@@ -68,26 +83,79 @@ class Caution(StrEnum):
 
 @dataclass(frozen=True)
 class Within:
-    """A group against the reference within requisitions (Mantel-Haenszel and CMH, or the exact conditional test)."""
+    """A group against others within requisitions (Mantel-Haenszel and CMH, or the exact conditional test)."""
 
     strata: int
     """Requisitions that hold both groups."""
     odds_ratio: float | None
     interval: Interval | None
+    """On the basis of the design, like `p_design`."""
     risk_ratio: float | None
     risk_interval: Interval | None
     statistic: float | None
     p: float | None
+    """Without any correction."""
+    mid_p: float | None
+    """Of the exact test; None where CMH's approximation is used."""
+    p_design: float | None
+    """With repeat applicants counted once: the basis of the intervals."""
     method: str
     p_adjusted: float | None
     shortfall: float
     """How many more of the group would have the outcome at the common rate of each requisition."""
     agreement: Agreement | None
+    design: ClusterDesign | None = None
+    """What widens the intervals; None if nothing does."""
+
+
+@dataclass(frozen=True)
+class GroupComparison:
+    """A group compared with one other group, or with everybody else together.
+
+    Three layers of evidence, each labelled: `p`, `mid_p` and `interval_plain` are those of this table by itself;
+    `p_design` and `interval` allow for requisitions and repeat applicants; `p_adjusted` also for all tests of the page.
+    """
+
+    against: Comparator
+    reference: str | None
+    """The other group; None for everybody else."""
+    applicants: int
+    selected: int
+    """Of the other side."""
+    rate: Fraction | None
+    impact_ratio: Fraction | None
+    interval: Interval | None
+    interval_plain: Interval | None
+    p: float
+    """Fisher's exact test or the normal test of Z."""
+    mid_p: float
+    method: str
+    p_design: float
+    p_adjusted: float | None
+    """None where this comparison is not tested: with the largest group, or in a table whose omnibus test is closed."""
+    sd: float | None
+    """Number of standard deviations between the selections of the group and those expected; negative: fewer."""
+    h: float | None
+    phi: float | None
+    odds_ratio: float | None
+    odds_interval: Interval | None
+    shortfall: float
+    flips: FlipFlop
+    design: ClusterDesign | None
+    within: Within | None
+
+    @property
+    def lower(self) -> bool:
+        """The group has the lower rate."""
+        return self.shortfall > 0
 
 
 @dataclass(frozen=True)
 class GroupResult:
-    """One group of a table. Comparisons are None for the reference and for groups that are not compared."""
+    """One group of a table. Comparisons are None for the reference and for groups that are not compared.
+
+    The reference is the group with the highest rate, by the four-fifths convention; `comparisons` has all three.
+    """
 
     group: str
     applicants: int
@@ -96,12 +164,15 @@ class GroupResult:
     share: Fraction | None
     impact_ratio: Fraction | None
     interval: Interval | None
+    """On the basis of the design, like `p_design`, and for the reference being chosen by the data."""
     p: float | None
     """Fisher's exact test or the normal test of Z, without any correction."""
     p_adjusted: float | None
-    """Corrected for the whole page, for repeated applicants and for the reference being chosen by the data."""
+    """Corrected for the whole page, for the design and for the reference being chosen by the data."""
     status: GroupStatus
     decided_by: DecidedBy | None = None
+    decided_against: Comparator | None = None
+    """The comparison in which the difference is found."""
     detectable_ratio: float | None = None
     """The largest ratio below 1 that these numbers would have shown with 80 % power, at the level of the page."""
     more_applicants: int | None = None
@@ -110,11 +181,17 @@ class GroupResult:
     within: Within | None = None
     shortfall: float | None = None
     sd: float | None = None
+    p_design: float | None = None
+    design: ClusterDesign | None = None
     flip_flop: FlipFlop | None = None
     reconciled: Reconciled | None = None
     flags: tuple[Caution, ...] = ()
     measures: Mapping[str, float | None] = field(default_factory=dict)
-    """What plugins measure, by name."""
+    """Plugins' measures, by name."""
+    comparisons: tuple[GroupComparison, ...] = ()
+
+    def against(self, whom: Comparator) -> GroupComparison | None:
+        return next((comparison for comparison in self.comparisons if comparison.against is whom), None)
 
 
 @dataclass(frozen=True)
@@ -128,6 +205,8 @@ class Omnibus:
     """Over all tables of the page, and for the design effect."""
     method: str
     design_effect: float
+    p_design: float
+    """With the design effect, before the correction for the page."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +227,8 @@ class DisparityTable:
     stratified: Omnibus | None
     agreement: Agreement | None
     """Of two groups; of more, the least agreement with the reference, p corrected for the number of groups."""
+    trend: Trend | None
+    """Over groups that have an order, such as bands of age."""
     open: bool
     """The omnibus test, pooled or stratified, finds a difference; only then pairs are tested."""
     reconciled: Reconciled
@@ -157,13 +238,13 @@ class DisparityTable:
         """The smaller of the two omnibus tests, which opens the table."""
         return min((test.p_adjusted for test in (self.pooled, self.stratified) if test is not None), default=None)
 
+    @property
+    def omnibus(self) -> DisparityTable:
+        """The tests of the whole table, as the report has them: `p_adjusted`, `open`, `pooled` and `stratified`."""
+        return self
+
     def __getitem__(self, group: str) -> GroupResult:
         return next(row for row in self.groups if row.group == group)
-
-    def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = plain(self)
-        omnibus = {"pooled": document.pop("pooled"), "stratified": document.pop("stratified")}
-        return document | {"omnibus": {"p_adjusted": self.p_adjusted, "open": self.open, **omnibus}}
 
 
 @dataclass(frozen=True)
@@ -207,9 +288,53 @@ class SegmentTable:
     """How many values there are, listed or not; p is corrected for all that hold both groups."""
     agreement: Agreement | None
 
-    def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = plain(self)
-        return document
+
+@dataclass(frozen=True)
+class SegmentDifference:
+    """A difference in one value of a segment, found by the search over all of them.
+
+    Rates and the impact ratio are of all applicants of the value; odds ratio, p and shortfall within its requisitions.
+    """
+
+    attribute: str
+    group: str
+    against: str | None
+    """The other group; None: everybody else."""
+    step: str
+    kind: Kind
+    segment: str
+    value: str
+    applicants: int
+    selected: int
+    others_applicants: int
+    others_selected: int
+    rate: Fraction
+    others_rate: Fraction
+    impact_ratio: Fraction | None
+    interval: Interval | None
+    strata: int
+    odds_ratio: float | None
+    odds_interval: Interval | None
+    p: float
+    p_design: float
+    p_adjusted: float
+    method: str
+    shortfall: float
+    elsewhere_odds_ratio: float | None
+    """In all other values together."""
+    p_elsewhere: float | None
+    """Of the same odds ratio here and elsewhere: only if it is small does this value differ from the others."""
+
+
+@dataclass(frozen=True)
+class SegmentSearch:
+    """The search over segments: how many tests, over which segments, and the differences it found."""
+
+    tests: int
+    segments: tuple[str, ...]
+    level: float
+    """The p that one of these tests needs."""
+    found: tuple[SegmentDifference, ...]
 
 
 @dataclass(frozen=True)
@@ -226,6 +351,7 @@ class Disparities:
 
     tables: tuple[DisparityTable, ...]
     segments: tuple[SegmentTable, ...]
+    search: SegmentSearch
     attributes: tuple[str, ...]
     crossings: tuple[str, ...]
     steps: tuple[str, ...]
@@ -237,6 +363,16 @@ class Disparities:
     line: Fraction
     alpha: float
     minimum_share: Fraction
+    tests: int = 0
+    """How many tests p is corrected for."""
+    requisitions: int = 0
+    """With applicants; 0 if the data have none."""
+    favourable: bool = True
+    """Whether it is good to be selected."""
+    availability: tuple[Availability, ...] = ()
+    """Those selected against pools outside the firm."""
+    score_pages: tuple[ScorePage, ...] = ()
+    """Scores by group, and the impact ratio at every cut score."""
     measures: tuple[MeasureColumn, ...] = ()
     """What plugins measure: columns of every table."""
 
@@ -254,10 +390,3 @@ class Disparities:
             return table.crossing, table.p_adjusted or 0.0, min(raw, default=1.0)
 
         yield from sorted(rows, key=evidence)
-
-    def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = plain(self)
-        return document | {
-            "tables": [table.to_json() for table in self.tables],
-            "segments": [segment.to_json() for segment in self.segments],
-        }

@@ -5,61 +5,70 @@ With n1, x1 of the group and n0, x0 of the reference in value v, P_v their commo
     n1 P - x1  =  sum_v (n1_v P_v - x1_v)  +  sum_v n1_v (P - P_v)
     shortfall     parts: arise inside the values   composition: who applies where
 
-Values with fewer than `threshold` people of either group are not listed by themselves, and neither are as many more as
-it takes for those not listed to be that many together: totals would give them away.
+Values with fewer than `threshold` applicants of a group are one value here (`small_values`), which is not listed.
 
-Only differences that are already found are looked into. p is corrected with Holm's method over the values of one
-segment; of requisitions, the ten with the largest parts are listed and p is multiplied by the number of all.
+Only differences that are already found are looked into. p and the intervals allow for repeat applicants. p is
+corrected with Holm's method over the values of one segment; of requisitions, the ten with the largest parts are listed
+and p is multiplied by the number of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.disparity.applicants import Applicants, codes, periods
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.cuts import Cut
+from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
 from auditkit.disparity.pair import Pair, holm
 from auditkit.disparity.results import DisparityTable, SegmentPart, SegmentTable
+from auditkit.disparity.scores import population, repeat_effects
+from auditkit.disparity.small_values import JOINED, join_small
 from auditkit.disparity.stratified import agreement
 
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PERIOD, REQUISITION = "period", "requisition"
+REQUISITION = "requisition"
 MOST_VALUES = 50
 """A segment with more values is listed like requisitions: the largest parts only."""
 LISTED = 10
 
 
 def segment_tables(
-    data: Applicants,
-    table: DisparityTable,
-    group: str,
-    codes_of_groups: Ints,
-    pair: tuple[int, int],
-    alpha: float,
-    threshold: int = 0,
+    data: Applicants, cut: Cut, table: DisparityTable, group: str, alpha: float, threshold: int = 0
 ) -> Iterator[SegmentTable]:
-    """One table for each segment, for the periods and for the requisitions; `pair` are the codes of the two groups."""
-    rows: NDArray[np.bool_] = np.isin(codes_of_groups, pair)
-    if table.kind == "conditional":
-        steps = list(data.steps)
-        rows &= data.reached(steps[steps.index(table.step) - 1])
-    at = np.flatnonzero(rows)
-    zero = np.asarray(codes_of_groups[at] == pair[1], dtype=np.int64)
-    chosen = data.reached(table.step)[at]
-    columns = {name: codes(labels) for name, labels in data.segments.items()}
-    if data.dates is not None:
-        columns[PERIOD] = codes(periods(data.dates))
+    """One table for each segment, for the periods and for the requisitions."""
+    sides = ((cut.groups.index(group),), (cut.groups.index(str(table.reference)),))
+    at, zero = population(data, cut, sides)
+    chosen = data.good(table.step)[at]
+    columns = dict(data.segment_codes)
     if data.strata is not None:
         columns[REQUISITION] = data.stratum
+    compared = np.where(data.decided & np.isin(cut.codes, cut.taken), cut.codes, -1)
     for name, (code, values) in columns.items():
+        count = len(np.unique(code[compared >= 0]))
+        code, values = join_small(code, values, compared, threshold)
         cell = code[at] * 2 + zero
         n = np.bincount(cell, minlength=2 * len(values)).reshape(-1, 2)
         x = np.bincount(cell[chosen], minlength=2 * len(values)).reshape(-1, 2)
-        yield _segment(table, group, name, values, n, x, alpha, threshold)
+        effect = _repeat_effects(data, at, code[at], zero == 0, chosen, n, x)
+        yield _segment(table, group, name, values, n, x, effect, cut.adverse, alpha, threshold, count)
+
+
+def _repeat_effects(data: Applicants, at: Ints, value: Ints, one: Bools, chosen: Bools, n: Ints, x: Ints) -> Floats:
+    """The design effect of repeat applicants in each value."""
+    t, m = n.sum(axis=1).astype(np.float64), x.sum(axis=1)
+    if data.repeat_applicants is None:
+        return np.ones(len(t))
+    u = (one - (n[:, 0] / np.maximum(t, 1))[value]) * (chosen - (m / np.maximum(t, 1))[value])
+    V = n[:, 0] * n[:, 1] * m * (t - m) / np.maximum(t**2 * (t - 1), 1)
+    return repeat_effects(data, at, u * (t / np.maximum(t - 1, 1))[value], value, V)
 
 
 def _segment(
@@ -69,8 +78,11 @@ def _segment(
     values: tuple[str, ...],
     n: Ints,
     x: Ints,
+    effect: Floats,
+    adverse: bool,
     alpha: float,
     threshold: int,
+    count: int,
 ) -> SegmentTable:
     there = np.flatnonzero(n.sum(axis=1))
     t = np.maximum(n.sum(axis=1), 1)
@@ -79,9 +91,11 @@ def _segment(
     order = there[np.argsort(-part[there], kind="stable")]
     both = (n[:, 0] > 0) & (n[:, 1] > 0)
     shown = _shown(n, order, threshold)
+    shown = shown[[values[v] != JOINED for v in shown]]
     listed = shown if segment != REQUISITION and len(order) <= MOST_VALUES else shown[:LISTED]
-    pairs = {int(v): Pair(int(n[v, 0]), int(x[v, 0]), int(n[v, 1]), int(x[v, 1])) for v in listed}
-    raw = {v: pair.p for v, pair in pairs.items() if both[v]}
+    pairs = {int(v): Pair(int(n[v, 0]), int(x[v, 0]), int(n[v, 1]), int(x[v, 1]), adverse) for v in listed}
+    design = {v: ClusterDesign("repeat applicants", float(effect[v])) for v in pairs}
+    raw = {v: corrected(pair.p, pair.z, [design[v]]) for v, pair in pairs.items() if both[v]}
     if len(listed) == len(order):
         adjusted = dict(zip(raw, holm(list(raw.values())))) if raw else {}
     else:
@@ -97,9 +111,9 @@ def _segment(
         shortfall=total,
         within=within,
         composition=total - within,
-        parts=tuple(_part(values[v], pair, raw.get(v), adjusted.get(v), alpha) for v, pair in pairs.items()),
+        parts=tuple(_part(values[v], pair, raw.get(v), adjusted.get(v), design[v], alpha) for v, pair in pairs.items()),
         others=within - float(part[listed].sum()) if len(listed) < len(order) else 0.0,
-        values=len(there),
+        values=count,
         agreement=agreement(n[:, 0], x[:, 0], n[:, 1], x[:, 1]),
     )
 
@@ -114,17 +128,21 @@ def _shown(n: Ints, order: Ints, threshold: int) -> Ints:
     return shown
 
 
-def _part(value: str, pair: Pair, p: float | None, adjusted: float | None, alpha: float) -> SegmentPart:
+def _part(
+    value: str, pair: Pair, p: float | None, adjusted: float | None, design: ClusterDesign, alpha: float
+) -> SegmentPart:
+    one, zero = pair.selected
+    interval = pair.interval(widened(alpha, stretch([design], alpha))) if pair.n0 else None
     return SegmentPart(
         value=value,
         applicants=pair.n1,
-        selected=pair.x1,
+        selected=one,
         reference_applicants=pair.n0,
-        reference_selected=pair.x0,
-        rate=Fraction(pair.x1, pair.n1) if pair.n1 else None,
-        reference_rate=Fraction(pair.x0, pair.n0) if pair.n0 else None,
+        reference_selected=zero,
+        rate=Fraction(one, pair.n1) if pair.n1 else None,
+        reference_rate=Fraction(zero, pair.n0) if pair.n0 else None,
         impact_ratio=pair.impact_ratio if pair.n0 else None,
-        interval=pair.interval(alpha) if pair.n0 else None,
+        interval=None if interval is None else replace(interval, confidence=1 - alpha),
         p=p,
         p_adjusted=adjusted,
         found=adjusted is not None and adjusted <= alpha,

@@ -17,12 +17,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, gammaln
+from scipy.special import chdtrc
+
+from auditkit.disparity import hypergeometric
+from auditkit.disparity.hypergeometric import TIE
 
 Floats = NDArray[np.float64]
 
 MOST_STRATA, MOST_OUTCOMES = 5_000, 20_000
 """The exact test is for few selections; beyond these sizes it is left out."""
+NEGLIGIBLE = 1e-40
 
 
 @dataclass(frozen=True)
@@ -51,20 +55,53 @@ def sparse(n1: Any, x1: Any, n0: Any, x0: Any) -> bool:
     return min(E - float(np.sum(np.maximum(0, m - n0))), float(np.sum(np.minimum(n1, m))) - E) < 5
 
 
-def exact_p(n1: Any, x1: Any, n0: Any, x0: Any) -> float | None:
-    """Two-sided exact conditional p over strata; None where it is too large to compute."""
+@dataclass(frozen=True, eq=False)
+class ExactTest:
+    """The exact conditional test over strata."""
+
+    p: float
+    mid_p: float
+    """p less half of the probability of the counts at hand."""
+    attainable: Floats
+    """All values that p can take, given the margins; ascending."""
+
+
+def exact_test(n1: Any, x1: Any, n0: Any, x0: Any) -> ExactTest | None:
+    """Two-sided exact conditional test over strata; None where it is too large to compute."""
     n1, a, n0, m = _informative(n1, x1, n0, x0)
     lower, upper = np.maximum(0, m - n0), np.minimum(n1, m)
     if len(n1) > MOST_STRATA or float(np.sum(upper - lower)) > MOST_OUTCOMES:
         return None
-    law = np.ones(1)
-    for k in range(len(n1)):
-        x = np.arange(lower[k], upper[k] + 1)
-        log = -(gammaln(x + 1) + gammaln(n1[k] - x + 1) + gammaln(m[k] - x + 1) + gammaln(n0[k] - m[k] + x + 1))
-        weights = np.exp(log - log.max())
-        law = np.convolve(law, weights / weights.sum())
-    seen = law[round(float(np.sum(a - lower)))]
-    return min(1.0, float(law[law <= seen * (1 + 1e-7)].sum() / law.sum()))
+    law, begin = np.ones(1), 0
+    kinds, times = np.unique(np.stack([n1, n0, m], axis=1).astype(np.int64), axis=0, return_counts=True)
+    for (ones, zeros, chosen), many in zip(kinds.tolist(), times.tolist()):
+        first, power = hypergeometric.law(ones, zeros, chosen)
+        while many:  # the law of `many` equal strata by squaring
+            if many % 2:
+                law, begin = _sum_law(law, begin, power, first)
+            many //= 2
+            if many:
+                power, first = _sum_law(power, first, power, first)
+    at = round(float(np.sum(a))) - begin
+    law = law / law.sum()
+    seen = float(law[at]) if 0 <= at < len(law) else 0.0
+    p = min(1.0, float(law[law <= seen * (1 + TIE)].sum()))
+    ascending = np.sort(law)
+    last = np.append(ascending[1:] > ascending[:-1] * (1 + TIE), True)
+    return ExactTest(p, max(p - seen / 2, 0.0), np.minimum(np.cumsum(ascending)[last], 1.0))
+
+
+def _sum_law(one: Floats, begin: int, other: Floats, first: int) -> tuple[Floats, int]:
+    """The law of the sum of two independent counts, without its negligible ends; and its smallest outcome."""
+    law = np.convolve(one, other)
+    likely = np.flatnonzero(law > NEGLIGIBLE)
+    return law[likely[0] : likely[-1] + 1], begin + first + int(likely[0])
+
+
+def exact_p(n1: Any, x1: Any, n0: Any, x0: Any) -> float | None:
+    """p of the exact conditional test."""
+    found = exact_test(n1, x1, n0, x0)
+    return None if found is None else found.p
 
 
 def agreement(n1: Any, x1: Any, n0: Any, x0: Any) -> Agreement | None:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import overload
 
 import numpy as np
 import pandas as pd
 
 from auditkit.fitting.fitter import Laws
+from auditkit.fitting.group_chances import CellShares
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People
 from auditkit.model.groups import Groups
 from auditkit.model.instance import Instance, LaidOut
 from auditkit.model.layout import ByKind, Floats, Ints, Numbered, lay_out_alike
+from auditkit.model.membership import Shares
 from auditkit.model.search import Box, Search
+
+NONE: Shares = MappingProxyType({})
+"""Of boxes whose groups are known."""
+
+SharedArrays = tuple[Floats, Floats, Floats | None, Shares]
+"""Values, probabilities, true values and membership."""
 
 
 def boxes(
@@ -26,9 +35,10 @@ def boxes(
     value_scale: float,
     true_value: TrueValue | None,
     names: Sequence[str] | None = None,
+    members: CellShares | None = None,
 ) -> list[Box]:
     """A box for each candidate, named c0, c1, ... if not otherwise; those of one law and group share their arrays."""
-    return _boxes(laws, laws.which, groups, costs, attributes, value_scale, true_value, names, {})
+    return _boxes(laws, laws.which, groups, costs, attributes, value_scale, true_value, names, {}, members)
 
 
 def _boxes(
@@ -40,7 +50,8 @@ def _boxes(
     value_scale: float,
     true_value: TrueValue | None,
     names: Sequence[str] | None,
-    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]],
+    shared: dict[tuple[int, str], SharedArrays],
+    members: CellShares | None,
 ) -> list[Box]:
     """Boxes of the laws `which`, with arrays by law and group that are `shared`."""
     result = []
@@ -53,10 +64,10 @@ def _boxes(
             for array in (values, probs, true):
                 if array is not None:
                     array.setflags(write=False)
-            shared[key] = values, probs, true
-        result.append(
-            _box(f"c{i}" if names is None else names[i], who.group, float(costs[i]), *shared[key], attributes[i])
-        )
+            own = NONE if members is None or who.shares is None else members.shares(who.shares, scores, probs)
+            shared[key] = values, probs, true, own
+        name = f"c{i}" if names is None else names[i]
+        result.append(_box(name, who.group, float(costs[i]), shared[key], attributes[i]))
     return result
 
 
@@ -75,7 +86,8 @@ class BoxSearches(Sequence[Search]):
     attributes: ByKind[Mapping[str, float | str]]
     value_scale: float
     true_value: TrueValue | None
-    shared: dict[tuple[int, str], tuple[Floats, Floats, Floats | None]] = field(default_factory=dict)
+    members: CellShares | None = None
+    shared: dict[tuple[int, str], SharedArrays] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -98,7 +110,7 @@ class BoxSearches(Sequence[Search]):
         people, costs = [self.people[i] for i in which], self.costs[which]
         numbers = self.laws.which[which]
         scale, true = self.value_scale, self.true_value
-        return _boxes(self.laws, numbers, people, costs, attributes, scale, true, names, self.shared)
+        return _boxes(self.laws, numbers, people, costs, attributes, scale, true, names, self.shared, self.members)
 
     def instance(self) -> Instance:
         """All of them, known by their layout: one box for each law, cost and group."""
@@ -121,9 +133,7 @@ def _box(
     name: str,
     group: Groups,
     cost: float,
-    values: Floats,
-    probs: Floats,
-    true_values: Floats | None,
+    arrays: SharedArrays,
     attributes: Mapping[str, float | str],
 ) -> Box:
     """A box that is not checked and keeps the arrays it is given.
@@ -132,6 +142,7 @@ def _box(
     the time and memory of a fit.
     """
     box, put = object.__new__(Box), object.__setattr__
+    values, probs, true_values, membership = arrays
     # one by one: attributes that are set so need no dictionary of the box's own, a third of a kilobyte each
     put(box, "id", name)
     put(box, "group", group)
@@ -140,4 +151,5 @@ def _box(
     put(box, "probs", probs)
     put(box, "true_values", true_values)
     put(box, "attributes", attributes)
+    put(box, "membership", membership)
     return box

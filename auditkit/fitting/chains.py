@@ -29,6 +29,7 @@ import numpy as np
 from auditkit.data.firm_history import History
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.folds import Folds
+from auditkit.fitting.group_chances import CellShares
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People, hired, stage_reached
 from auditkit.fitting.strata import Strata
@@ -122,6 +123,7 @@ def chains(
     value_scale: float,
     true_value: TrueValue | None,
     names: Sequence[str] | None = None,
+    members: CellShares | None = None,
 ) -> list[Chain]:
     """A chain for each candidate, named c0, c1, ... if not otherwise; equal ones share their states."""
     made: dict[tuple[object, ...], Chain] = {}
@@ -132,7 +134,8 @@ def chains(
         if key not in made:
             values, probs = laws.law(number)
             true = None if true_value is None else value_scale * true_value.of(values, who.cell)
-            states = _states(plan, value_scale * values, probs, true, *terms)
+            own = {} if members is None or who.shares is None else members.of_stages(who.shares, values)
+            states = _states(plan, value_scale * values, probs, true, *terms, own)
             made[key] = Chain("", who.group, plan.stages[0], states)
         chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
         chain.__dict__.update(id=f"c{i}" if names is None else names[i], attributes=attributes[i])
@@ -147,6 +150,7 @@ def _states(
     true: Floats | None,
     chances: tuple[float, ...],
     costs: tuple[float, ...],
+    members: Mapping[str, Sequence[Mapping[str, Floats]]],
 ) -> tuple[State, ...]:
     stages, shows = plan.stages, plan.shows
     out = _free("out", stages)
@@ -155,24 +159,48 @@ def _states(
     def onward(target: str, chance: float) -> dict[str, float]:
         return {name: p for name, p in ((target, chance), (out, 1 - chance)) if p > 0}
 
+    def share(stage: int, j: int = 1) -> dict[str, dict[str, float]]:
+        return {name: {g: float(own[j - 1]) for g, own in path[stage].items()} for name, path in members.items()}
+
     states = [
-        State(stages[t], 0.0 - costs[t], onward(stages[t + 1], chances[t]), stage=stages[t]) for t in range(shows)
+        State(stages[t], 0.0 - costs[t], onward(stages[t + 1], chances[t]), stage=stages[t], membership=share(t))
+        for t in range(shows)
     ]
     first = {f"{stages[shows + 1]}-{j}": float(p) for j, p in zip(numbers, probs)}
-    states.append(State(stages[shows], 0.0 - costs[shows], first, stage=stages[shows]))
+    shown = {} if not members else _mean_of(members, shows, probs)
+    states.append(State(stages[shows], 0.0 - costs[shows], first, stage=stages[shows], membership=shown))
     for t in range(shows + 1, len(stages)):
         after = stages[t + 1] if t + 1 < len(stages) else "hired"
         states += [
-            State(f"{stages[t]}-{j}", 0.0 - costs[t], onward(f"{after}-{j}", chances[t]), stage=stages[t])
+            State(
+                f"{stages[t]}-{j}",
+                0.0 - costs[t],
+                onward(f"{after}-{j}", chances[t]),
+                stage=stages[t],
+                membership=share(t, j),
+            )
             for j in numbers
         ]
     states += [
-        State(f"hired-{j}", float(v), terminal=True, true_reward=None if true is None else float(true[j - 1]))
+        State(
+            f"hired-{j}",
+            float(v),
+            selected=True,
+            true_reward=None if true is None else float(true[j - 1]),
+            membership=share(len(stages), j),
+        )
         for j, v in zip(numbers, values)
     ]
     if any(out in state.to for state in states):
         states.append(State(out, 0.0))
     return tuple(states)
+
+
+def _mean_of(
+    members: Mapping[str, Sequence[Mapping[str, Floats]]], shows: int, probs: Floats
+) -> dict[str, dict[str, float]]:
+    """Membership at the stage that shows the score: the mean of what it shows, to the last digit."""
+    return {name: {g: float(probs @ own) for g, own in path[shows + 1].items()} for name, path in members.items()}
 
 
 def _free(name: str, taken: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.quality import FitQuality
 from auditkit.fitting.refit import Refit
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.layout import Bools, Floats, Ints, Partition
 from auditkit.text import amount
 
 if TYPE_CHECKING:
@@ -110,6 +110,9 @@ class Fitted(Shown):
     """Everything that the fit depends on apart from the data, as plain numbers and words."""
     refit: Refit | None = None
     """Fits resampled histories; None if the priors are not learnt from one."""
+    groups: Mapping[str, Partition] = field(default_factory=dict)
+    """The people who applied, by each protected attribute: in a model that does not see groups the instance has their
+    probabilities only."""
 
     def save_json(self, path: str | Path) -> None:
         """Write the instance file."""

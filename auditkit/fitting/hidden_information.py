@@ -17,7 +17,7 @@ apart from x: without rivals that differ, the data cannot tell.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from auditkit.fitting.standing import Standings
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 
-FEWEST = 30
+FEWEST_TESTED = 30
 """Scores of a group below which it is not tested."""
 WIDE = 0.18
 """A standard error beyond which a correlation of 0.5 is found in fewer than 80 % of cases: the data cannot tell."""
@@ -58,9 +58,6 @@ class HiddenInformation:
     """sigma, in points of the score."""
     groups: tuple[HiddenCorrelation, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "groups": [asdict(group) for group in self.groups]}
-
 
 def rival_distance(standing: Floats, inspected: Bools, search: Ints) -> Floats:
     """d of every candidate; NaN in searches where all or none were inspected."""
@@ -90,9 +87,9 @@ def hidden_information(
     inspected = ~np.isnan(scores)
     names = [name for name, labels in groups.items() if len(set(map(str, labels)) - {UNKNOWN}) > 1]
     distance = rival_distance(standings.values, inspected, standings.search)
+    fewest = max(FEWEST_TESTED, threshold)
     return tuple(
-        _test(name, groups[name], standings, distance, inspected, scores, max(FEWEST, threshold), alpha, len(names))
-        for name in names
+        _test(name, groups[name], standings, distance, inspected, scores, fewest, alpha, len(names)) for name in names
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from auditkit.fitting.compile_options import OPTIONS
 
-@njit(cache=True, nogil=True, error_model="numpy")
+
+@njit(**OPTIONS)
 def likelihood(ptr, members, few, flip, chosen, x, b, most_odds):
     """Log likelihood, its slope, and minus its curvature, over strata members[ptr[i]:ptr[i + 1]].
 

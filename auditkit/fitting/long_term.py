@@ -24,7 +24,7 @@ import numpy as np
 from auditkit.fitting.strata import credibility, pseudo_count
 from auditkit.model.layout import Floats
 
-FEWEST = 20
+FEWEST_HIRED = 20
 """Outcomes needed to say anything."""
 
 OutcomeScale = Literal["match", "given"]
@@ -50,8 +50,8 @@ class TrueValue:
 def true_values(scores: Floats, outcomes: Floats, group: Any, scale: OutcomeScale) -> TrueValue | str:
     """The regression, or in words why there is none. Give only the hired who have both numbers."""
     n = len(scores)
-    if n < FEWEST:
-        return f"{n} hired have both a score and an outcome; long-term utilities need {FEWEST}, so there are none"
+    if n < FEWEST_HIRED:
+        return f"{n} hired have both a score and an outcome; long-term utilities need {FEWEST_HIRED}, so there are none"
     names, code = np.unique(np.asarray(group, dtype=object).astype(str), return_inverse=True)
     if scores.std() == 0 or outcomes.std() == 0:
         return "all scores or all outcomes of the hired are equal, so there are no long-term utilities"

@@ -10,7 +10,7 @@ leave the instance, as they leave all rates, but their scores still teach.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -25,20 +25,24 @@ from auditkit.fitting.boxes import BoxSearches
 from auditkit.fitting.fitted import CannotFit, Fitted, Realised
 from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
 from auditkit.fitting.folds import cross_fit, deal
+from auditkit.fitting.group_chances import CellShares, group_chances
 from auditkit.fitting.long_term import OutcomeScale, TrueValue, true_values
 from auditkit.fitting.propensity import propensity_weights, selection
 from auditkit.fitting.quality import assess
-from auditkit.fitting.refit import Refit, Training
-from auditkit.fitting.searches import Cost
+from auditkit.fitting.refit import GroupLabels, Refit, StageResults, Training, cell_shares
+from auditkit.fitting.searches import Cost, People
+from auditkit.model.groups import groups_of
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.layout import Bools, ByKind, Floats, Ints, Partition
 from auditkit.model.search import Search
 
-FEWEST = 10
-"""Scores without which nothing is fitted."""
+RevealScale = Callable[[Instance, float], float]
+"""What a point is worth, from an instance in which it is worth 1 and the number that the firm inspected."""
 
+FEWEST_SCORES = 10
+"""With fewer scores nothing is fitted."""
 
-POINTS, FEWEST, MOST_STATES = 40, 8, 10_000_000
+POINTS, FEWEST_POINTS, MOST_STATES = 40, 8, 10_000_000
 """Support points of a prior unless they are given: fewer where all priors together would have more than the last."""
 
 
@@ -49,27 +53,35 @@ def fit(
     fitter: str = "empirical",
     cost: Cost | None = None,
     capacity: int | None = None,
-    value_scale: float = 1.0,
+    value_scale: float | RevealScale = 1.0,
     folds: int = 5,
     points: int | None = None,
     propensity: bool = False,
     outcome_scale: OutcomeScale = "match",
     staged: bool = True,
     blind: bool = False,
+    group_aware: bool = True,
 ) -> Fitted:
     """Fit a history.
 
     `cost` (one number, or one per stage) and `capacity` serve where the data have none. `propensity` weighs scores by
     the inverse chance that there is one. `staged` makes chains of data with stages, boxes otherwise. `blind` keeps the
-    protected attributes out of the priors.
+    protected attributes out of the priors. Without `group_aware` the policies of the instance do not see the groups at
+    all: these are then known by their probability (`group_chances`), and priors are blind as well.
+    `value_scale` is what a point of the score is worth, or a function that says so of the instance in which it is worth
+    1 and of the number that the firm inspected; without any cost the unit is then one inspection.
     Raises CannotFit if the data cannot support a model, InputError if a cost is missing or a setting is wrong.
     """
-    _check_settings(fitter, fitters, capacity, value_scale, folds, points)
+    reveal = value_scale if callable(value_scale) else None
+    scale = 1.0 if callable(value_scale) else value_scale
+    _check_settings(fitter, fitters, capacity, scale, folds, points)
     _check_data(history)
+    unseen = not group_aware and bool(history.columns("group"))
+    blind = blind or unseen
     notices: list[str] = []
     table = history.table
     if points is None:
-        points = min(POINTS, max(FEWEST, MOST_STATES // len(table)))
+        points = min(POINTS, max(FEWEST_POINTS, MOST_STATES // len(table)))
         if points < POINTS:
             notices.append(
                 f"priors have {points} support points instead of {POINTS}, so that the model fits into memory"
@@ -93,39 +105,68 @@ def fit(
     laws, people = all_laws.take(rows), searches.people(history, rows)
     positions, capacity_source = searches.capacities(history, rows, search, capacity, notices)
     starts = np.searchsorted(search, np.arange(len(positions) + 1))
-    true_value = _true_value(history, outcome_scale, notices)
+    true_value = own_true_value = _true_value(history, outcome_scale, notices)
     extra = searches.attributes(history, rows)
+    actual, chances_of_groups, members, labels = people, {}, None, None
     terms = [str(name) for name in table["search"].to_numpy()[rows[starts[:-1]]]], positions, starts
     reached: dict[str, Bools] = {}
     results: list[Floats] = []
     inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
+    if unseen:
+        labels = _labels(history, features)
+        counted = np.zeros(len(table), dtype=np.bool_)
+        counted[rows] = True
+        chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted)
+    if reveal is not None and cost is None and not history.has("cost") and not history.columns("cost"):
+        cost = 1.0
+        notices.append("no cost is given: every inspection costs the same, and the unit of value is one inspection")
+    build: Callable[[float], Instance]
     if plan is None:
         costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
-        boxes = BoxSearches(*terms, laws, people, costs, extra, value_scale, true_value)
-        instance = _limited(history, rows, boxes) if history.units else boxes.instance()
+        if unseen:
+            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt)
+            people, true_value = unseen_people(members, actual, true_value)
+
+        def build(scale: float) -> Instance:
+            boxes = BoxSearches(*terms, laws, people, costs, extra, scale, true_value, members)
+            return _limited(history, rows, boxes) if history.units else boxes.instance()
     else:
         own = plan.stages[: plan.own]
         each, cost_source = searches.stage_costs(history, rows, own, plan.shows, cost, notices)
         results = [plan.results(history, stage) for stage in range(len(plan.stages))]
         notices += chains.few_results(plan, results)
-        chances = chains.pass_chances(plan, results, features, dealt)[rows]
+        all_chances = chains.pass_chances(plan, results, features, dealt)
+        chances = all_chances[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
-        candidates = chains.chains(plan, laws, chances, padded, people, extra, value_scale, true_value)
-        made = (Search(name, int(k), candidates[a:b]) for name, k, (a, b) in zip(*terms[:2], pairwise(starts)))
-        instance = _limited(history, rows, made)
+        if unseen:
+            passed = StageResults(plan.shows, all_chances, results)
+            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, passed)
+            people, true_value = unseen_people(members, actual, true_value)
+
+        def build(scale: float) -> Instance:
+            candidates = chains.chains(plan, laws, chances, padded, people, extra, scale, true_value, members=members)
+            made = (Search(name, int(k), candidates[a:b]) for name, k, (a, b) in zip(*terms[:2], pairwise(starts)))
+            return _limited(history, rows, made)
+
         reached = {name: searches.stage_reached(history, name)[rows] for name in own}
         costs = (each * np.stack(list(reached.values()), axis=1)).sum(axis=1)
         inspected = reached[own[0]]
+    instance = build(scale)
+    if reveal is not None:
+        scale = reveal(instance, float(inspected.sum()))
+        instance = build(scale)
     refit = Refit(
         Training(features, scores, weights, dealt, kind, plan, results),
         np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
         rows,
-        people,
+        actual,
         costs if plan is None else padded,
-        value_scale,
+        scale,
+        chances_of_groups,
+        labels,
     )
     realised = _realised(
-        history, rows, search, positions, inspected, costs, laws, value_scale, true_value, reached, notices
+        history, rows, search, positions, inspected, costs, laws, scale, own_true_value, reached, notices
     )
     groups = {name: table[f"group:{name}"].astype("str").to_numpy()[rows] for name in history.columns("group")}
     quality = assess(
@@ -139,27 +180,58 @@ def fit(
         "fitter_settings": fitter_settings,
         "features": [str(name) for name in features.columns],
         "blind": blind,
+        "group_aware": not unseen,
         "folds": dealt.count,
         "folds_of": dealt.unit,
         "propensity": propensity,
-        "value_scale": value_scale,
+        "value_scale": scale,
+        "value_revealed": reveal is not None,
         "cost": cost_source,
         "capacity": capacity_source,
         "stages": [] if plan is None else list(plan.stages),
         "score_stage": None if plan is None else plan.stages[plan.shows],
-        "true_value": None if true_value is None else true_value.to_json(),
+        "true_value": None if own_true_value is None else own_true_value.to_json(),
     }
     return Fitted(
         instance=instance,
         realised=realised,
         quality=quality,
         rows=rows,
-        expected=value_scale * laws.means,
-        true_value=true_value,
+        expected=scale * laws.means,
+        true_value=own_true_value,
         notices=tuple(notices),
         settings=settings,
         refit=refit,
+        groups=_partitions(history, actual),
     )
+
+
+def _partitions(history: History, actual: ByKind[People]) -> dict[str, Partition]:
+    labels = [groups_of(who.group) for who in actual.items]
+    names = dict.fromkeys(name for own in labels for name in own)
+    return {name: Partition.of(name, ByKind(tuple(own[name] for own in labels), actual.kind)) for name in names}
+
+
+def _labels(history: History, features: pd.DataFrame) -> GroupLabels:
+    """Groups, and what their chances are learnt from: features and segments."""
+    table = history.table
+    known = features.assign(**{f"segment:{name}": table[f"segment:{name}"].astype("str") for name in history.segments})
+    return GroupLabels(
+        {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.columns("group")}, known
+    )
+
+
+def unseen_people(
+    members: CellShares, actual: ByKind[People], true_value: TrueValue | None
+) -> tuple[ByKind[People], TrueValue | None]:
+    """Candidates without a group but with the number of their cell, and what is expected of cells in the long term."""
+    count = int(members.cell.max(initial=-1)) + 1
+    people = ByKind(tuple(People({}, f"cell {i}", i) for i in range(count)), members.cell)
+    if true_value is None:
+        return people, None
+    effects = np.array([true_value.effects.get(who.cell, 0.0) for who in actual.items])[actual.kind]
+    means = np.bincount(members.cell, effects, minlength=count) / np.bincount(members.cell, minlength=count)
+    return people, replace(true_value, effects={f"cell {i}": float(mean) for i, mean in enumerate(means)})
 
 
 def features_of(history: History, *, blind: bool = False) -> pd.DataFrame:
@@ -203,8 +275,8 @@ def _check_data(history: History) -> None:
     known = int(history.table["score"].notna().sum()) if history.has("score") else 0
     if not history.has("score"):
         problems.append(Problem("score", "there is no score, so no prior can be learnt", "--map score=COLUMN"))
-    elif known < FEWEST:
-        what = f"only {known} candidates have a score; priors need at least {FEWEST}"
+    elif known < FEWEST_SCORES:
+        what = f"only {known} candidates have a score; priors need at least {FEWEST_SCORES}"
         problems.append(Problem("score", what, "audit a longer period, or --map score=COLUMN"))
     elif history.table["candidate"][history.table["score"].notna()].nunique() < 2:
         problems.append(Problem("score", "all scores are of one person", "--map candidate=COLUMN"))

@@ -36,9 +36,10 @@ class Rate:
     inspected: int
     scored: int
 
-    def to_json(self) -> dict[str, Any]:
-        rate = self.inspected / self.candidates if self.candidates else None
-        return {**self.__dict__, "rate": rate}
+    @property
+    def rate(self) -> float | None:
+        """The share that was inspected."""
+        return self.inspected / self.candidates if self.candidates else None
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,10 @@ class Selection:
     by_group: tuple[Rate, ...]
     by_tercile: tuple[Rate, ...]
     scored: int
-    effective: float
+    effective_sample_size: float
     """How many equally weighted scores those with a score are worth, if they are to stand for all."""
     weighted: bool
     """Whether the fit used the weights."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "by_group": [rate.to_json() for rate in self.by_group],
-            "by_tercile": [rate.to_json() for rate in self.by_tercile],
-            "scored": self.scored,
-            "effective_sample_size": self.effective,
-            "weighted": self.weighted,
-        }
 
 
 def propensity_weights(features: pd.DataFrame, scored: Bools) -> Floats:
@@ -100,7 +92,7 @@ def selection(
         by_group=tuple(_rate(name, who, inspected, scored) for name, who in known_groups(groups)),
         by_tercile=tuple(_rate(name, third == i, inspected, scored) for i, name in enumerate(TERCILES)),
         scored=int(scored.sum()),
-        effective=effective_size(weights[scored]),
+        effective_sample_size=effective_size(weights[scored]),
         weighted=weighted,
     )
 

@@ -47,9 +47,6 @@ class Error:
     coverage: float | None
     """Of the central 80 % interval."""
 
-    def to_json(self) -> dict[str, Any]:
-        return dict(self.__dict__)
-
 
 @dataclass(frozen=True)
 class FitQuality:
@@ -67,18 +64,6 @@ class FitQuality:
     skill: float | None
     selection: Selection
     warnings: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "overall": self.overall.to_json(),
-            "by_group": [error.to_json() for error in self.by_group],
-            "by_stratum": [error.to_json() for error in self.by_stratum],
-            "pit": {"shares": list(self.pit), "p_value": self.pit_p},
-            "coverage": [{"level": level, "covered": share} for level, share in self.coverage],
-            "skill": self.skill,
-            "selection": self.selection.to_json(),
-            "warnings": list(self.warnings),
-        }
 
 
 def pit_intervals(laws: Laws, scores: Floats) -> tuple[Floats, Floats]:

@@ -18,17 +18,19 @@ Chances of passing a stage are moved in the same way. The moved fit has no more 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditkit.fitting import chains
 from auditkit.fitting.boxes import boxes
 from auditkit.fitting.chains import StagePlan
 from auditkit.fitting.fitter import Fitter, Laws, group_columns
 from auditkit.fitting.folds import Folds, cross_fit
+from auditkit.fitting.group_chances import CellShares, GroupChances, Passing, group_chances
 from auditkit.fitting.regression import Design, least_squares
 from auditkit.fitting.searches import People
 from auditkit.model.layout import Floats, Ints
@@ -64,6 +66,57 @@ class Training:
 
 
 @dataclass(frozen=True, eq=False)
+class StageResults:
+    """Of every row: the chance of passing each stage, and what is known of it."""
+
+    shows: int
+    chances: Floats
+    results: Sequence[Floats]
+
+
+def cell_shares(
+    chances: Mapping[str, GroupChances],
+    laws: Laws,
+    rows: Ints,
+    scores: Floats,
+    weights: Floats,
+    folds: Folds,
+    passed: StageResults | None = None,
+    *,
+    shrunk: bool = True,
+) -> CellShares:
+    """The membership of the candidates at some rows, from the laws of all rows; `weights` say how much each teaches."""
+    effects = {n: own.effects(scores - laws.means, weights, folds, shrunk=shrunk) for n, own in chances.items()}
+    passing = None
+    if passed is not None:
+        ones = (weights > 0).astype(np.float64) if not shrunk else np.ones(len(weights))
+        by_stage = {
+            name: np.stack(
+                [
+                    own.effects(known - passed.chances[:, stage], ones, folds, shrunk=shrunk)
+                    for stage, known in enumerate(passed.results)
+                ],
+                axis=1,
+            )
+            for name, own in chances.items()
+        }
+        passing = Passing(passed.shows, passed.chances[rows], by_stage)
+    mine = {name: own.only(rows) for name, own in chances.items()}
+    return CellShares.of(laws.take(rows), mine, effects, folds.fold[rows], passing)
+
+
+@dataclass(frozen=True, eq=False)
+class GroupLabels:
+    """The groups of every row, and what is known of it before: what chances of groups are learnt from."""
+
+    labels: Mapping[str, NDArray[Any]]
+    features: pd.DataFrame
+
+    def only(self, rows: Ints) -> GroupLabels:
+        return GroupLabels({name: own[rows] for name, own in self.labels.items()}, self.features.iloc[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Refit:
     """Fits resampled histories."""
 
@@ -76,16 +129,23 @@ class Refit:
     costs: Floats
     """Of the inspection, or (candidates, stages)."""
     value_scale: float
+    chances: Mapping[str, GroupChances] = field(default_factory=dict)
+    """Of groups, from what is known before, where policies do not see them."""
+    groups: GroupLabels | None = None
+    """From which they are learnt."""
 
     @property
     def searches(self) -> int:
         return int(self.search.max(initial=-1)) + 1
 
     def candidates(
-        self, times: Ints, which: Ints, like: Sequence[Candidate], *, moved: bool = True
+        self, times: Ints, which: Ints, like: Sequence[Candidate], *, moved: bool = True, regrouped: bool = False
     ) -> Sequence[Candidate]:
         """The candidates at the positions `which`, `like` those of the instance, if search s had occurred times[s]
-        times: other laws, and other chances of passing stages, `moved` by what shrinkage left out."""
+        times: other laws, and other chances of passing stages, `moved` by what shrinkage left out.
+
+        The chances of groups before the inspection are taken as they are, or learnt from these searches (`regrouped`).
+        """
         asked, taught = self.rows[which], times[self.search]
         used = np.union1d(asked, np.flatnonzero(taught))
         rows, t, taught = np.searchsorted(used, asked), self.training.only(used), taught[used]
@@ -95,16 +155,30 @@ class Refit:
             laws = groups.moved(laws, t.scores, t.weights * taught)
         people, costs = [self.people[i] for i in which.tolist()], self.costs[which]
         attributes, names = [c.attributes for c in like], [c.id for c in like]
+        of_groups = {name: own.only(used) for name, own in self.chances.items()}
+        if regrouped and self.groups is not None:
+            own_groups = self.groups.only(used)
+            names_of = {name: own.names for name, own in self.chances.items()}
+            of_groups = group_chances(own_groups.labels, own_groups.features, t.folds, taught > 0, names_of)
+        members: CellShares | None = None
         if t.plan is None:
-            return boxes(laws.take(rows), people, costs, attributes, self.value_scale, None, names)
+            if of_groups:
+                teach = t.weights * taught
+                members = cell_shares(of_groups, laws, rows, t.scores, teach, t.folds, shrunk=not moved)
+                people = [People({}, f"cell {i}", i) for i in members.cell.tolist()]
+            own = laws.take(rows)
+            return boxes(own, people, costs, attributes, self.value_scale, None, names, members)
         chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
         for stage, known in enumerate(t.results if moved else ()):
             if stage != t.plan.shows:
                 missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
                 chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
-        return chains.chains(
-            t.plan, laws.take(rows), chances[rows], costs, people, attributes, self.value_scale, None, names
-        )
+        if of_groups:
+            passed, teach = StageResults(t.plan.shows, chances, t.results), t.weights * taught
+            members = cell_shares(of_groups, laws, rows, t.scores, teach, t.folds, passed, shrunk=not moved)
+            people = [People({}, f"cell {i}", i) for i in members.cell.tolist()]
+        terms = (attributes, self.value_scale, None, names, members)
+        return chains.chains(t.plan, laws.take(rows), chances[rows], costs, people, *terms)
 
 
 class GroupResiduals:

@@ -16,7 +16,7 @@ choosing them by something that is not in the data does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,9 +25,9 @@ from auditkit.fitting.clustered import clustered
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 
-FEWEST = 20
+FEWEST_COMPARED = 20
 """People of a group below which nothing is said of it."""
-FEWEST_SEARCHES = 10
+FEWEST_CLUSTERS = 10
 
 Bounds = tuple[float, float]
 
@@ -60,13 +60,6 @@ class ScoreMeaning:
     """Of the reference."""
     groups: tuple[ScoreDifference, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        rows = []
-        for row in self.groups:
-            both = {"level_interval": list(row.level_interval), "slope_interval": list(row.slope_interval)}
-            rows.append({**asdict(row), **both})
-        return {**asdict(self), "groups": rows}
-
 
 @dataclass(frozen=True)
 class ScoreMeanings:
@@ -75,13 +68,6 @@ class ScoreMeanings:
     """In words: what could not be said, and why."""
     within: str | None
     """The segment within whose values people are compared."""
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "within": self.within,
-            "tables": [table.to_json() for table in self.tables],
-            "left_out": list(self.left_out),
-        }
 
 
 def score_meanings(
@@ -103,7 +89,7 @@ def score_meanings(
     """
     tables: list[ScoreMeaning] = []
     left_out: list[str] = []
-    fewest = max(FEWEST, threshold)
+    fewest = max(FEWEST_COMPARED, threshold)
     kinds: list[tuple[str, Floats | None, Floats | None, Bools]] = [
         ("outcome", outcomes, scores, hired),
         ("score", scores, standing, np.ones(len(scores), dtype=np.bool_)),
@@ -146,8 +132,8 @@ def _regression(
     if len(known) < 2:
         return f"fewer than two groups have {fewest} people with both numbers"
     rows &= np.isin(labels, known)
-    if len(np.unique(search[rows])) < FEWEST_SEARCHES:
-        return f"fewer than {FEWEST_SEARCHES} searches"
+    if len(np.unique(search[rows])) < FEWEST_CLUSTERS:
+        return f"fewer than {FEWEST_CLUSTERS} searches"
     of, x, target = labels[rows], s[rows], y[rows]
     families = np.zeros(len(of), dtype=np.int64) if family is None else np.unique(family[rows], return_inverse=True)[1]
     around = x - x.mean()

@@ -170,6 +170,8 @@ class People:
 
     group: Mapping[str, str | None]
     cell: str
+    shares: int | None = None
+    """The number of the cell of `CellShares` that has the membership, in a model that does not see groups."""
 
 
 def people(history: History, rows: Ints) -> ByKind[People]:

@@ -24,7 +24,7 @@ from auditkit.model.layout import Bools, Floats, Ints
 if TYPE_CHECKING:
     import pandas as pd
 
-FEWEST = 20
+FEWEST_STANDING = 20
 """Scores without which there is no standing."""
 
 
@@ -77,7 +77,7 @@ def standings(features: pd.DataFrame, scores: Floats, search: Ints, attribute: s
     `attribute` is the name of the only one, whose column does not say it.
     """
     known = np.flatnonzero(~np.isnan(scores))
-    if len(known) < FEWEST:
+    if len(known) < FEWEST_STANDING:
         return None
     design = Design.of(features.iloc[known])
     matrix = design.matrix(features)

@@ -1,4 +1,4 @@
-"""Instance and solution files (`auditkit-instance/1`, `auditkit-solution/2`): their formats, and how they are read.
+"""Instance and solution files (`auditkit-instance/2`, `auditkit-solution/3`): their formats, and how they are read.
 
 Files are read through these models and `auditkit schema` prints the JSON Schemas that they imply, so each format is
 stated once. The models check the shape of a document, the classes of `search.py` and `instance.py` what it means;
@@ -16,16 +16,21 @@ from pydantic_core import CoreSchema
 
 from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_json
-from auditkit.model.instance import INSTANCE, Instance
+from auditkit.model.instance import INSTANCE, UNCERTAIN_INSTANCE, Instance
 from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Candidate, Chain, Search, State
 
-SOLUTION = "auditkit-solution/2"
+SOLUTION = "auditkit-solution/3"
+SECOND_SOLUTION = "auditkit-solution/2"
+"""The same without the `meaning` of rows."""
 FIRST_SOLUTION = "auditkit-solution/1"
 """As auditkit 0 wrote it: one lottery over policies with weights, for all searches together."""
 
 
 M = TypeVar("M", bound=BaseModel)
+
+
+GROUP_KEY = "the group, or one for each protected attribute (null: unknown); `membership` may replace it"
 
 
 class _Model(BaseModel):
@@ -42,18 +47,29 @@ class StateModel(_Model):
     to: dict[str, float] = Field(
         default_factory=dict, description="next state = probability; they sum to 1, or there are none"
     )
-    terminal: bool = Field(default=False, description="entering it means selection")
+    terminal: bool = Field(default=False, description="entering it means selection; a rejection is not terminal")
+    selected: bool = Field(default=False, description="another name for `terminal`")
     stage: str | None = Field(default=None, description="name by which constraints can refer to it")
     true_reward: float | None = Field(default=None, description="long-term utility in place of `reward`")
+    membership: dict[str, dict[str, float]] = Field(
+        default_factory=dict, description="attribute = group = its chance given the path to this state"
+    )
+
+
+class ShareModel(_Model):
+    """The chance of one group."""
+
+    before: float = Field(description="from what is known before the inspection")
+    given: list[float] = Field(description="given each value; their mean over the values is `before`")
 
 
 class BoxModel(_Model):
     """A candidate with one inspection: pay the cost, learn the value, select or not."""
 
+    model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["group"]}, {"required": ["membership"]}]})
+
     id: str = Field(description="unique within the search")
-    group: str | dict[str, str | None] = Field(
-        description="the group, or one for each protected attribute (null: unknown)"
-    )
+    group: str | dict[str, str | None] = Field(default_factory=dict, description=GROUP_KEY)
     cost: float = Field(description="of the inspection, in the unit of the values")
     values: list[float] = Field(description="what the candidate may turn out to be worth")
     probs: list[float] = Field(description="probability of each value; they sum to 1")
@@ -61,15 +77,16 @@ class BoxModel(_Model):
     attributes: dict[str, float | str] = Field(
         default_factory=dict, description="numbers and texts that constraints can refer to"
     )
+    membership: dict[str, dict[str, ShareModel]] = Field(
+        default_factory=dict, description="attribute = group = its chance, for groups that a policy does not see"
+    )
 
 
 class ChainModel(_Model):
     """A candidate with several stages: a Markov chain."""
 
     id: str = Field(description="unique within the search")
-    group: str | dict[str, str | None] = Field(
-        description="the group, or one for each protected attribute (null: unknown)"
-    )
+    group: str | dict[str, str | None] = Field(default_factory=dict, description=GROUP_KEY)
     start: str = Field(description="the state in which the candidate begins; not terminal")
     states: dict[str, StateModel]
     attributes: dict[str, float | str] = Field(
@@ -113,7 +130,7 @@ class SearchModel(_Model):
 class InstanceModel(_Model):
     """Independent searches, and the constraints that they are to meet together on average."""
 
-    format: Literal["auditkit-instance/1"]
+    format: Literal["auditkit-instance/1", "auditkit-instance/2"]
     searches: list[SearchModel]
     constraints: list[dict[str, Any]] = Field(default_factory=list)
 
@@ -153,6 +170,24 @@ class OutcomeModel(_Part):
     candidates: list[CandidateModel]
 
 
+class MeaningModel(_Part):
+    """What a row asks for, with the keys that apply to its kind; its label is for people and never parsed."""
+
+    kind: Literal["rate_gap", "ratio", "share", "amount", "other"]
+    on: str | None = Field(default=None, description="selection, inspection, or the name of a stage")
+    by: str | None = Field(default=None, description="the attribute, or several joined with +")
+    group: str | None = None
+    against: str | None = Field(default=None, description="the group that it is compared with")
+    within: str | None = Field(default=None, description="the segment within whose `value` the row holds")
+    value: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    of: str | None = Field(default=None, description="what an amount adds up: an attribute of candidates, or cost")
+    each: float | None = Field(default=None, description="the expense of one outcome")
+    basis: Literal["rate", "count"] | None = None
+    text: str | None = Field(default=None, description="the author's words")
+
+
 class RowModel(_Part):
     """One condition, and how it is met."""
 
@@ -163,6 +198,7 @@ class RowModel(_Part):
     bound: float
     slack: float = Field(description="distance from the bound, not negative on the right side")
     dual: float = Field(description="what the optimum gains per unit by which the bound is moved")
+    meaning: MeaningModel | None = Field(default=None, description="null in `auditkit-solution/2` and before")
 
 
 class LevelModel(_Part):
@@ -262,7 +298,7 @@ class _SolvedModel(_Part):
 class SolutionModel(_SolvedModel):
     """A solved instance, with all that is needed to check it."""
 
-    format: Literal["auditkit-solution/2"]
+    format: Literal["auditkit-solution/3", "auditkit-solution/2"]
     constrained: OptimumModel | None
 
 
@@ -286,9 +322,10 @@ def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
 def read_solution(path: Path) -> dict[str, Any]:
     """A solution file, with everything that `verify` looks at in its place."""
     document, _ = read_json(path)
-    if not isinstance(document, dict) or document.get("format") not in (SOLUTION, FIRST_SOLUTION):
-        raise InputError(Problem(str(path), f"is not a document of the format {SOLUTION} or {FIRST_SOLUTION}"))
-    model: type[BaseModel] = SolutionModel if document["format"] == SOLUTION else FirstSolutionModel
+    known = (SOLUTION, SECOND_SOLUTION, FIRST_SOLUTION)
+    if not isinstance(document, dict) or document.get("format") not in known:
+        raise InputError(Problem(str(path), f"is not a document of the format {' or '.join(known)}"))
+    model: type[BaseModel] = FirstSolutionModel if document["format"] == FIRST_SOLUTION else SolutionModel
     check_format(model, document, path, "write it again with auditkit solve --json")
     return document
 
@@ -305,7 +342,7 @@ def instance_from_document(document: Any) -> Instance:
     """The instance of a parsed document; raises InputError with every problem and its place."""
     if not isinstance(document, dict):
         raise InputError(Problem("", "the file holds no JSON object", f'it must begin with {{"format": "{INSTANCE}"'))
-    if document.get("format") != INSTANCE:
+    if document.get("format") not in (INSTANCE, UNCERTAIN_INSTANCE):
         found = document.get("format")
         raise InputError(Problem("format", f"{found!r} is not a format known here", f'write "{INSTANCE}"'))
     problems: list[Problem] = []
@@ -325,6 +362,8 @@ def instance_from_document(document: Any) -> Instance:
         problems += () if None in searches else error.problems
     if problems:
         raise InputError(problems)
+    if document["format"] == INSTANCE and instance.layout.uncertain:
+        raise InputError(Problem("format", f"{INSTANCE} has no membership", f'write "{UNCERTAIN_INSTANCE}"'))
     return instance
 
 
@@ -352,6 +391,11 @@ def _limit(model: LimitModel, number: int) -> Limit:
         raise InputError([p.at(f"limits[{number}] {model.label!r}") for p in error.problems]) from None
 
 
+def _state(name: str, model: StateModel) -> State:
+    rest = model.model_dump(exclude={"terminal", "selected"})
+    return State(name, selected=model.terminal or model.selected, **rest)
+
+
 def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | None:
     if not isinstance(raw, dict):
         problems.append(Problem(place, f"is no JSON object but {raw!r}"))
@@ -362,7 +406,7 @@ def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | Non
             chain = _validate(ChainModel, raw, name, problems)
             if chain is None:
                 return None
-            states = tuple(State(key, **state.model_dump()) for key, state in chain.states.items())
+            states = tuple(_state(key, state) for key, state in chain.states.items())
             return Chain(chain.id, chain.group, chain.start, states, chain.attributes)
         box = _validate(BoxModel, raw, name, problems)
         if box is None:

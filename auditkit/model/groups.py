@@ -25,14 +25,18 @@ def groups_of(group: Groups) -> dict[str, str]:
 
 
 def comparable(
-    sizes: Mapping[str, int], minimum_share: float | Fraction = MINIMUM_SHARE, threshold: int = 0
+    sizes: Mapping[str, float], minimum_share: float | Fraction = MINIMUM_SHARE, threshold: int = 0
 ) -> tuple[str, ...]:
-    """Groups of one attribute that are compared, in the order given, from their numbers of applicants.
+    """Groups of one attribute that are compared, in the order given, from their (expected) numbers of applicants.
 
     Left out: applicants of unknown category, groups under `minimum_share` of the known applicants, and groups under
     `threshold` applicants, which a report must not show.
     """
     least = Fraction(str(minimum_share))  # 0.02 means 2/100, not the nearest binary number
-    known = {group: int(n) for group, n in sizes.items() if group != UNKNOWN and n > 0}
+    known = {
+        group: Fraction(n if isinstance(n, float) else int(n))
+        for group, n in sizes.items()
+        if group != UNKNOWN and n > 0
+    }
     total = sum(known.values())
     return tuple(group for group, n in known.items() if n >= least * total and n >= threshold)

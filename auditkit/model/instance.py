@@ -6,18 +6,19 @@ built once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.display import Shown
-from auditkit.errors import InputError, Problem
+from auditkit.errors import InputError, Problem, nearest
 from auditkit.files import write_json
 from auditkit.model.groups import UNKNOWN, Groups, groups_of
 from auditkit.model.layout import Layout, lay_out
 from auditkit.model.limits import Limit
-from auditkit.model.search import Box, Chain, Search, State
+from auditkit.model.search import Box, Chain, Search, State, uncertain_attributes
 from auditkit.text import count
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-INSTANCE = "auditkit-instance/1"
+INSTANCE, UNCERTAIN_INSTANCE = "auditkit-instance/1", "auditkit-instance/2"
+"""The second has `membership`; a file without it is written in the first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +63,41 @@ class Instance(Shown):
         """The groups that occur, sorted."""
         return self.layout.groups
 
+    @property
+    def warnings(self) -> list[str]:
+        """What looks like a mistake: rejections that are marked as selections."""
+        odd = {
+            (name, candidate.id, search.id): None
+            for search in self.searches
+            for candidate in search.candidates
+            if isinstance(candidate, Chain)
+            for name in candidate.worthless_selections
+        }
+        states = dict.fromkeys(name for name, _, _ in odd)
+        return [
+            f"the state {name!r} is terminal, which means selected, and pays 0 while others pay "
+            f"(candidate {who!r} in search {where!r}): a rejection must not be terminal"
+            for name in states
+            for who, where in [next((c, s) for n, c, s in odd if n == name)]
+        ]
+
+    def __getitem__(self, search: str) -> Search:
+        """The search of an id."""
+        for one in self.searches:
+            if one.id == search:
+                return one
+        raise InputError(Problem("search", f"there is no search {search!r}", nearest(search, self.layout.search_ids)))
+
+    def replace(self, *, capacities: Mapping[str, int] | None = None, only: Iterable[str] | None = None) -> Instance:
+        """The instance with other capacities of some searches, or with some of its searches only."""
+        kept = self.searches if only is None else [self[name] for name in only]
+        other = dict(capacities or {})
+        for name in other:
+            self[name]
+        return Instance(tuple(changed(s, capacity=other.get(s.id, s.capacity)) for s in kept))
+
     def to_json(self) -> dict[str, Any]:
-        """The document `auditkit-instance/1`, without constraints."""
+        """The document `auditkit-instance/1` (`/2` where groups are uncertain), without constraints."""
         return _document(self)
 
     def save_json(self, path: str | Path) -> None:
@@ -128,7 +163,7 @@ def _told(candidates: int, searches: int) -> str:
 
 
 def _document(instance: Instance) -> dict[str, Any]:
-    """An instance as a document of format auditkit-instance/1, without constraints."""
+    """An instance as a document, without constraints."""
     searches = [
         {
             "id": search.id,
@@ -138,7 +173,8 @@ def _document(instance: Instance) -> dict[str, Any]:
         | ({"limits": [_limit(limit) for limit in search.limits]} if search.limits else {})
         for search in instance.searches
     ]
-    return {"format": INSTANCE, "searches": searches}
+    uncertain = any(uncertain_attributes(c) for search in instance.searches for c in search.candidates)
+    return {"format": UNCERTAIN_INSTANCE if uncertain else INSTANCE, "searches": searches}
 
 
 def _limit(limit: Limit) -> dict[str, Any]:
@@ -148,22 +184,28 @@ def _limit(limit: Limit) -> dict[str, Any]:
     return document | {"by": limit.by, "value": limit.value}
 
 
-def _group(group: Groups) -> str | dict[str, str | None]:
-    return group if isinstance(group, str) else dict(group)
+def _group(group: Groups) -> dict[str, Any]:
+    """The key `group`, absent where all groups are uncertain."""
+    return {"group": group if isinstance(group, str) else dict(group)} if group else {}
 
 
 def _box(box: Box) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": box.id, "group": _group(box.group), "cost": box.cost}
+    document: dict[str, Any] = {"id": box.id, **_group(box.group), "cost": box.cost}
     document |= {"values": box.values.tolist(), "probs": box.probs.tolist()}
     if box.true_values is not None:
         document["true_values"] = box.true_values.tolist()
+    if box.membership:
+        document["membership"] = {
+            name: {group: {"before": own.before, "given": own.given.tolist()} for group, own in groups.items()}
+            for name, groups in box.membership.items()
+        }
     return document | ({"attributes": dict(box.attributes)} if box.attributes else {})
 
 
 def _chain(chain: Chain) -> dict[str, Any]:
     document = {
         "id": chain.id,
-        "group": _group(chain.group),
+        **_group(chain.group),
         "start": chain.start,
         "states": {state.name: _state(state) for state in chain.states},
     }
@@ -173,10 +215,12 @@ def _chain(chain: Chain) -> dict[str, Any]:
 def _state(state: State) -> dict[str, Any]:
     document: dict[str, Any] = {"stage": state.stage} if state.stage is not None else {}
     document["reward"] = state.reward
-    if state.terminal:
+    if state.selected:
         document["terminal"] = True
     else:
         document["to"] = dict(state.to)
+    if state.membership:
+        document["membership"] = {name: dict(groups) for name, groups in state.membership.items()}
     return document | ({"true_reward": state.true_reward} if state.true_reward is not None else {})
 
 
@@ -192,6 +236,8 @@ def _value_rows(instance: Instance) -> dict[str, list[Any]]:
     if len(boxes) < len(candidates):
         what = f"{len(candidates) - len(boxes)} candidates have several stages, which this table cannot hold"
         raise InputError(Problem("to_frame", what, "save_json writes any instance"))
+    if any(box.membership for _, box in boxes):
+        raise InputError(Problem("to_frame", "has no columns for membership", "save_json writes any instance"))
     if limited := sum(bool(search.limits) for search in instance.searches):
         what = f"{limited} searches have limits, which this table cannot hold"
         raise InputError(Problem("to_frame", what, "save_json writes any instance"))

@@ -9,7 +9,7 @@ those that lead to it. Candidates of a search stand together. A *selecting* stat
 the candidate is selected: a terminal state (paid on entry), or a `stop` state, the known value of a box (paid when
 it is left, because the firm may also leave it alone). A box with m values therefore has m + 1 states.
 
-Two sparse patterns are fixed by the structure alone and filled with numbers by each evaluation (MATH section 3):
+Two sparse patterns are fixed by the structure alone and filled with numbers by each evaluation (docs/method.md):
 
     law[s]    states whose index can be the smallest met from s on the way to selection
     mass[s]   states whose index can be the smallest met on the way from the start to s
@@ -18,8 +18,8 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar, overload
 
@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import UNKNOWN, comparable, groups_of
 from auditkit.model.limits import Limits, UnitNumbers
-from auditkit.model.search import Box, Candidate, Chain, Search
+from auditkit.model.membership import uncertain_problem
+from auditkit.model.search import Box, Candidate, Chain, Search, uncertain_attributes
 from auditkit.model.state_cells import StateCells
 
 FEW_STATES = 1_000_000
@@ -38,7 +39,7 @@ FEW_STATES = 1_000_000
 SPREAD = 10_000
 """Candidates whose states are made out of those of their kinds at once."""
 
-ROUNDING = 1e-9
+EXCEEDS = 1e-9
 """Of a capacity: expected numbers that exceed it by less do not exceed it."""
 
 Floats = NDArray[np.float64]
@@ -68,13 +69,30 @@ class Pattern:
 
 
 @dataclass(frozen=True, eq=False)
+class Uncertain:
+    """Groups that are known by their probability: those of one attribute, perhaps crossed with others that are known.
+
+    Name c of the partition is group `group[c]` of the attribute, among candidates whose `known` class is `within[c]`.
+    """
+
+    attribute: str
+    group: Ints
+    known: Ints | None = None
+    within: Ints | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Partition:
-    """Candidates by the groups of one attribute (or of several, crossed): `codes` is -1 where the group is unknown."""
+    """Candidates by the groups of one attribute (or of several, crossed): `codes` is -1 where the group is unknown.
+
+    Where membership is uncertain, `sizes` are expected numbers and what a group counts comes from `Layout.share`.
+    """
 
     by: str
     names: tuple[str, ...]
     codes: Ints
-    sizes: Ints
+    sizes: Ints | Floats
+    uncertain: Uncertain | None = None
 
     @staticmethod
     def of(by: str, labels: ByKind[str]) -> Partition:
@@ -90,7 +108,13 @@ class Partition:
     @property
     def comparable(self) -> tuple[str, ...]:
         """The groups that constraints compare unless they name others."""
-        return comparable(dict(zip(self.names, map(int, self.sizes), strict=True)))
+        return comparable(dict(zip(self.names, self.sizes.tolist(), strict=True)))
+
+    def members(self, code: int) -> Bools:
+        """The candidates of a group; raises InputError where that is uncertain."""
+        if self.uncertain is not None:
+            raise uncertain_problem(self.by, "nobody can be told apart by them")
+        return self.codes == code
 
     def crossed(self, other: Partition) -> Partition:
         """Every combination that occurs; unknown where either is."""
@@ -135,6 +159,8 @@ class CandidateKinds:
     stage: NDArray[np.int16]
     terminal: Bools
     stop: Bools
+    membership: Mapping[str, Floats] = field(default_factory=dict)
+    """Of attributes whose groups are uncertain: (states, groups), the chance of each group in each state."""
 
     @property
     def selecting(self) -> Bools:
@@ -157,6 +183,10 @@ class CandidateKinds:
             names=tuple(self.names[t] for t in which),
             value_order=tuple(self.value_order[t] for t in which),
             edge_prob=_spread(self.edge_prob, self.edge_ptr, which, edge_ptr),
+            membership={
+                name: np.column_stack([_spread(column, self.ptr, which, ptr) for column in shares.T])
+                for name, shares in self.membership.items()
+            },
             **{name: _spread(values, self.ptr, which, ptr) for name, values in of_states.items()},
         )
 
@@ -317,6 +347,15 @@ class Layout:
         one_each = np.arange(len(self.candidate_kind), dtype=np.int32)
         return self._made("state_candidate", lambda: self.spread(one_each))
 
+    @cached_property
+    def barred(self) -> Bools:
+        """Candidates who can never be selected, because their search or a limit around them has no position."""
+        found = (self.capacity == 0)[self.candidate_search]
+        if self.limits is not None:
+            for capacity, members in zip(self.limits.capacity, self.limits.members(self.search_ptr), strict=True):
+                found[members] |= capacity == 0
+        return found
+
     def owners(self, states: Ints) -> Ints:
         """The candidates that some states belong to."""
         return np.searchsorted(self.candidate_ptr, states, side="right") - 1
@@ -415,14 +454,64 @@ class Layout:
             if part is None:
                 known = [*self.protected, *self.texts]
                 raise InputError(Problem("by", f"no candidate has an attribute {name!r}", nearest(name, known)))
-            found = part if found is None else found.crossed(part)
+            found = part if found is None else self._crossed(found, part)
         assert found is not None
         return found
+
+    def _crossed(self, one: Partition, two: Partition) -> Partition:
+        """Every combination of two partitions; at most one of them may be uncertain."""
+        if one.uncertain is None and two.uncertain is None:
+            return one.crossed(two)
+        by = f"{one.by}+{two.by}"
+        first = one.uncertain is not None
+        unsure, sure = (one, two) if first else (two, one)
+        if sure.uncertain is not None or unsure.uncertain is None or unsure.uncertain.known is not None:
+            raise uncertain_problem(by, "how they occur together is not known")
+        pairs = [(g, h) for g in range(len(unsure.names)) for h in range(len(sure.names))]
+        names = tuple("+".join((unsure.names[g], sure.names[h])[:: 1 if first else -1]) for g, h in pairs)
+        within = np.array([h for _, h in pairs], dtype=np.int64)
+        told = Uncertain(unsure.uncertain.attribute, np.array([g for g, _ in pairs]), sure.codes, within)
+        before = self.before(unsure.uncertain.attribute)
+        sizes = np.array([before[sure.codes == h, g].sum() for g, h in pairs])
+        codes = np.full(len(sure.codes), -1, dtype=np.int64)
+        return Partition(by, names, codes, sizes, told)
+
+    def before(self, attribute: str) -> Floats:
+        """The chance of each group of an uncertain attribute before anything is inspected, (candidates, groups)."""
+        of_kinds = self.kinds.membership[attribute][self.kinds.ptr[:-1]]
+        return np.asarray(of_kinds[self.candidate_kind])
+
+    def share(self, partition: Partition, code: int) -> Floats | Bools:
+        """Of every state: the chance that a visit of it is of a group, which is 0 or 1 where groups are known."""
+        told = partition.uncertain
+        if told is None:
+            return np.asarray((partition.codes == code)[self.state_candidate])
+        found: Floats = self.of_states(np.ascontiguousarray(self.kinds.membership[told.attribute][:, told.group[code]]))
+        if told.known is not None and told.within is not None:
+            found *= self.spread(told.known == told.within[code])
+        return found
+
+    def sizes_among(self, partition: Partition, who: Bools) -> Ints | Floats:
+        """The number of each group among some candidates, expected where groups are uncertain."""
+        told = partition.uncertain
+        if told is None:
+            return np.bincount(partition.codes[who & (partition.codes >= 0)], minlength=len(partition.names))
+        before = self.before(told.attribute)[:, told.group]
+        if told.known is not None and told.within is not None:
+            before = before * (told.known[:, None] == told.within[None, :])
+        return np.asarray(before[who].sum(axis=0))
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether groups of some attribute are known by their probability only."""
+        return bool(self.kinds.membership)
 
     @property
     def _everything(self) -> Partition:
         if len(self.protected) == 1:
             return next(iter(self.protected.values()))
+        if self.uncertain:
+            return self.partition("+".join(self.protected))
         names = tuple(name for name in self.groups if UNKNOWN not in name.split("+"))
         place = np.array([names.index(name) if name in names else -1 for name in self.groups], dtype=np.int64)
         return Partition.coded("+".join(self.protected), names, place[self.candidate_group])
@@ -444,13 +533,32 @@ class Layout:
         return choices[0], choices[0].names.index(group)
 
     def by_attribute(self, per_candidate: NDArray[Any]) -> dict[str, dict[str, float]]:
-        """Sum over the candidates of each group of each protected attribute."""
+        """Sum over the candidates of each group of each protected attribute; uncertain groups by what is known before.
+
+        What candidates are selected with says more of their groups: see `visits_by_attribute`.
+        """
         found = {}
         for name, part in self.protected.items():
-            known = part.codes >= 0
-            sums = np.bincount(part.codes[known], per_candidate[known], minlength=len(part.names))
+            if part.uncertain is not None:
+                sums = np.einsum("i,ig->g", per_candidate.astype(np.float64), self.before(name))
+            else:
+                known = part.codes >= 0
+                sums = np.bincount(part.codes[known], per_candidate[known], minlength=len(part.names))
             found[name] = dict(zip(part.names, map(float, sums), strict=True))
         return found
+
+    def visits_by_attribute(self, per_state: Floats) -> dict[str, dict[str, float]]:
+        """Visits of some states, the others being 0, summed over each group of each protected attribute."""
+        found = (
+            {}
+            if len(self.kinds.membership) == len(self.protected)
+            else self.by_attribute(self.sum_by_candidate(per_state))
+        )
+        for name in self.kinds.membership:
+            part = self.protected[name]
+            sums = [dot(np.asarray(self.share(part, g), dtype=np.float64), per_state) for g in range(len(part.names))]
+            found[name] = dict(zip(part.names, sums, strict=True))
+        return {name: found[name] for name in self.protected}
 
     def units(self, selected: NDArray[Any]) -> tuple[UnitNumbers, ...]:
         """What a policy makes of the limits inside searches, by their labels; `selected` is per candidate."""
@@ -458,7 +566,7 @@ class Layout:
             return ()
         capacity = self.limits.capacity.astype(np.float64)
         filled = np.array([selected[members].sum() for members in self.limits.members(self.search_ptr)])
-        over = filled > capacity + ROUNDING * np.maximum(capacity, 1.0)
+        over = filled > capacity + EXCEEDS * np.maximum(capacity, 1.0)
         labels, code = np.unique(np.array(self.limits.labels), return_inverse=True)
         sums = [np.bincount(code, x) for x in (capacity, filled, np.maximum(capacity - filled, 0.0), over)]
         return tuple(
@@ -489,6 +597,8 @@ class _Piece:
     names: tuple[str, ...] | None
     stages: tuple[str | None, ...]
     value_order: Ints | None
+    membership: Mapping[str, Mapping[str, Floats]]
+    """Attribute -> group -> its chance in each state."""
 
 
 def lay_out(searches: Sequence[Search]) -> Layout:
@@ -525,11 +635,14 @@ def lay_out_alike(
     group = np.array([group_code[cell] for cell in cells], dtype=np.int64)
     stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
     several = max(len(groups), 1)
-    different, number = np.unique(piece * several + group, return_inverse=True)
+    different, first, number = np.unique(piece * several + group, return_index=True, return_inverse=True)
     kinds, has_true = _kinds([pieces[i] for i in different // several], different % several, stages)
+    if any(p.membership for p in pieces):
+        labels = {name: [own[i] for i in first] for name, own in protected.items()}
+        kinds = replace(kinds, membership=_membership([pieces[i] for i in different // several], labels))
     kind, counts = number[alike.kind], np.asarray(counts, dtype=np.int64)
     sizes = np.diff(kinds.ptr)[kind]
-    return Layout(
+    made = Layout(
         search_ids=tuple(search_ids),
         candidate_ids=candidate_ids,
         groups=groups,
@@ -548,6 +661,39 @@ def lay_out_alike(
         has_true_rewards=has_true,
         limits=limits,
     )
+    return made if not kinds.membership else replace(made, protected=_uncertain(made, pieces))
+
+
+def _uncertain(layout: Layout, pieces: Sequence[_Piece]) -> dict[str, Partition]:
+    """The partitions of a layout, those of attributes with membership by its expected numbers."""
+    found = dict(layout.protected)
+    for name in layout.kinds.membership:
+        names = _group_names(pieces, name, layout.protected[name].names)
+        codes = np.full(len(layout.candidate_kind), -1, dtype=np.int64)
+        told = Uncertain(name, np.arange(len(names)))
+        found[name] = Partition(name, names, codes, layout.before(name).sum(axis=0), told)
+    return found
+
+
+def _group_names(pieces: Iterable[_Piece], attribute: str, known: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({*known, *(group for p in pieces for group in p.membership.get(attribute, ()))} - {UNKNOWN}))
+
+
+def _membership(pieces: list[_Piece], labels: Mapping[str, Sequence[str]]) -> dict[str, Floats]:
+    """The membership of the states of kinds, from their pieces and, for groups that are known, their labels."""
+    found = {}
+    for name in dict.fromkeys(name for p in pieces for name in p.membership):
+        names = _group_names(pieces, name, labels[name])
+        rows = []
+        for p, label in zip(pieces, labels[name], strict=True):
+            own = np.zeros((len(p.reward), len(names)))
+            for group, chances in p.membership.get(name, {}).items():
+                own[:, names.index(group)] = chances
+            if label != UNKNOWN:
+                own[:, names.index(label)] = 1.0
+            rows.append(own)
+        found[name] = np.concatenate(rows)
+    return found
 
 
 def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[CandidateKinds, bool]:
@@ -623,6 +769,7 @@ def _protected(candidates: Sequence[Candidate]) -> dict[str, list[str]]:
     """The label of every candidate for each protected attribute that any of them has."""
     each = [groups_of(c.group) for c in candidates]
     names = dict.fromkeys(name for groups in each for name in groups)
+    names |= dict.fromkeys(name for c in candidates for name in uncertain_attributes(c))
     return {name: [groups.get(name, UNKNOWN) for groups in each] for name in names}
 
 
@@ -657,7 +804,13 @@ def _numbers(candidate: Candidate) -> tuple[object, ...]:
     if isinstance(candidate, Chain):
         return (id(candidate.states), candidate.start)
     true = None if candidate.true_values is None else candidate.true_values.tobytes()
-    return (candidate.cost, candidate.values.tobytes(), candidate.probs.tobytes(), true)
+    numbers = (candidate.cost, candidate.values.tobytes(), candidate.probs.tobytes(), true)
+    if not candidate.membership:
+        return numbers
+    shares = [
+        (n, g, own.before, own.given.tobytes()) for n, of in candidate.membership.items() for g, own in of.items()
+    ]
+    return (*numbers, *sorted(shares))
 
 
 def _box_piece(box: Box) -> _Piece:
@@ -672,6 +825,10 @@ def _box_piece(box: Box) -> _Piece:
         names=None,
         stages=(None,) * (m + 1),
         value_order=order,
+        membership={
+            name: {group: np.concatenate([[share.before], share.given[order]]) for group, share in groups.items()}
+            for name, groups in box.membership.items()
+        },
     )
 
 
@@ -685,13 +842,20 @@ def _chain_piece(chain: Chain) -> _Piece:
     targets += [[] for _ in states[len(reachable) :]]
     children = tuple(tuple(t for t, _ in row) for row in targets)
     return _Piece(
-        shape=_chain_shape(children, tuple(state.terminal for state in states), cyclic),
+        shape=_chain_shape(children, tuple(state.selected for state in states), cyclic),
         reward=np.array([state.reward for state in states], dtype=np.float64),
         true_reward=np.array([np.nan if s.true_reward is None else s.true_reward for s in states], dtype=np.float64),
         edge_prob=_join([np.array([p for _, p in row]) / sum(p for _, p in row) for row in targets if row]),
         names=names,
         stages=tuple(state.stage for state in states),
         value_order=None,
+        membership={
+            name: {
+                group: np.array([state.membership.get(name, {}).get(group, 0.0) for state in states])
+                for group in dict.fromkeys(g for state in states for g in state.membership.get(name, ()))
+            }
+            for name in uncertain_attributes(chain)
+        },
     )
 
 

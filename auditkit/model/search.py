@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from auditkit.errors import InputError, Problem
-from auditkit.model.groups import Groups
+from auditkit.model.groups import Groups, groups_of
 from auditkit.model.limits import Limit, Nest
+from auditkit.model.membership import Share, Shares, box_problems, chain_problems, shares
 from auditkit.text import exact
 
 SUM_TOLERANCE = 1e-9
@@ -51,7 +52,10 @@ def _usable(number: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A one-stage candidate: inspection costs `cost` and shows one of `values`."""
+    """A one-stage candidate: inspection costs `cost` and shows one of `values`.
+
+    `membership` replaces `group` for attributes whose groups are known by their probability only (`membership.py`).
+    """
 
     id: str
     group: Groups
@@ -60,6 +64,7 @@ class Box:
     probs: NDArray[np.float64]
     true_values: NDArray[np.float64] | None = None
     attributes: Mapping[str, float | str] = field(default_factory=dict)
+    membership: Shares = field(default_factory=dict)
 
     if TYPE_CHECKING:  # what it takes is wider than what it holds
 
@@ -72,6 +77,7 @@ class Box:
             probs: ArrayLike,
             true_values: ArrayLike | None = None,
             attributes: Mapping[str, float | str] = ...,
+            membership: Mapping[str, Mapping[str, Share | Mapping[str, Any]]] = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -90,9 +96,13 @@ class Box:
         if true is not None and len(true) != len(values):
             problems.append(Problem("true_values", f"has {len(true)} numbers for {len(values)} values"))
         problems += _distribution_problems("probs", probs.tolist())
-        problems += _group_problems(self.group)
+        problems += _group_problems(self.group, bool(self.membership))
+        membership = shares(self.membership)
+        if membership and not problems:
+            problems += box_problems(membership, groups_of(self.group), probs)
         if problems:
             raise InputError(problems)
+        object.__setattr__(self, "membership", membership)
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "probs", _read_only(probs / probs.sum()))
         object.__setattr__(self, "true_values", true)
@@ -100,14 +110,19 @@ class Box:
 
 @dataclass(frozen=True)
 class State:
-    """A state of a chain: `reward` is paid on leaving it, or on entering it if it is terminal."""
+    """A state of a chain: `reward` is paid on leaving it, or on entering it if it means being selected.
+
+    A candidate is rejected in a state that is not `selected` and where nothing follows. Files say `terminal`.
+    """
 
     name: str
     reward: float
     to: Mapping[str, float] = field(default_factory=dict)
-    terminal: bool = False
+    selected: bool = False
     stage: str | None = None
     true_reward: float | None = None
+    membership: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Attribute -> group -> its chance given the path to this state."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,11 +148,20 @@ class Chain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(self.states))
-        problems = [*_group_problems(self.group), *_state_problems(self.states), *self._reference_problems()]
+        uncertain = any(state.membership for state in self.states)
+        problems = [*_group_problems(self.group, uncertain), *_state_problems(self.states), *self._reference_problems()]
         if not problems:
             problems = self._endless_problems()
+        if uncertain and not problems:
+            problems = chain_problems(self.states, groups_of(self.group))
         if problems:
             raise InputError(problems)
+
+    @property
+    def worthless_selections(self) -> tuple[str, ...]:
+        """States that mean being selected and pay 0 while others pay: perhaps rejections that are marked as hires."""
+        paying = [state for state in self.states if state.selected and state.reward != 0]
+        return tuple(state.name for state in self.states if paying and state.selected and state.reward == 0)
 
     @cached_property
     def by_name(self) -> dict[str, State]:
@@ -148,9 +172,9 @@ class Chain:
         problems = []
         if self.start not in names:
             problems.append(Problem("start", f"there is no state {self.start!r}", f"states: {', '.join(names)}"))
-        elif names[self.start].terminal:
+        elif names[self.start].selected:
             problems.append(
-                Problem("start", f"{self.start!r} is terminal: nobody is selected before the search begins")
+                Problem("start", f"{self.start!r} means being selected: nobody is, before the search begins")
             )
         for state in self.states:
             for target in state.to:
@@ -209,10 +233,14 @@ def _expected_steps(cyclic: Mapping[str, Mapping[str, float]]) -> dict[str, floa
     return dict(zip(place, map(float, steps), strict=True))
 
 
-def _group_problems(group: Groups) -> list[Problem]:
+def _group_problems(group: Groups, uncertain: bool) -> list[Problem]:
     if isinstance(group, str):
         return []
-    found = [] if group else [Problem("group", "names no attribute", 'write {"attribute": "label"} or one label')]
+    found = (
+        []
+        if group or uncertain
+        else [Problem("group", "names no attribute", 'write {"attribute": "label"} or one label')]
+    )
     what = "the name of an attribute is not empty and has no +, which crosses attributes"
     return found + [Problem(f"group.{name}", what) for name in group if not name or "+" in name]
 
@@ -227,7 +255,7 @@ def _state_problems(states: Sequence[State]) -> list[Problem]:
         for name, number in (("reward", state.reward), ("true_reward", state.true_reward)):
             if number is not None and not _usable(number):
                 problems.append(Problem(f"{place}.{name}", f"{number} is not {_A_NUMBER}"))
-        if state.terminal and state.to:
+        if state.selected and state.to:
             problems.append(
                 Problem(f"{place}.to", "is terminal, so nothing can follow it", "remove 'to' or 'terminal'")
             )
@@ -248,6 +276,13 @@ def _distribution_problems(place: str, probs: Collection[float]) -> list[Problem
 
 
 Candidate = Box | Chain
+
+
+def uncertain_attributes(candidate: Candidate) -> Collection[str]:
+    """Protected attributes whose group is known by its probability only."""
+    if isinstance(candidate, Box):
+        return candidate.membership.keys()
+    return dict.fromkeys(name for state in candidate.states for name in state.membership)
 
 
 @dataclass(frozen=True, eq=False)

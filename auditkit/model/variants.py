@@ -3,7 +3,8 @@
 What a question of the kind "what if" is asked of. The flat form of an instance is taken over and changed in place of
 being built anew, because a sweep asks for it many times.
 
-**Biased signals** (the paper's bias factor rho): a candidate whose value is v is seen as rho * v. The firm searches by
+**Biased signals** (the paper's bias factor rho): a candidate whose value is v is seen as rho * v, or some points higher
+or lower. The firm searches by
 what it sees; in the long term it lives with v. The values before the change, or the true values if the instance has
 them, are therefore the true values of the variant.
 """
@@ -51,29 +52,57 @@ def with_place(instance: Instance, limit: int) -> Instance:
     return Variant(_changed_layout(layout, limits=replace(layout.limits, capacity=capacity)), searches)
 
 
-def with_scores(instance: Instance, group: str, factor: float, by: str | None = None) -> Instance:
-    """The instance in which values of a group are seen multiplied by `factor` > 0; see **Biased signals**."""
+def with_scores(
+    instance: Instance, group: str, factor: float = 1.0, by: str | None = None, *, points: float = 0.0
+) -> Instance:
+    """The instance in which values v of a group are seen as `factor` * v + `points`; see **Biased signals**.
+
+    `points` are in the unit of the values: -2 is a bias of two points against the group.
+    """
     layout = instance.layout
     partition, code = layout.find(group, by)
-    scaled = partition.codes == code
+    scaled = partition.members(code)
     if not factor > 0:
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
     of, kinds, paid = _paid(layout, scaled)
-    seen = replace(kinds, reward=np.where(paid, factor * kinds.reward, kinds.reward))
+    seen = replace(kinds, reward=np.where(paid, factor * kinds.reward + points, kinds.reward))
     changed = _changed_layout(layout, candidate_kind=of, kinds=seen, has_true_rewards=True)
-    return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor), _kept))
+    return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor, points), _kept))
 
 
 def with_shift(instance: Instance, group: str, shift: float, by: str | None = None) -> Instance:
     """The instance in which every value of a group is higher by `shift`, true values included."""
     layout = instance.layout
     partition, code = layout.find(group, by)
-    moved = partition.codes == code
+    moved = partition.members(code)
     of, kinds, paid = _paid(layout, moved)
     reward = np.where(paid, kinds.reward + shift, kinds.reward)
     true = np.where(paid, kinds.true_reward + shift, kinds.true_reward)
     changed = _changed_layout(layout, candidate_kind=of, kinds=replace(kinds, reward=reward, true_reward=true))
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
+
+
+def with_value_scale(instance: Instance, factor: float) -> Instance:
+    """The instance in which every value is `factor` times as large, true values included; costs stay."""
+    layout = instance.layout
+    kinds = layout.kinds
+    reward, true = (np.where(kinds.selecting, factor * r, r) for r in (kinds.reward, kinds.true_reward))
+    everyone = np.ones(len(layout.candidate_kind), dtype=np.bool_)
+    changed = _changed_layout(layout, kinds=replace(kinds, reward=reward, true_reward=true))
+    return Variant(changed, lambda: _changed(instance, everyone, lambda c: _scaled(c, factor), lambda c: c))
+
+
+def _scaled(candidate: Candidate, factor: float) -> Candidate:
+    if isinstance(candidate, Box):
+        true = None if candidate.true_values is None else factor * candidate.true_values
+        return replace(candidate, values=factor * candidate.values, true_values=true)
+    states = tuple(
+        replace(s, reward=factor * s.reward, true_reward=None if s.true_reward is None else factor * s.true_reward)
+        if s.selected
+        else s
+        for s in candidate.states
+    )
+    return replace(candidate, states=states)
 
 
 def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
@@ -127,18 +156,18 @@ def _moved(candidate: Candidate, shift: float) -> Candidate:
         return replace(candidate, values=candidate.values + shift, true_values=true)
     states = tuple(
         replace(s, reward=s.reward + shift, true_reward=None if s.true_reward is None else s.true_reward + shift)
-        if s.terminal
+        if s.selected
         else s
         for s in candidate.states
     )
     return replace(candidate, states=states)
 
 
-def _seen(candidate: Candidate, factor: float) -> Candidate:
+def _seen(candidate: Candidate, factor: float, points: float) -> Candidate:
     candidate = _kept(candidate)
     if isinstance(candidate, Box):
-        return replace(candidate, values=factor * candidate.values)
-    states = tuple(replace(s, reward=factor * s.reward) if s.terminal else s for s in candidate.states)
+        return replace(candidate, values=factor * candidate.values + points)
+    states = tuple(replace(s, reward=factor * s.reward + points) if s.selected else s for s in candidate.states)
     return replace(candidate, states=states)
 
 
@@ -147,6 +176,6 @@ def _kept(candidate: Candidate) -> Candidate:
     if isinstance(candidate, Box):
         return candidate if candidate.true_values is not None else replace(candidate, true_values=candidate.values)
     states = tuple(
-        replace(s, true_reward=s.reward) if s.terminal and s.true_reward is None else s for s in candidate.states
+        replace(s, true_reward=s.reward) if s.selected and s.true_reward is None else s for s in candidate.states
     )
     return Chain(candidate.id, candidate.group, candidate.start, states, candidate.attributes)

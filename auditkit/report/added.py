@@ -1,7 +1,7 @@
-"""The sections that plugins add (`auditkit.report.section`): their data in the document, their templates in the page.
+"""The sections that plugins add (`auditkit.report.section`): their data in the report, their templates in the page.
 
-The document holds the data of each under `sections`; whatever a section cannot make of it, or its template cannot show,
-is found out before anything is written, so that a broken one costs the report nothing but itself.
+The report holds the data of each under `sections`. A section that fails, or whose template cannot show its data, is
+found out before anything is written, so that a broken one costs the report nothing but itself.
 """
 
 from __future__ import annotations
@@ -9,41 +9,42 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from auditkit.errors import PluginError, blaming
 from auditkit.report import html
+from auditkit.report.schema import Report, SectionModel
 from auditkit.report.section import Section
-from auditkit.report.view import Document
 
 Sections = Mapping[str, Section]
 
 
-def data(
-    document: Document, sections: Sections, template_dir: Path | None, on_fault: Callable[[PluginError], None]
-) -> dict[str, Any]:
-    """`sections` of a finished document: title and data of each that has something to show and shows it."""
-    found: dict[str, Any] = {}
+def with_sections(
+    report: Report, sections: Sections, template_dir: Path | None, on_fault: Callable[[PluginError], None]
+) -> Report:
+    """A finished report with title and data of each section that has something to show and shows it."""
+    found: dict[str, SectionModel] = {}
     for name, section in sections.items():
         try:
-            made = _made(section, document)
+            made = _made(section, report)
             if made is None:
                 continue
-            entry = {"title": section.title, "data": made}
-            html.added({**document, "sections": {name: entry}}, {name: section}, template_dir)
+            entry = SectionModel(title=section.title, data=made)
+            html.added(report.model_copy(update={"sections": {name: entry}}), {name: section}, template_dir)
         except PluginError as error:
             on_fault(error)
         else:
             found[name] = entry
-    return found
+    return report.model_copy(update={"sections": found})
 
 
-def _made(section: Section, document: Document) -> dict[str, Any] | None:
+def _made(section: Section, report: Report) -> dict[str, JsonValue] | None:
     with blaming(section, f"the section {section.name!r}"):
-        made = section.data(json.loads(json.dumps(document)))  # a copy: a section can look, and change nothing
+        made = section.data(report.model_copy(deep=True))  # a copy: a section can look, and change nothing
         if made is None:
             return None
         if not isinstance(made, dict) or not all(isinstance(key, str) for key in made):
             raise TypeError("its data are not a dictionary with names as keys")
-        kept: dict[str, Any] = json.loads(json.dumps(made, allow_nan=False))
+        kept: dict[str, JsonValue] = json.loads(json.dumps(made, allow_nan=False))
         return kept

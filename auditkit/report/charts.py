@@ -1,4 +1,4 @@
-"""The charts of a report, each from the document alone; what the document does not hold is not drawn.
+"""The charts of a report, each from the report alone; what it does not hold is not drawn.
 
 All are 360 pixels wide, read from top to bottom, and repeat numbers that also stand in a table. Groups keep their
 colour and marker from chart to chart. Names stand above their marks, so that long ones cost no room.
@@ -6,12 +6,14 @@ colour and marker from chart to chart. Names stand above their marks, so that lo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from auditkit.config import Parts
-from auditkit.report import labels, scenario_charts
+from auditkit.report import scenario_charts
+from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (
     LINE,
     bare,
@@ -26,8 +28,14 @@ from auditkit.report.chart_parts import (
     write_lines,
 )
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
-from auditkit.report.phrases import Phrases
-from auditkit.report.sentences import cost
+from auditkit.report.schema import (
+    DisparityRowModel,
+    DisparityTableModel,
+    Outcome,
+    RatioIntervalModel,
+    Report,
+    SegmentModel,
+)
 from auditkit.report.svg import (
     FILL,
     GRID,
@@ -45,20 +53,18 @@ from auditkit.report.svg import (
 )
 from auditkit.report.view import (
     AttributeView,
-    Document,
-    Part,
-    at,
     attributes,
-    constrained,
     group_names,
     joined,
-    named,
     phrases,
     policies,
     policy_attributes,
     price_span,
     step_numbers,
 )
+from auditkit.report.words import labels
+from auditkit.report.words.phrases import Phrases
+from auditkit.report.words.sentences import cost
 from auditkit.text import (
     amount,
     amount_like,
@@ -82,60 +88,63 @@ NAME, HEAD = 34, 46
 MOST_POLICIES = 10
 """More than these are left to the tables, and the text says so."""
 
-OUTCOMES = ("inspected", "selected")
+OUTCOMES: tuple[Outcome, ...] = ("inspected", "selected")
 NOTHING = 1e-9
 """Charts of numbers that are all below this show nothing."""
 
-Drawn = dict[str, list[Chart]]
+ByAttribute = dict[str, list[Chart]]
 
 
-def draw(document: Document, parts: Parts = "all") -> dict[str, Any]:
-    """Every chart of these parts of the report, by its section; an empty list where there is nothing to draw.
+@dataclass(frozen=True)
+class Charts:
+    """The charts of a report by their sections; empty where there is nothing to draw."""
 
-    Those by attribute are `funnel`, `impact_ratio` and `segments`; each `frontier` comes with its number.
-    """
+    funnel: ByAttribute = field(default_factory=dict)
+    impact_ratio: ByAttribute = field(default_factory=dict)
+    segments: ByAttribute = field(default_factory=dict)
+    policies: Sequence[Chart] = ()
+    gain: Sequence[Chart] = ()
+    price: Sequence[Chart] = ()
+    frontier: Sequence[tuple[int, Chart]] = ()
+    """Each with its number."""
+    alternatives: Sequence[Chart] = ()
+    slack: Sequence[Chart] = ()
+    unfilled: Sequence[Chart] = ()
+    whatif: Sequence[Chart] = ()
+    fit: Sequence[Chart] = ()
+
+
+def draw(report: Report, parts: Parts = "all") -> Charts:
+    """Every chart of these parts of the report."""
     if parts == "summary":
-        return {**{name: {} for name in BY_ATTRIBUTE}, **{name: [] for name in (*IN_BODY, *IN_ANNEX)}}
-    views = [view for view in attributes(document) if parts == "all" or not view.crossing]
+        return Charts()
+    views = [view for view in attributes(report) if parts == "all" or not view.crossing]
+    words, line = phrases(report), None if report.disparity is None else report.disparity.line
     with drawing():
-        funnels: Drawn = {}
-        ratios: Drawn = {}
-        segments: Drawn = {}
-        words, line = phrases(document), at(document, "disparity", "line")
-        for i, view in enumerate(views, 1):
-            funnels[view.name] = [] if view.crossing else _present(funnel(document, view.name, i))
-            ratios[view.name] = _present(impact_ratio(view, i, line, words))
-            segments[view.name] = _present(
-                *(shortfall(part, i, j, words) for j, part in enumerate(view.segments(document), 1))
-            )
-        by = list(enumerate(policy_attributes(document), 1))
-        drawn: dict[str, Any] = {
-            "funnel": funnels,
-            "impact_ratio": ratios,
-            "segments": segments,
-            "policies": _present(*(side_by_side(document, name, out, i) for i, name in by for out in OUTCOMES)),
-            "gain": _present(firm_gain(document)),
-            "price": _present(given_up(document)),
-            "frontier": scenario_charts.frontiers(document),
-        }
+        by = list(enumerate(policy_attributes(report), 1))
+        body = Charts(
+            funnel={v.name: _present(funnel(report, v.name, i)) for i, v in enumerate(views, 1) if not v.crossing},
+            impact_ratio={v.name: _present(impact_ratio(v, i, line, words)) for i, v in enumerate(views, 1)},
+            segments={
+                v.name: _present(*(shortfall(part, i, j, words) for j, part in enumerate(v.segments(report), 1)))
+                for i, v in enumerate(views, 1)
+            },
+            policies=_present(*(side_by_side(report, name, out, i) for i, name in by for out in OUTCOMES)),
+            gain=_present(firm_gain(report)),
+            price=_present(given_up(report)),
+            frontier=scenario_charts.frontiers(report.frontier),
+            alternatives=_present(*(alternative_chart(a, i) for i, a in enumerate(report.alternatives or (), 1))),
+        )
         if parts == "body":
-            return drawn | {name: [] for name in IN_ANNEX}
-        return drawn | {
-            "slack": _present(
-                *(
-                    slack(i, words.row(name), law)
-                    for i, (name, law) in enumerate(slack_panels(document)[:MOST_PANELS], 1)
-                )
-            ),
-            "unfilled": _present(unfilled(document)),
-            "whatif": scenario_charts.others(document),
-            "fit": _present(pit(document), coverage(document)),
-        }
-
-
-BY_ATTRIBUTE = ("funnel", "impact_ratio", "segments")
-IN_BODY = ("policies", "gain", "price", "frontier")
-IN_ANNEX = ("slack", "unfilled", "whatif", "fit")
+            return body
+        laws = enumerate(slack_panels(report)[:MOST_PANELS], 1)
+        return replace(
+            body,
+            slack=[slack(i, words.row(law.label, law.meaning), law) for i, law in laws],
+            unfilled=_present(unfilled(report)),
+            whatif=scenario_charts.others(report.frontier, report.sensitivity, words),
+            fit=[] if report.fit is None else _present(pit(report.fit), coverage(report.fit)),
+        )
 
 
 def _present(*charts: Chart | None) -> list[Chart]:
@@ -151,10 +160,10 @@ class Bar(NamedTuple):
     text: str
 
 
-def funnel_steps(document: Document, attribute: str) -> list[tuple[str, list[Bar]]]:
+def funnel_steps(report: Report, attribute: str) -> list[tuple[str, list[Bar]]]:
     """Every step with the share of each group's applicants that reached it (of the first: of all applicants)."""
-    steps = step_numbers(document, attribute)
-    names = group_names(document, attribute)[:MOST_GROUPS]
+    steps = step_numbers(report, attribute)
+    names = group_names(report, attribute)[:MOST_GROUPS]
     found = []
     for k, (step, numbers) in enumerate(steps):
         bars = []
@@ -169,8 +178,8 @@ def funnel_steps(document: Document, attribute: str) -> list[tuple[str, list[Bar
     return found
 
 
-def funnel(document: Document, attribute: str, number: int) -> Chart | None:
-    steps = funnel_steps(document, attribute)
+def funnel(report: Report, attribute: str, number: int) -> Chart | None:
+    steps = funnel_steps(report, attribute)
     shares = [bar.share for _, bars in steps for bar in bars if bar.share is not None]
     if not shares:
         return None
@@ -204,19 +213,19 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
 
     Steps are of all applicants; those of attributes also of those who reached the step before.
     """
-    steps: list[tuple[Part, list[Part]]] = []
+    steps: list[tuple[DisparityTableModel, list[DisparityRowModel]]] = []
     for table in view.tables:
-        rows = [row for row in table["groups"] or () if row["impact_ratio"] is not None and row["p"] is not None]
-        if rows and not (view.crossing and table["kind"] == "conditional"):
-            steps.append((table, sorted(rows, key=lambda row: row["impact_ratio"])[:MOST_GROUPS]))
-    ends = [(row["impact_ratio"], *_ends(row["interval"])) for _, rows in steps for row in rows]
+        rows = [row for row in table.groups if row.impact_ratio is not None and row.p is not None]
+        if rows and not (view.crossing and table.kind == "conditional"):
+            steps.append((table, sorted(rows, key=_ratio)[:MOST_GROUPS]))
+    ends = [(_ratio(row), *_ends(row.interval)) for _, rows in steps for row in rows]
     if not ends:
         return None
     right = min(max(1.3, max(x if high is None else high for x, _, high in ends) * 1.05), 2.5)
     titles = [_step_lines(words, table) for table, _ in steps]
-    names = {named(row["group"]): wrapped(named(row["group"]), NAME) for _, rows in steps for row in rows}
+    names = {row.group: wrapped(row.group, NAME) for _, rows in steps for row in rows}
     further = sum(len(below) for *_, below in titles)
-    further += sum(len(names[named(row["group"])]) - 1 for _, rows in steps for row in rows)
+    further += sum(len(names[row.group]) - 1 for _, rows in steps for row in rows)
     height = sum(26 + 32 * len(rows) for _, rows in steps) + 4 + LINE * further
     fig = figure(height + 36)
     ax = axes(fig, 0, height, left=4, right=4)
@@ -231,14 +240,14 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
         y += LINE + write_lines(ax, y + 14 + LINE, below, color=MUTED) if below else 0.0
         y += 20
         for row in rows:
-            x, bounds = row["impact_ratio"], row["interval"]
-            low, high = _ends(bounds)
+            x, bounds = _ratio(row), _ends(row.interval)
+            low, high = bounds
             text = measured(x, bounds, line)
-            if bounds is not None:
+            if row.interval is not None:
                 digits = decimals_of(bounds)
                 text += f" ({interval(bounds, partial(ratio, line=line, decimals=digits))})"
             write(ax, y + 12, text, "right", color=MUTED)
-            y += write_lines(ax, y + 12, names[named(row["group"])])
+            y += write_lines(ax, y + 12, names[row.group])
             upright(ax, 1, y + 22, MUTED)
             if line is not None:
                 upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
@@ -247,34 +256,33 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
             ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
             y += 32
         y += 6
-        each = [f"{named(row['group'])} {measured(row['impact_ratio'], row['interval'], line)}" for row in rows]
-        title = labels.step_title(words, named(table["step"]), table["kind"])
+        each = [f"{row.group} {measured(row.impact_ratio, _ends(row.interval), line)}" for row in rows]
+        title = labels.step_title(words, table.step, table.kind)
         said.append(labels.each(title, each))
     return chart(fig, f"chart-impact-{number}", labels.impact_title(view.title), " ".join(said))
 
 
-def _step_lines(words: Phrases, table: Part) -> tuple[str, str, list[str]]:
+def _step_lines(words: Phrases, table: DisparityTableModel) -> tuple[str, str, list[str]]:
     """The title of a step, what stands beside it, and what below it: against whom groups are compared."""
-    step = labels.step_title(words, named(table["step"]), table["kind"])
-    against = labels.against(label(table["reference"] or labels.REFERENCE, 90))
+    step = labels.step_title(words, table.step, table.kind)
+    against = labels.against(label(table.reference or labels.REFERENCE, 90))
     if len(step) + len(against) <= HEAD:
         return step, against, []
     (first, *more) = wrapped(step, HEAD)
     return first, "", [*more, *wrapped(against, HEAD)]
 
 
-def shortfall(segment: Part, number: int, place: int, words: Phrases) -> Chart | None:
+def shortfall(segment: SegmentModel, number: int, place: int, words: Phrases) -> Chart | None:
     """The parts of a shortfall: each value of a segment, those that are not listed, and where people applied.
 
     Only where one of the values stands out; the table has the others.
     """
-    if not any(part["found"] for part in segment["parts"] or ()):
+    if not any(part.found for part in segment.parts):
         return None
-    parts = [(named(part["value"]), part["shortfall"]) for part in segment["parts"] or ()]
-    parts = [(name, x) for name, x in parts if x is not None]
-    rest = sum(x for _, x in parts[MOST_GROUPS:]) + (segment["others"] or 0.0)
+    parts = [(part.value, part.shortfall) for part in segment.parts if part.shortfall is not None]
+    rest = sum(x for _, x in parts[MOST_GROUPS:]) + (segment.others or 0.0)
     parts = parts[:MOST_GROUPS] + ([(labels.ALL_OTHERS, rest)] if rest else [])
-    parts += [] if segment["composition"] is None else [(labels.WHERE_THEY_APPLIED, segment["composition"])]
+    parts += [] if segment.composition is None else [(labels.WHERE_THEY_APPLIED, segment.composition)]
     if len(parts) < 2 or max(abs(x) for _, x in parts) < NOTHING:
         return None
     height = 30 * len(parts) + 4
@@ -285,8 +293,8 @@ def shortfall(segment: Part, number: int, place: int, words: Phrases) -> Chart |
     room = 0.03 * (high - low)
     ax.set_xlim(low - room, high + room)
     ticks(ax, tick_number, 5)
-    step, by = named(segment["step"]), named(segment["segment"])
-    people = words.people(named(segment["attribute"]), named(segment["group"]))
+    step, by = segment.step, segment.segment
+    people = words.people(segment.attribute, segment.group)
     ax.set_xlabel(labels.shortfall_axis(label(people, 30), label(step, 24)), labelpad=3)
     for i, (name, x) in enumerate(parts):
         write(ax, 30 * i + 12, label(name, HEAD))
@@ -294,26 +302,30 @@ def shortfall(segment: Part, number: int, place: int, words: Phrases) -> Chart |
         ax.barh(30 * i + 20, x, height=7, color=GROUPS[0] if i < len(parts) - 1 else FILL, zorder=2)
         upright(ax, 0, 30 * i + 20, MUTED)
     said = listing(f"{name} {expected(x)}" for name, x in parts)
-    text = labels.shortfall_text(expected(segment["shortfall"]), said)
+    text = labels.shortfall_text(expected(segment.shortfall), said)
     return chart(fig, f"chart-shortfall-{number}-{place}", labels.shortfall_title(people, by), text)
 
 
-def _ends(bounds: Mapping[str, Any] | None) -> tuple[float | None, float | None]:
-    return (None, None) if bounds is None else (bounds["lower"], bounds["upper"])
+def _ratio(row: DisparityRowModel) -> float:
+    return 1.0 if row.impact_ratio is None else row.impact_ratio
+
+
+def _ends(bounds: RatioIntervalModel | None) -> tuple[float | None, float | None]:
+    return (None, None) if bounds is None else bounds.ends
 
 
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def side_by_side(document: Document, attribute: str, outcome: str, number: int) -> Chart | None:
+def side_by_side(report: Report, attribute: str, outcome: Outcome, number: int) -> Chart | None:
     """One line for each policy, one mark for each group: the further apart, the larger the difference."""
-    views = list(policies(document))[:MOST_POLICIES]
-    names = group_names(document, attribute)[:MOST_MARKED]
+    views = list(policies(report))[:MOST_POLICIES]
+    names = group_names(report, attribute)[:MOST_MARKED]
     rates = [[view.rate(attribute, name, outcome) for name in names] for view in views]
     known = [rate for row in rates for rate in row if rate is not None]
     if not known or max(known) < NOTHING:
         return None
-    words = phrases(document)
+    words = phrases(report)
     lines = legend_rows(names)
     titles = [wrapped(view.title) for view in views]
     tops = stacked(8 + 17 * len(lines), [20 + 14 * len(title) for title in titles])
@@ -344,17 +356,16 @@ def side_by_side(document: Document, attribute: str, outcome: str, number: int) 
     return chart(fig, f"chart-policies-{number}-{outcome}", title_, " ".join(said))
 
 
-def firm_gain(document: Document) -> Chart | None:
+def firm_gain(report: Report) -> Chart | None:
     """Where the gain of the best search over the firm's own comes from."""
-    gain: Part = (document["firm"] or {}).get("gain") or {}
-    parts = gain.get("parts")
-    if parts is None or gain["gain"] is None:
+    gain = None if report.firm is None else report.firm.gain
+    if gain is None:
         return None
-    words = phrases(document)
-    rows = [(name, parts[key]) for key, name in labels.gain_parts(words).items()]
-    rows = [(name, x) for name, x in [*rows, (labels.GAIN_TOTAL, gain["gain"])] if x is not None]
-    span = gain["interval"]
-    ends = [x for _, x in rows] + [x for x in span or () if x is not None] + [0.0]
+    parts = dict(gain.parts)
+    rows = [(name, parts[key]) for key, name in labels.gain_parts(phrases(report)).items()]
+    rows.append((labels.GAIN_TOTAL, gain.gain))
+    span = gain.interval
+    ends = [*(x for _, x in rows), *(span or ()), 0.0]
     low, high = min(ends), max(ends)
     if high - low < NOTHING:
         return None
@@ -369,13 +380,13 @@ def firm_gain(document: Document) -> Chart | None:
     for i, (name, x) in enumerate(rows):
         total = i == len(rows) - 1
         text = amount_like(x, span)
-        if total and span is not None and None not in span:
+        if total and span is not None:
             text += f" ({interval(span, lambda end: amount_like(end, span))})"
         write(ax, 30 * i + 12, name, weight="bold" if total else "normal")
         write(ax, 30 * i + 12, text, "right", color=MUTED)
         ax.barh(30 * i + 20, x, height=7, color=FILL if total else GROUPS[0], zorder=2)
         upright(ax, 0, 30 * i + 20, MUTED)
-        if total and span is not None and None not in span:
+        if total and span is not None:
             ax.plot(span, [30 * i + 20] * 2, color=INK, linewidth=1.5, zorder=3)
         said.append(labels.each(name, [text]))
     return chart(fig, "chart-gain", labels.GAIN_TITLE, " ".join(said))
@@ -384,20 +395,18 @@ def firm_gain(document: Document) -> Chart | None:
 # What each constraint costs -------------------------------------------------------------------------------------------
 
 
-def given_up(document: Document) -> Chart | None:
+def given_up(report: Report) -> Chart | None:
     """What each constraint costs with its interval: as a share of the best utility, or as a loss if that is no gain."""
-    entries = constrained(document)[:MOST_POLICIES]
-    kept = [at(entry, "price_of_fairness", "ratio") for entry in entries]
-    share = any(x is not None for x in kept)
-    prices = [None if x is None else max(0.0, 1 - x) for x in kept]
-    if not share:
-        prices = [at(entry, "price_of_fairness", "loss") for entry in entries]
+    entries = report.entries[:MOST_POLICIES]
+    priced = [entry.price_of_fairness for entry in entries]
+    share = any(price is not None and price.ratio is not None for price in priced)
+    prices = [None if price is None else price.given_up if share else price.loss for price in priced]
     spans = [price_span(entry, share) for entry in entries]
     known = [x for x in prices if x is not None] + [x for span in spans if span for x in span]
     if not known or max(known) < NOTHING:
         return None
     high = max(known)
-    names = [wrapped(phrases(document).constraint(entry), 50) for entry in entries]
+    names = [wrapped(phrases(report).constraint(entry), 50) for entry in entries]
     tops = stacked(0, [36 + 14 * len(name) for name in names])
     fig = figure(tops[-1] + 40)
     ax = axes(fig, 0, tops[-1] + 4, left=6, right=6)
@@ -409,7 +418,7 @@ def given_up(document: Document) -> Chart | None:
     for entry, x, span, name, y in zip(entries, prices, spans, names, tops):
         for k, piece in enumerate(name):
             write(ax, y + 12 + 14 * k, piece[:1].upper() + piece[1:] if k == 0 else piece)
-        text = labels.CANNOT_BE_MET if entry["status"] == "infeasible" else labels.NOT_AVAILABLE
+        text = labels.CANNOT_BE_MET if not entry.met else labels.NOT_AVAILABLE
         if x is not None:
             text = cost(x, x, span, None) if share else amount(x)
         y += 14 * len(name)

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from auditkit.report import sentences as say
-from auditkit.report.findings import Finding, finding
-from auditkit.report.phrases import Phrases
+from auditkit.report.schema import FindingKind, FindingModel
+from auditkit.report.words import sentences as say
+from auditkit.report.words.phrases import Phrases
 
 if TYPE_CHECKING:
     from auditkit.compare import FirmDecisions, FirmSearch
@@ -29,20 +29,22 @@ def of_decisions(
     names: Mapping[str, str],
     losses: Mapping[str, tuple[float, float]],
     odds: OddsRatios,
-) -> list[Finding]:
+) -> list[FindingModel]:
     """The firm's search beside the best, what its decisions act like, hidden information, and what scores say.
 
     `names` are the phrases of the constraints by their labels, `losses` the intervals of their prices. `odds` are those
     of `findings.odds_ratios`: where a difference is found, what decisions act like matters even if it is not clear.
     """
     differing = {(attribute, step) for attribute, step, *_ in odds}
-    told = [finding("firm", "firm-gain", _gain(found.search, words))]
+    told = [FindingModel(kind="firm", code="firm-gain", text=_gain(found.search, words))]
     for step in found.revealed.steps:
         for text, about, clear in _acts_like(step, history.columns("prior"), words, odds):
-            kind = "firm" if clear or (about["attribute"], step.step) in differing else "notice"
-            told.append(finding(kind, "acts-like", text, step=step.step, **about))
+            kind: FindingKind = "firm" if clear or (about["attribute"], step.step) in differing else "notice"
+            told.append(FindingModel(kind=kind, code="acts-like", text=text, step=step.step, **about))
     if found.revealed.left_out:
-        told.append(finding("notice", "revealed-left-out", say.revealed_left_out(found.revealed.left_out)))
+        told.append(
+            FindingModel(kind="notice", code="revealed-left-out", text=say.revealed_left_out(found.revealed.left_out))
+        )
     told += _hidden(found, words, names, losses)
     told += _scores(found, words)
     return told
@@ -98,22 +100,22 @@ def _explained(step: RevealedStep, shifts: Sequence[RevealedShift], odds: OddsRa
 
 def _hidden(
     found: FirmDecisions, words: Phrases, names: Mapping[str, str], losses: Mapping[str, tuple[float, float]]
-) -> Iterator[Finding]:
+) -> Iterator[FindingModel]:
     def prices(test: HiddenInformation) -> str:
         return _prices(found, test.attribute, words, names, losses)
 
     for test in found.hidden:
         if test.verdict == "found":
             text = say.hidden_information(words, test.attribute, test.p) + prices(test)
-            yield finding("model", "hidden-information", text, attribute=test.attribute)
+            yield FindingModel(kind="model", code="hidden-information", text=text, attribute=test.attribute)
     loose = [test for test in found.hidden if test.verdict == "cannot-tell"]
     if loose:
         reasons = list(dict.fromkeys(test.reason or "" for test in loose))
         text = say.hidden_unknown([test.attribute for test in loose], reasons)
-        yield finding(
-            "notice",
-            "hidden-information-unknown",
-            text + "".join(map(prices, loose)),
+        yield FindingModel(
+            kind="notice",
+            code="hidden-information-unknown",
+            text=text + "".join(map(prices, loose)),
         )
 
 
@@ -132,7 +134,7 @@ def _prices(
     return ""
 
 
-def _scores(found: FirmDecisions, words: Phrases) -> Iterator[Finding]:
+def _scores(found: FirmDecisions, words: Phrases) -> Iterator[FindingModel]:
     for table in found.scores.tables:
         clear = [row for row in table.groups if not row.level_interval[0] <= 0 <= row.level_interval[1]]
         if not clear:
@@ -146,6 +148,6 @@ def _scores(found: FirmDecisions, words: Phrases) -> Iterator[Finding]:
             reference=table.reference,
         )
         more = {"group": clear[0].group} if len(clear) == 1 else {}
-        yield finding("model", f"{table.predicts}-level", text, attribute=table.attribute, **more)
+        yield FindingModel(kind="model", code=f"{table.predicts}-level", text=text, attribute=table.attribute, **more)
     if found.scores.left_out:
-        yield finding("notice", "scores-left-out", say.scores_left_out(found.scores.left_out))
+        yield FindingModel(kind="notice", code="scores-left-out", text=say.scores_left_out(found.scores.left_out))

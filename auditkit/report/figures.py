@@ -6,10 +6,10 @@ optimum), `gap` is absolute.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+
+from auditkit.report.schema import ConstrainedModel, DisparityTableModel, Report, StandingModel
 
 FIRM, UNCONSTRAINED, CONSTRAINED = "firm", "unconstrained", "constrained"
 REFERENCE = "reference"
@@ -48,7 +48,7 @@ class PolicyGroup:
 
     attribute: str
     group: str
-    candidates: int | None
+    candidates: float | None
     inspected: float | None
     selected: float | None
 
@@ -112,73 +112,68 @@ class Figures:
         return min(rows, key=lambda g: g.impact_ratio or 0.0) if rows else None
 
 
-def figures(document: Mapping[str, Any]) -> Figures:
-    """The figures of a report document (`auditkit-report/2`); any part of it may be null."""
-    source, provenance = document.get("input") or {}, document.get("provenance") or {}
-    tables = (document.get("disparity") or {}).get("tables") or ()
-    groups = tuple(row for table in tables if table["kind"] == CUMULATIVE for row in _groups(table))
-    policies = [_policy(kind, kind, document[kind]) for kind in (FIRM, UNCONSTRAINED) if document.get(kind)]
-    policies += [
-        _policy(CONSTRAINED, str(part.get("label")), part) for part in document.get("constrained") or () if part
-    ]
+def figures(report: Report) -> Figures:
+    """The figures of a report; any part of it may be missing."""
+    policies = [] if report.firm is None else [_policy(FIRM, FIRM, report.firm)]
+    policies += [] if report.unconstrained is None else [_policy(UNCONSTRAINED, UNCONSTRAINED, report.unconstrained)]
     return Figures(
-        created=str(document["created"]),
-        version=str(document["version"]),
-        data_path=source.get("path"),
-        data_sha256=source.get("sha256"),
-        rows=source.get("rows"),
-        problems=(document.get("problems") or {}).get("total"),
-        python=provenance.get("python"),
-        platform=provenance.get("platform"),
-        capacity=(document.get(FIRM) or {}).get("capacity"),
-        groups=groups,
-        policies=tuple(policies),
+        created=report.created,
+        version=report.version,
+        data_path=report.input.path,
+        data_sha256=report.input.sha256,
+        rows=report.input.rows,
+        problems=report.problems.total,
+        python=report.provenance.python,
+        platform=report.provenance.platform,
+        capacity=None if report.firm is None else report.firm.capacity,
+        groups=tuple(row for table in report.tables if table.kind == CUMULATIVE for row in _groups(table)),
+        policies=(*policies, *map(_constrained, report.entries)),
     )
 
 
-def _groups(table: Mapping[str, Any]) -> list[GroupFigure]:
-    rows = table["groups"]
-    reference: Mapping[str, Any] = next((row for row in rows if row["group"] == table["reference"]), {})
+def _groups(table: DisparityTableModel) -> list[GroupFigure]:
+    reference = next((row for row in table.groups if row.group == table.reference), None)
     return [
         GroupFigure(
-            attribute=str(table["attribute"]),
-            crossing=bool(table["crossing"]),
-            step=str(table["step"]),
-            group=str(row["group"]),
-            applicants=row.get("applicants"),
-            selected=row.get("selected"),
-            rate=row.get("rate"),
-            impact_ratio=row.get("impact_ratio"),
-            status=row.get("status"),
-            reference=table["reference"],
-            reference_applicants=reference.get("applicants"),
-            reference_selected=reference.get("selected"),
+            attribute=table.attribute,
+            crossing=table.crossing,
+            step=table.step,
+            group=row.group,
+            applicants=row.applicants,
+            selected=row.selected,
+            rate=row.rate,
+            impact_ratio=row.impact_ratio,
+            status=row.status.value,
+            reference=table.reference,
+            reference_applicants=None if reference is None else reference.applicants,
+            reference_selected=None if reference is None else reference.selected,
         )
-        for row in rows
+        for row in table.groups
     ]
 
 
-def _policy(kind: str, label: str, part: Mapping[str, Any]) -> PolicyFigure:
-    price = part.get("price_of_fairness") or {}
-    interval = price.get("interval") or {}
-    (ratio_low, ratio_high), (loss_low, loss_high) = ((interval.get(key) or (None, None)) for key in ("ratio", "loss"))
+def _policy(kind: str, label: str, part: StandingModel | ConstrainedModel) -> PolicyFigure:
     groups = tuple(
-        PolicyGroup(str(attribute), str(name), row.get("candidates"), row.get("inspected"), row.get("selected"))
-        for attribute, rows in (part.get("by_group") or {}).items()
+        PolicyGroup(attribute, name, row.candidates, row.inspected, row.selected)
+        for attribute, rows in (part.by_group or {}).items()
         for name, row in rows.items()
     )
-    return PolicyFigure(
-        kind=kind,
-        label=label,
-        status=part.get("status"),
-        utility=part.get("utility"),
-        unfilled=part.get("unfilled_capacity"),
-        ratio=price.get("ratio"),
-        loss=price.get("loss"),
+    return PolicyFigure(kind, label, None, part.utility, part.unfilled_capacity, groups=groups)
+
+
+def _constrained(entry: ConstrainedModel) -> PolicyFigure:
+    found = replace(_policy(CONSTRAINED, entry.label, entry), status=entry.status, gap=entry.gap)
+    price = entry.price_of_fairness
+    if price is None:
+        return found
+    ratio_low, ratio_high = (price.interval and price.interval.ratio) or (None, None)
+    loss_low, loss_high = price.loss_span or (None, None)
+    return replace(
+        found,
+        ratio=price.ratio,
+        loss=price.loss,
         ratio_low=ratio_low,
         ratio_high=ratio_high,
         loss_low=loss_low,
         loss_high=loss_high,
-        gap=part.get("gap"),
-        groups=groups,
     )

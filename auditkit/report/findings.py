@@ -3,7 +3,7 @@
 Kinds, in this order: `disparity` (a difference that was found), `segment` (where it comes from), `firm` (what the
 recorded decisions act like and are worth), `price` (what constraints cost), `model` (why there is none), `notice` (what
 a reader should know: what was left out, assumed, or could not be computed). Here it is decided what is said; the words
-are in `sentences`.
+are in `words/sentences.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import NoInterval, PriceInterval
+from auditkit.compare.comparison import NoLaw
 from auditkit.disparity import (
-    Caution,
+    Comparator,
     Disparities,
     DisparityTable,
     GroupResult,
@@ -23,53 +24,120 @@ from auditkit.disparity import (
     Reconciled,
     SegmentTable,
 )
-from auditkit.report import sentences as say
-from auditkit.report.phrases import TOGETHER, Phrases
+from auditkit.report.schema import TOGETHER, FindingModel
+from auditkit.report.words import sentences as say
+from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
     from auditkit.data import History
     from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
-
-Finding = dict[str, Any]
+    from auditkit.rules.find import Alternatives
 
 KINDS = ("disparity", "segment", "firm", "price", "model", "notice")
+SINGLE_ROWS = NoLaw("rows about single candidates", None, "they are not shown")
+MANY_UNKNOWN = 0.05
+"""The share of unknown groups from which on a report says so."""
+FEW_SHARED = 0.1
+"""The share of requisitions with both groups below which a comparison within them says little."""
+REQUISITION = "requisition"
+SHORTFALL_WITHIN = (
+    Reconciled.POOLED_EXPLAINED,
+    Reconciled.POOLED_WITHIN_UNCLEAR,
+    Reconciled.REVERSED,
+    Reconciled.WITHIN_ONLY,
+)
+"""Where the shortfall that counts is the one within requisitions."""
 LAST = ("firm-gain",)
 """Findings about the firm that come after the prices: they are about value, not about people."""
 
 
-def finding(kind: str, code: str, text: str, **about: str) -> Finding:
-    """One finding; `about` are the attribute, group, step or segment that it is about."""
-    return {"kind": kind, "code": code, "text": text, **about}
-
-
-def _notice(code: str, text: str) -> Finding:
-    return finding("notice", code, text)
+def _notice(code: str, text: str) -> FindingModel:
+    return FindingModel(kind="notice", code=code, text=text)
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
-def of_disparities(found: Disparities, words: Phrases) -> list[Finding]:
+def of_disparities(found: Disparities, words: Phrases) -> list[FindingModel]:
     """Every difference found, where it arises and where it comes from; then what the evidence does not show."""
-    told: list[Finding] = []
+    told: list[FindingModel] = []
+    placed: set[tuple[str, str]] = set()
     for table, row in found.found():
-        about = {"attribute": table.attribute, "group": row.group, "step": table.step}
-        told.append(finding("disparity", f"difference-{table.kind}", _difference(table, row, found, words), **about))
-        if table.kind == "cumulative" and (later := _later(found, table, row, words)):
-            told.append(finding("disparity", "where-it-arises", later, **about))
-    told += _segments(found.segments, words)
-    for table, text in _below_line(found, words):
-        about = {"attribute": table.attribute, "step": table.step}
-        told.append(finding("notice" if table.crossing else "disparity", "below-line", text, **about))
-    if not any(item["kind"] == "disparity" for item in told):
+        told.append(_difference(table, row, found, words))
+        if table.kind == "cumulative" and (table.attribute, row.group) not in placed:
+            placed.add((table.attribute, row.group))
+            if text := _where(found, table, row, words):
+                about = {"attribute": table.attribute, "group": row.group, "step": table.step}
+                told.append(FindingModel(kind="disparity", code="where-it-arises", text=text, **about))
+    told += _searched(found, words)
+    told += _segments(found, words)
+    tested = [table for table in found.tables if table.pooled is not None]
+    if not tested:
+        told.append(_notice("nothing-to-compare", say.nothing_to_compare(_untestable(found.tables))))
+    elif not any(item.kind in ("disparity", "segment") for item in told):
         told.append(_notice("no-difference-found", _nothing(found)))
-    told += [_notice("too-little-evidence", text) for text in _thin(found, words)]
-    if found.repeated is not None:
-        text = say.repeated(found.repeated.persons, found.repeated.applications)
-        told.append(_notice("repeated-applicants", text))
+    told += _notices(found, words)
     return told
+
+
+def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Everything that a reader of the differences should know beside them."""
+    tested = [table for table in found.tables if table.pooled is not None]
+    if tested and (reasons := _untestable(found.tables)):
+        yield _notice("not-compared", say.not_compared(words, reasons))
+    if below := [
+        row for table in tested for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT
+    ]:
+        yield _notice("below-line", say.below_line(len(below), float(found.line)))
+    if apart := list(_alone(found, words)):
+        yield _notice("two-standard-deviations", say.alone(apart, found.tests))
+    for text in _one_group_requisitions(found, words):
+        yield _notice("no-comparison-within", text)
+    for table in {t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values():
+        if table.unknown >= MANY_UNKNOWN * (table.unknown + table.applicants):
+            text = say.many_unknown(table.attribute, table.unknown, table.unknown + table.applicants)
+            yield FindingModel(kind="notice", code="many-unknown", text=text, attribute=table.attribute)
+    for text in _thin(found, words):
+        yield _notice("too-little-evidence", text)
+    if found.repeated is not None:
+        yield _notice("repeated-applicants", say.repeated(found.repeated.persons, found.repeated.applications))
+
+
+def _untestable(tables: Iterable[DisparityTable]) -> list[tuple[DisparityTable, say.Untestable]]:
+    """Tables in which no rates can be compared, and why."""
+    reasons: list[tuple[DisparityTable, say.Untestable]] = []
+    for table in tables:
+        if table.pooled is None:
+            compared = [row for row in table.groups if row.status is not GroupStatus.EXCLUDED and row.applicants]
+            selected = sum(row.selected for row in compared)
+            many = sum(row.applicants for row in compared)
+            why: say.Untestable = "one-group" if len(compared) < 2 else "nobody" if not selected else "everybody"
+            if len(compared) < 2 or selected in (0, many):
+                reasons.append((table, why))
+    return reasons
+
+
+def _alone(found: Disparities, words: Phrases) -> Iterator[say.Alone]:
+    """Comparisons of more than two standard deviations that the correction for all tests does not leave a finding."""
+    for table in found.tables:
+        for row in table.groups:
+            if table.crossing or row.status.found or row.sd is None or row.p is None or row.p_adjusted is None:
+                continue
+            if row.sd < -2 and _clearest(found, table):
+                who = words.people(table.attribute, row.group)
+                yield say.Alone(who, words.were(table.step), row.sd, row.p, row.p_design, row.p_adjusted, row.design)
+
+
+def _one_group_requisitions(found: Disparities, words: Phrases) -> Iterator[str]:
+    """Attributes whose groups (nearly) never apply to the same requisition."""
+    for attribute in found.attributes:
+        table = found.table(attribute, found.steps[0])
+        if found.requisitions > 1 and table.pooled is not None:
+            strata = [row.within.strata if row.within is not None else 0 for row in table.groups if row.p is not None]
+            if max(strata, default=0) < FEW_SHARED * found.requisitions:
+                yield say.no_comparison_within(attribute, max(strata, default=0), found.requisitions)
 
 
 def odds_ratios(found: Disparities) -> dict[tuple[str, str, str, str], float]:
@@ -83,119 +151,159 @@ def odds_ratios(found: Disparities) -> dict[tuple[str, str, str, str], float]:
     return known
 
 
-def _difference(table: DisparityTable, row: GroupResult, page: Disparities, words: Phrases) -> str:
-    assert table.reference is not None
-    other = table[table.reference]
-    within = row.within
+def _difference(table: DisparityTable, row: GroupResult, page: Disparities, words: Phrases) -> FindingModel:
+    """A difference that was found, told of the group that does worse where it was found."""
+    compared = row.against(row.decided_against or Comparator.HIGHEST)
+    assert compared is not None
+    within = compared.within
+    reconciled = row.reconciled or Reconciled.NO_STRATA
+    if compared.against is Comparator.OTHERS:
+        same = within is None or (within.shortfall > 0) == compared.lower
+        found_within = within is not None and within.p_adjusted is not None and within.p_adjusted <= page.alpha
+        reconciled = Reconciled.NO_STRATA if within is None else Reconciled.NEITHER
+        if found_within:
+            reconciled = Reconciled.BOTH if same else Reconciled.REVERSED
+        elif within is not None:
+            reconciled = Reconciled.POOLED_WITHIN_UNCLEAR
+    other = compared.reference
+    if reconciled is Reconciled.WITHIN_ONLY_OPPOSITE and within is not None and other is not None:
+        text = say.within_only_opposite(
+            words,
+            attribute=table.attribute,
+            step=table.step,
+            conditional=table.kind == "conditional",
+            group=row.group,
+            reference=other,
+            rates=(_float(row.rate), _float(compared.rate)),
+            odds_ratio=within.odds_ratio,
+            bounds=_bounds(within.interval),
+            evidence=(within.p, within.p_adjusted),
+        )
+        about = {"attribute": table.attribute, "group": other, "against": row.group, "step": table.step}
+        return FindingModel(kind="disparity", code="difference-within", text=text, **about)
     text = say.difference(
         words,
         attribute=table.attribute,
         step=table.step,
         conditional=table.kind == "conditional",
         group=row.group,
-        reference=other.group,
-        rates=(_float(row.rate), _float(other.rate)),
-        impact_ratio=_float(row.impact_ratio),
-        bounds=_bounds(row.interval),
+        reference=other,
+        rates=(_float(row.rate), _float(compared.rate)),
+        impact_ratio=_float(compared.impact_ratio),
+        bounds=_bounds(compared.interval),
         line=float(page.line),
-        evidence=(row.p, row.p_adjusted),
+        evidence=(compared.p_design, compared.p_adjusted),
+        sd=compared.sd,
+        design=compared.design,
+        favourable=page.favourable,
     )
-    return text + say.behind_it(
+    inside = reconciled in SHORTFALL_WITHIN and within is not None
+    text += say.behind_it(
         words,
         attribute=table.attribute,
         group=row.group,
         step=table.step,
         odds_ratio=None if within is None else within.odds_ratio,
         bounds=None if within is None else _bounds(within.interval),
-        within_p=None if within is None else within.p,
-        reconciled=row.reconciled or Reconciled.NO_STRATA,
-        shortfall=_float(row.shortfall),
-        robust=Caution.NOT_ROBUST not in row.flags,
+        within_p=None if within is None else within.p_design,
+        reconciled=reconciled,
+        shortfall=within.shortfall if inside and within is not None else compared.shortfall,
+        inside=inside,
+        robust=compared.flips.robust,
+        favourable=page.favourable,
     )
+    about = {"attribute": table.attribute, "group": row.group, "step": table.step}
+    return FindingModel(kind="disparity", code=f"difference-{table.kind}", text=text, against=other, **about)
 
 
-def _later(found: Disparities, table: DisparityTable, row: GroupResult, words: Phrases) -> str | None:
-    """Whether the difference arises at this step: nothing is found at the conditional steps behind it."""
-    steps = list(found.steps)
-    behind = steps[steps.index(table.step) + 1 :]
-    here = [t for t in found.tables if t.attribute == table.attribute and t.step == table.step]
-    if not behind or any(r.group == row.group and r.status.found for t in here if t is not table for r in t.groups):
+def _where(found: Disparities, table: DisparityTable, row: GroupResult, words: Phrases) -> str | None:
+    """The decisions in which a difference arises: the first one, or one found among those who reached the step before.
+
+    Only such a decision is named; a difference of all applicants at a later step has built up until there.
+    """
+    if len(found.steps) < 2 or not found.favourable:
         return None
+    arising = [step for step in found.steps if _found_at(found, table.attribute, step, row.group)]
+    if not arising:
+        return say.builds_up(words, table.attribute, row.group, table.step)
+    behind = found.steps[found.steps.index(arising[-1]) + 1 :]
     later, thin = [], False
     for step in behind:
-        after = found.table(table.attribute, step, "conditional")
-        own = next((r for r in after.groups if r.group == row.group), None)
-        if own is None or own.status.found or own.impact_ratio is None:
-            return None
+        own = next((r for r in found.table(table.attribute, step, "conditional").groups if r.group == row.group), None)
+        if own is None or own.impact_ratio is None:
+            continue
         later.append((step, _float(own.impact_ratio), _bounds(own.interval)))
         thin |= own.status in (GroupStatus.TOO_LITTLE_EVIDENCE, GroupStatus.BELOW_LINE_NOT_SUFFICIENT)
     return say.where_it_arises(
         words,
         attribute=table.attribute,
         group=row.group,
-        step=table.step,
+        steps=arising,
         later=later,
         line=float(found.line),
         thin=thin,
     )
 
 
-def _segments(segments: Sequence[SegmentTable], words: Phrases) -> Iterator[Finding]:
-    """The values in which a shortfall arises: one finding for each shortfall, with at most two ways to cut it."""
-    by: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
-    references: dict[tuple[str, str, str], str] = {}
-    for segment in segments:
-        parts = [part for part in segment.parts if part.found and part.shortfall > 0]
-        if not parts or segment.shortfall <= 0:
-            continue
-        part = max(parts, key=lambda part: part.shortfall)
-        key = segment.attribute, segment.group, segment.step
-        references[key] = segment.reference
-        by[key].append(
-            {
-                "segment": segment.segment,
-                "value": part.value,
-                "shortfall": float(part.shortfall),
-                "largest": part.shortfall >= max(other.shortfall for other in segment.parts),
-                "whole": float(segment.shortfall),
-                "selected": part.selected,
-                "applicants": part.applicants,
-                "reference_selected": part.reference_selected,
-                "reference_applicants": part.reference_applicants,
-                "impact_ratio": _float(part.impact_ratio),
-                "bounds": _bounds(part.interval),
-                "p": part.p_adjusted,
-                "values": segment.values,
-            }
-        )
-    for key, cuts in by.items():
-        attribute, group, step = key
-        clearest = sorted(cuts, key=lambda cut: 1.0 if cut["p"] is None else cut["p"])[:2]
-        text = say.contributes_most(
-            words, attribute=attribute, group=group, reference=references[key], step=step, segments=clearest
-        )
-        about = {"attribute": attribute, "group": group, "step": step, "segment": clearest[0]["segment"]}
-        yield finding("segment", "contributes-most", text, **about)
+def _found_at(found: Disparities, attribute: str, step: str, group: str) -> bool:
+    """Whether the decision that leads to this step shows a difference by itself."""
+    table = found.table(attribute, step, "cumulative" if step == found.steps[0] else "conditional")
+    return any(row.group == group and row.status.found for row in table.groups)
 
 
-def _below_line(found: Disparities, words: Phrases) -> Iterator[tuple[DisparityTable, str]]:
-    """Groups below the line without sufficient evidence, one finding for each attribute and step."""
-    for table in found.tables:
-        rows = [row for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT]
-        if not rows or table.reference is None or not _clearest(found, table):
+def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Differences in one value of a segment, unless they are the difference of all applicants seen from nearby."""
+    told: set[tuple[str, str, str]] = set()
+    for one in found.search.found:
+        whole = _found_at(found, one.attribute, one.step, one.group)
+        apart = one.p_elsewhere is not None and one.p_elsewhere <= found.alpha
+        if (whole and not apart) or (one.attribute, one.group, one.step) in told:
             continue
-        yield (
-            table,
-            say.below_line(
-                words,
-                attribute=table.attribute,
-                step=table.step,
-                conditional=table.kind == "conditional",
-                reference=table.reference,
-                groups=[(r.group, _float(r.impact_ratio), _bounds(r.interval), r.more_applicants) for r in rows],
-                line=float(found.line),
-            ),
+        told.add((one.attribute, one.group, one.step))
+        yield FindingModel(
+            kind="segment",
+            code="difference-in-segment",
+            text=say.difference_in_segment(words, one, float(found.line), apart),
+            attribute=one.attribute,
+            group=one.group,
+            against=one.against,
+            step=one.step,
+            segment=one.segment,
+            value=one.value,
         )
+
+
+def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Where a shortfall comes from: the value in which it is largest if values differ, or that all are alike."""
+    by: dict[tuple[str, str, str], list[SegmentTable]] = defaultdict(list)
+    for cut in found.segments:
+        if cut.shortfall > 0:
+            by[cut.attribute, cut.group, cut.step].append(cut)
+    for (attribute, group, step), cuts in by.items():
+        about = {"attribute": attribute, "group": group, "step": step}
+        apart = []
+        for cut in cuts:
+            parts = [part for part in cut.parts if part.found and part.shortfall > 0]
+            if parts and _differ(cut, found.alpha):
+                apart.append((cut, max(parts, key=lambda part: part.shortfall)))
+        apart.sort(key=lambda cut: 1.0 if cut[1].p_adjusted is None else cut[1].p_adjusted)
+        if apart:
+            first, part = apart[0]
+            text = say.contributes_most(words, reference=first.reference, segments=apart[:2], **about)
+            place = {"against": first.reference, "segment": first.segment, "value": part.value}
+            yield FindingModel(kind="segment", code="contributes-most", text=text, **place, **about)
+            continue
+        alike = [
+            cut for cut in cuts if cut.segment != REQUISITION and cut.agreement is not None and cut.agreement.reliable
+        ]
+        if alike:
+            text = say.same_everywhere(words, attribute, group, step, alike)
+            yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=alike[0].segment, **about)
+
+
+def _differ(cut: SegmentTable, alpha: float) -> bool:
+    """Whether the difference is not the same in all values."""
+    return cut.agreement is not None and cut.agreement.reliable and cut.agreement.p <= alpha
 
 
 def _clearest(found: Disparities, table: DisparityTable) -> bool:
@@ -210,7 +318,10 @@ def _nothing(found: Disparities) -> str:
             row.detectable_ratio
             for table in found.tables
             for row in table.groups
-            if row.detectable_ratio is not None and not table.crossing and table.kind == "cumulative"
+            if row.detectable_ratio is not None
+            and table.pooled is not None
+            and not table.crossing
+            and table.kind == "cumulative"
         ]
     )
 
@@ -218,7 +329,7 @@ def _nothing(found: Disparities) -> str:
 def _thin(found: Disparities, words: Phrases) -> Iterator[str]:
     for table in found.tables:
         rows = [row for row in table.groups if row.status is GroupStatus.TOO_LITTLE_EVIDENCE]
-        if rows and table.kind == "cumulative":
+        if rows and table.kind == "cumulative" and table.pooled is not None:
             groups = [(row.group, row.detectable_ratio) for row in rows]
             yield say.too_little(words, table.attribute, table.step, groups)
 
@@ -234,7 +345,7 @@ def _float(x: Any) -> float | None:
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[object] = ()) -> list[Finding]:
+def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[object] = ()) -> list[FindingModel]:
     """What constraints cost, what the best policy would yield, and what was not computed; `differing` are the
     attributes of which a disparity is told."""
     entries = comparison.constrained
@@ -244,22 +355,45 @@ def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[
         single = [phrase_of(entry, words) for entry in entries if entry.label != TOGETHER]
         found.append(_notice("default-constraints", say.default_constraints(single, small)))
     if over := [unit for unit in comparison.firm.units if unit.exceeded]:
-        found.append(finding("firm", "limits-exceeded", say.limits_exceeded((u.label, u.exceeded) for u in over)))
+        found.append(
+            FindingModel(
+                kind="firm", code="limits-exceeded", text=say.limits_exceeded((u.label, u.exceeded) for u in over)
+            )
+        )
     if not entries:
         found.append(_notice("no-constrained", say.NOTHING_TO_PRICE))
     return found + _not_computed(entries, words)
 
 
+def of_alternatives(found: Alternatives, words: Phrases) -> list[FindingModel]:
+    """What could be done without looking at the group, for each attribute; and why nothing is said of others."""
+    told = [
+        FindingModel(
+            kind="price",
+            code="alternative",
+            text=" ".join(say.alternatives(words, each, found.information)[:2]),
+            attribute=each.attribute,
+            group=each.group,
+            against=each.against,
+        )
+        for each in found.found
+    ]
+    reasons = [_notice("no-alternatives", say.whole(f"{name}: {why}")) for name, why in found.left_out.items()]
+    return told + reasons
+
+
 def phrase_of(entry: Constrained, words: Phrases) -> str:
     """What a constraint asks for."""
-    return words.constraint({"label": entry.label, "specs": [c.describe() for c in entry.constraints]})
+    return ALL_TOGETHER if entry.label == TOGETHER else entry.constraints[0].describe(words).phrase
 
 
-def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collection[object]) -> Iterator[Finding]:
+def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collection[object]) -> Iterator[FindingModel]:
     """What cannot be met, and a price: that of the first constraint on an attribute of which a disparity is told."""
     for entry in entries:
         if entry.standing is None:
-            yield finding("price", "infeasible", say.infeasible(phrase_of(entry, words), entry.conflict))
+            yield FindingModel(
+                kind="price", code="infeasible", text=say.infeasible(phrase_of(entry, words), entry.conflict)
+            )
     priced = [entry for entry in entries if entry.standing is not None]
     each = [entry for entry in priced if entry.label != TOGETHER]
     if not each:
@@ -271,7 +405,7 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
     order = (min(alone), max(alone), mixtures[0].count) if mixtures and mixtures[0].count > 1 else None
     together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
     text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, order)
-    yield finding("price", "price-of-fairness", text)
+    yield FindingModel(kind="price", code="price-of-fairness", text=text)
 
 
 def _by(entry: Constrained) -> object:
@@ -287,7 +421,7 @@ def _cost(entry: Constrained) -> tuple[float | None, float | None, say.Bounds]:
     return None if entry.ratio is None else max(0.0, 1 - entry.ratio), entry.loss, bounds
 
 
-def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Finding]:
+def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[FindingModel]:
     found = []
     missing: dict[str, list[str]] = defaultdict(list)
     for entry in entries:
@@ -298,7 +432,7 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
         if entry.laws_left_out:
             first, *rest = entry.laws_left_out
             if any(dual.individual for dual in entry.duals):  # its rows name candidates
-                first, rest = say.SINGLE_ROWS, []
+                first, rest = SINGLE_ROWS, []
             text = say.no_law(words, phrase_of(entry, words), first, len(rest))
             found.append(_notice("ex-post-slack-not-computed", text))
     drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
@@ -317,7 +451,7 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
 # The data -------------------------------------------------------------------------------------------------------------
 
 
-def of_data(history: History, shown: Protected) -> list[Finding]:
+def of_data(history: History, shown: Protected) -> list[FindingModel]:
     """What was left out, what was assumed, and what the data lacks."""
     found = [_notice(f"left-out-{code}", say.left_out(n, code)) for code, n in history.counts.left.items()]
     if shown.left_out:
@@ -326,7 +460,7 @@ def of_data(history: History, shown: Protected) -> list[Finding]:
     return found + [_notice(notice.code, say.whole(notice.text)) for notice in history.notices]
 
 
-def of_fit(fitted: Fitted, threshold: int, words: Phrases) -> list[Finding]:
+def of_fit(fitted: Fitted, threshold: int, words: Phrases) -> list[FindingModel]:
     """What the model had to assume, and where it fits badly."""
     found = [_notice("fit", say.whole(text)) for text in fitted.notices]
     used = [name for name in fitted.settings["features"] if name == "group" or name.startswith("group:")]
@@ -343,25 +477,25 @@ def of_fit(fitted: Fitted, threshold: int, words: Phrases) -> list[Finding]:
     return found
 
 
-def without_fit(reasons: Sequence[str]) -> list[Finding]:
+def without_fit(reasons: Sequence[str]) -> list[FindingModel]:
     """Why there is no model, and what there is not for that reason."""
     return [
-        finding("model", "no-fit", say.no_model(reasons)),
+        FindingModel(kind="model", code="no-fit", text=say.no_model(reasons)),
         _notice("no-firm", say.NO_FIRM),
         _notice("no-unconstrained", say.NO_BEST),
         _notice("no-constrained", say.NO_PRICE),
     ]
 
 
-def of_plugins(lines: Iterable[str]) -> list[Finding]:
+def of_plugins(lines: Iterable[str]) -> list[FindingModel]:
     """What could not be used of somebody's plugins, and why."""
     return [_notice("plugin-left-out", say.whole(line)) for line in lines]
 
 
-def in_order(found: Sequence[Finding]) -> list[Finding]:
+def in_order(found: Sequence[FindingModel]) -> list[FindingModel]:
     """By importance; findings of one kind keep their order."""
     return sorted(found, key=_place)
 
 
-def _place(item: Finding) -> float:
-    return KINDS.index("price") + 0.5 if item["code"] in LAST else KINDS.index(item["kind"])
+def _place(item: FindingModel) -> float:
+    return KINDS.index("price") + 0.5 if item.code in LAST else KINDS.index(item.kind)

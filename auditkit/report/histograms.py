@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from auditkit.report import labels
 from auditkit.report.chart_parts import shares_upwards, ticks
+from auditkit.report.schema import ConstrainedModel, FitModel, LawModel, Report, UnfilledModel
 from auditkit.report.svg import FILL, GROUPS, INK, MUTED, Chart, axes, chart, figure, label
-from auditkit.report.view import Document, at, constrained, coverage_rows, phrases, pit_bins
+from auditkit.report.view import phrases
+from auditkit.report.words import labels
 from auditkit.text import count, percent, plural, ratio, tick_number, tick_percent
 
 if TYPE_CHECKING:
@@ -19,27 +20,25 @@ MOST_PANELS = 6
 """More distributions than these are left to the tables, and the text says so."""
 
 
-def slack_panels(document: Document) -> list[tuple[str, Mapping[str, Any]]]:
+def slack_panels(report: Report) -> list[LawModel]:
     """Each distribution of an ex-post slack, under the first constraint that has it: alone before all together."""
-    panels: dict[str, Mapping[str, Any]] = {}
-    for entry in constrained(document):
-        for law in entry["ex_post_slack"] or ():
-            if law and law["edges"] and law["probabilities"]:
-                panels.setdefault(str(law["label"]), law)
-    return list(panels.items())
+    panels: dict[str, LawModel] = {}
+    for entry in report.entries:
+        for law in entry.ex_post_slack or ():
+            panels.setdefault(law.label, law)
+    return list(panels.values())
 
 
-def slack(i: int, title: str, law: Mapping[str, Any]) -> Chart:
-    edges, probabilities = _trim(law["edges"], law["probabilities"])
+def slack(i: int, title: str, law: LawModel) -> Chart:
+    edges, probabilities = _trim(law.edges, law.probabilities)
     fig = figure(150)
     ax = axes(fig, 6, 108, left=34, right=8)
     _histogram(ax, edges, probabilities)
     ticks(ax, tick_number, 6)
     ax.axvline(0, color=INK, linewidth=1)
-    if law["mean"] is not None:
-        ax.axvline(law["mean"], color=GROUPS[1], linewidth=1.5, dashes=(4, 2))
+    ax.axvline(law.mean, color=GROUPS[1], linewidth=1.5, dashes=(4, 2))
     ax.set_xlabel(labels.SLACK_AXIS, labelpad=3)
-    return chart(fig, f"chart-slack-{i}", title, labels.slack_text(ratio(law["mean"]), ratio(law["sd"])))
+    return chart(fig, f"chart-slack-{i}", title, labels.slack_text(ratio(law.mean), ratio(law.sd)))
 
 
 def _trim(edges: Sequence[float], probabilities: Sequence[float]) -> tuple[list[float], list[float]]:
@@ -56,24 +55,20 @@ def _histogram(ax: Axes, edges: Sequence[float], shares: Sequence[float], colour
     shares_upwards(ax, 3)
 
 
-def unfilled(document: Document) -> Chart | None:
-    entries = [e for e in constrained(document) if at(e, "unfilled", "counts") and at(e, "unfilled", "probabilities")]
-    entries = entries[:MOST_PANELS]
-    if not any(
-        chance for e in entries for n, chance in zip(e["unfilled"]["counts"], e["unfilled"]["probabilities"]) if n
-    ):
+def unfilled(report: Report) -> Chart | None:
+    entries = [(e, e.unfilled) for e in report.entries if e.unfilled is not None and e.unfilled.counts][:MOST_PANELS]
+    if all(chance == 0 for _, law in entries for n, chance in zip(law.counts, law.probabilities) if n):
         return None
-    words = phrases(document)
-    panels = []
-    for entry in entries:
-        counts, probabilities = entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]
-        step = [*(c - 0.5 for c in counts), counts[-1] + 0.5]
-        panels.append((entry, *_trim(step, probabilities)))
-    left, right = min(p[1][0] for p in panels), max(p[1][-1] for p in panels)
+    words = phrases(report)
+    panels: list[tuple[ConstrainedModel, UnfilledModel, list[float], list[float]]] = []
+    for entry, law in entries:
+        step = [*(c - 0.5 for c in law.counts), law.counts[-1] + 0.5]
+        panels.append((entry, law, *_trim(step, law.probabilities)))
+    left, right = min(p[2][0] for p in panels), max(p[2][-1] for p in panels)
     each = 78
     fig = figure(each * len(panels) + 34)
     said = []
-    for i, (entry, edges, shares) in enumerate(panels):
+    for i, (entry, law, edges, shares) in enumerate(panels):
         ax = axes(fig, each * i + 20, each - 26, left=34, right=8)
         _histogram(ax, edges, shares, GROUPS[0])
         ax.set_xlim(left - 0.5, right + 0.5)
@@ -82,21 +77,19 @@ def unfilled(document: Document) -> Chart | None:
             ax.set_xticklabels([])
         else:
             ax.set_xlabel(labels.UNFILLED_AXIS, labelpad=3)
-        mean = entry["unfilled_capacity"]
+        mean = entry.unfilled_capacity
         text = "" if mean is None else labels.mean(count(mean))
         name = words.constraint(entry)
         ax.text(0, 1.08, label(name, 42), transform=ax.transAxes)
         ax.text(1, 1.08, text, ha="right", color=MUTED, transform=ax.transAxes)
-        none = next((p for c, p in zip(entry["unfilled"]["counts"], entry["unfilled"]["probabilities"]) if c == 0), 0)
-        said.append(labels.unfilled_text(name, text, percent(none)))
+        said.append(labels.unfilled_text(name, text, percent(law.none)))
     return chart(fig, "chart-unfilled", labels.UNFILLED_TITLE, " ".join(said))
 
 
-def pit(document: Document) -> Chart | None:
-    bins = pit_bins(document)
-    if bins is None:
+def pit(fit: FitModel) -> Chart | None:
+    edges, shares = fit.pit.edges, fit.pit.shares
+    if not shares:
         return None
-    edges, shares = bins
     even = (edges[1] - edges[0]) / (edges[-1] - edges[0])
     fig = figure(176)
     ax = axes(fig, 6, 134, left=34, right=8)
@@ -110,8 +103,8 @@ def pit(document: Document) -> Chart | None:
     return chart(fig, "chart-fit-pit", labels.PIT_TITLE, text)
 
 
-def coverage(document: Document) -> Chart | None:
-    rows = coverage_rows(document)
+def coverage(fit: FitModel) -> Chart | None:
+    rows = [(row.nominal, row.actual) for row in fit.coverage]
     if not rows:
         return None
     fig = figure(176)

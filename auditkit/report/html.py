@@ -1,4 +1,4 @@
-"""A report document as one self-contained HTML page: no request, one small script of ours, every text escaped.
+"""A report as one self-contained HTML page: no request, one small script of ours, every text escaped.
 
 The words are in the templates (the package `auditkit.templates`), the way of writing numbers in `text.py`, the
 drawings in `charts.py`; here they meet. A folder of templates takes the place of shipped ones by name; the shipped ones
@@ -13,7 +13,7 @@ import re
 import traceback
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -37,13 +37,16 @@ from jinja2 import (
 )
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
+from pydantic import BaseModel
 
 from auditkit import plugin_manager, text
 from auditkit.config import Parts
 from auditkit.errors import InputError, PluginError, Problem, shipped
-from auditkit.report import charts, histograms, labels, sentences, view
+from auditkit.report import charts, histograms, view
+from auditkit.report.schema import CurveModel, RatioIntervalModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
+from auditkit.report.words import sentences
 
 Sections = Mapping[str, type[Section] | Section]
 
@@ -51,7 +54,7 @@ MISSING = Markup('<span class="na">not available</span>')
 
 
 def render(
-    document: view.Document,
+    report: Report,
     *,
     template_dir: Path | None = None,
     sections: Sections | None = None,
@@ -59,14 +62,14 @@ def render(
 ) -> str:
     """The page. Raises InputError where a template of the user's or of a plugin is wrong.
 
-    `sections` are those of plugins whose data the document may hold; by default the ones that ship. `parts` says how
+    `sections` are those of plugins whose data the report may hold; by default the ones that ship. `parts` says how
     much of the report is shown.
     """
     sections = shipped_sections() if sections is None else sections
-    theirs = added(document, sections, template_dir) if parts == "all" else {}
-    shown = [section for section in in_order(document, theirs) if section.part in SHOWN[parts]]
-    names = _names(document, [section.name for section in shown])
-    names |= {"charts": charts.draw(document, parts), "sections": shown}
+    theirs = added(report, sections, template_dir) if parts == "all" else {}
+    shown = [section for section in in_order(report, theirs) if section.part in SHOWN[parts]]
+    names = _names(report, [section.name for section in shown])
+    names |= {"charts": charts.draw(report, parts), "sections": shown}
     return themed("report.html", names, template_dir, sections)
 
 
@@ -107,31 +110,27 @@ class PageSection:
     """None for one of the report's own, which is a block of the page."""
 
 
-def in_order(document: view.Document, theirs: Mapping[str, list[PageSection]]) -> list[PageSection]:
+def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[PageSection]:
     """The report's own sections that have something to show, each with those of plugins that stand behind it."""
     found: list[PageSection] = []
     for section in CORE:
-        if section().data(document) is not None:
+        if section().data(report) is not None:
             found.append(PageSection(section.name, section.title, section.part))
         found += [replace(one, part=section.part) for one in theirs.get(section.name, [])]
     return found
 
 
-def added(
-    document: view.Document, sections: Sections, template_dir: Path | None = None
-) -> dict[str, list[PageSection]]:
+def added(report: Report, sections: Sections, template_dir: Path | None = None) -> dict[str, list[PageSection]]:
     """Sections of plugins, rendered, by the section behind which they stand; a wrong template is a PluginError."""
     found: dict[str, list[PageSection]] = {}
-    shown = {name: entry for name, entry in (document.get("sections") or {}).items() if name in sections}
+    shown = {name: entry for name, entry in report.sections.items() if name in sections}
     if not shown:
         return found
-    made, names = environment(template_dir, sections), _names(document)
+    made, names = environment(template_dir, sections), _names(report)
     for name, entry in shown.items():
         section = sections[name]
-        if not entry or entry["data"] is None:
-            continue
         try:
-            body = made.get_template(_template_of(name)).render(names | entry["data"])
+            body = made.get_template(_template_of(name)).render(names | entry.data)
         except Exception as error:
             if template_dir is not None and (problem := _whose(error, template_dir)) is not None:
                 raise InputError(problem) from error
@@ -139,7 +138,7 @@ def added(
                 raise
             problem = _whose(error, section.template.parent) or Problem(str(section.template), str(error))
             raise PluginError(section, f"the template of the section {name!r} failed", str(problem)) from error
-        found.setdefault(section.after, []).append(PageSection(name, entry["title"], body=Markup(body)))
+        found.setdefault(section.after, []).append(PageSection(name, entry.title, body=Markup(body)))
     return found
 
 
@@ -147,32 +146,35 @@ def _template_of(name: str) -> str:
     return f"section_{name}.html"
 
 
-def _names(document: view.Document, present: Collection[str] = ()) -> dict[str, Any]:
+def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
     """What every template can use; `present` are the names of the sections that are shown."""
-    phrases = view.phrases(document)
+    phrases = view.phrases(report)
     return {
-        "document": document,
+        "document": report,
         "present": present,
         "phrases": phrases,
-        "constraint_of": lambda label: view.phrase_of_label(document, label),
-        "gain_rows": lambda: view.gain_rows(document),
-        "leading": view.leading(document),
-        "further": view.further(document),
-        "comments": view.comments(document),
+        "constraint_of": partial(view.phrase_of_label, report),
+        "loss_span_of": partial(view.loss_span_of_label, report),
+        "gain_rows": view.gain_rows(report),
+        "leading": view.leading(report),
+        "further": view.further(report),
+        "comments": view.comments(report),
         "slack_laws": lambda entry: view.laws(entry, phrases),
-        "why": partial(view.reasons, document),
-        "policies": lambda: list(view.policies(document)),
-        "constrained": lambda: list(view.constrained(document)),
-        "policy_attributes": lambda: view.policy_attributes(document),
-        "policy_rows": lambda attribute: view.policy_rows(document, attribute),
-        "groups_by_attribute": view.groups_by_attribute(document),
-        "attributes": lambda: view.attributes(document),
-        "crossed_line": lambda: view.crossed_line(document),
-        "columns": lambda: view.columns(document),
-        "reached": view.reached(document),
-        "coverage": view.coverage_rows(document),
-        "errors": {key: view.error_rows(document, key) for key in ("by_group", "by_stratum")},
-        "slack_total": len(histograms.slack_panels(document)),
+        "why": partial(view.reasons, report),
+        "policies": list(view.policies(report)),
+        "price_level": view.price_level(report),
+        "policy_attributes": view.policy_attributes(report),
+        "policy_rows": partial(view.policy_rows, report),
+        "groups_by_attribute": view.groups_by_attribute(report),
+        "attributes": view.attributes(report),
+        "crossed_line": view.crossed_line(report),
+        "columns": view.columns(report),
+        "line": None if report.disparity is None else report.disparity.line,
+        "alpha": None if report.disparity is None else report.disparity.alpha,
+        "errors": view.errors(report),
+        "settings": text.flat(report.config.to_json()),
+        "fit_settings": [] if report.fit is None else text.flat(report.fit.settings.to_json()),
+        "slack_total": len(histograms.slack_panels(report)),
     }
 
 
@@ -185,7 +187,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         if not template_dir.is_dir():
             raise InputError(Problem(str(template_dir), "there is no such folder of templates", "see --template-dir"))
         loaders.insert(0, _Theme(template_dir))
-    made = ImmutableSandboxedEnvironment(  # a theme comes from somebody: it may write, not act
+    made = _Sandbox(
         loader=ChoiceLoader(loaders),
         autoescape=True,
         undefined=StrictUndefined,
@@ -195,9 +197,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     )
     made.filters |= {name: _or_missing(form) for name, form in NUMBERS.items()} | TEXTS
     made.globals |= {
-        "at": view.at,
         "core_titles": {section.name: section.title for section in CORE},
-        "share": share,
         "cell": view.cell,
         "most_groups": charts.MOST_GROUPS,
         "most_marked": charts.MOST_MARKED,
@@ -205,9 +205,20 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
         "flag_texts": {flag.value: text for flag, text in sentences.CAUTIONS.items()},
         "reconciled_texts": {word.value: text for word, text in sentences.RECONCILED.items()},
+        "verdict_texts": sentences.VERDICTS,
+        "treatment_texts": sentences.TREATMENTS,
+        "order_texts": sentences.ORDERS,
         "data_uri": partial(data_uri, template_dir),
     }
     return made
+
+
+class _Sandbox(ImmutableSandboxedEnvironment):
+    """A theme comes from somebody: it may write, not act. It sees attributes of the report, not pydantic's methods."""
+
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
+        of_pydantic = isinstance(obj, BaseModel) and hasattr(BaseModel, attr)
+        return not of_pydantic and super().is_safe_attribute(obj, attr, value)
 
 
 class _Theme(FileSystemLoader):
@@ -234,10 +245,6 @@ def _of_plugin(files: Mapping[str, Path], name: str) -> tuple[str, str, Callable
     return None if path is None else (path.read_text(encoding="utf-8"), str(path), lambda: True)
 
 
-def share(part: float | None, whole: float | None) -> float | None:
-    return None if part is None or not whole else part / whole
-
-
 def data_uri(template_dir: Path | None, name: str) -> str:
     """A picture of the theme as an address that holds the picture itself: the page stays one file."""
     folder = Path() if template_dir is None else template_dir.resolve()
@@ -253,16 +260,28 @@ def written(value: float | None, form: str | None) -> str:
     return MISSING if value is None else NUMBERS[form or "amount"](value)
 
 
-def written_interval(bounds: Any, form: str = "ratio", line: float | None = None) -> str:
+Ends = RatioIntervalModel | Sequence[float | None] | None
+
+
+def _ends(bounds: Ends) -> Sequence[float | None] | None:
+    return bounds.ends if isinstance(bounds, RatioIntervalModel) else bounds
+
+
+def written_interval(bounds: Ends, form: str = "ratio", line: float | None = None) -> str:
     """`form` names the way in which the two ends are written."""
-    decimals = text.decimals_of(bounds)
+    ends = _ends(bounds)
+    decimals = text.decimals_of(ends)
     forms: dict[str, Callable[[float | None], str]] = {
         "ratio": lambda x: text.ratio(x, line, decimals),
         "percent": text.percent,
-        "price": lambda x: text.percent(x, 2),
-        "amount": lambda x: text.amount_like(x, bounds),
+        "amount": lambda x: text.amount_like(x, ends),
+        "signed": text.signed,
     }
-    return text.interval(bounds, forms[form])
+    return text.interval(ends, forms[form])
+
+
+def measured(x: float, bounds: Ends, line: float | None = None) -> str:
+    return text.measured(x, _ends(bounds), line)
 
 
 def drawing(chart: Chart) -> Markup:
@@ -270,21 +289,28 @@ def drawing(chart: Chart) -> Markup:
     return Markup(chart.svg)
 
 
-def given_up(entry: view.Part) -> str | None:
+def given_up(price: ReportPriceModel | None) -> str | None:
     """The share of the best utility that a constraint costs."""
-    kept = view.at(entry, "price_of_fairness", "ratio")
-    if kept is None:
+    if price is None or price.given_up is None:
         return None
-    lost = max(0.0, 1 - kept)
-    return text.percent(lost, sentences.share_decimals(lost, view.price_span(entry)))
+    return text.percent(price.given_up, sentences.share_decimals(price.given_up, price.given_up_span))
 
 
-def given_up_interval(entry: view.Part) -> str | None:
-    span = view.price_span(entry)
+def given_up_interval(price: ReportPriceModel | None) -> str | None:
+    span = None if price is None else price.given_up_span
     if span is None:
         return None
-    ends = (span[0] or None, span[1])  # one-sided where it may be as good as nothing
+    ends = (span[0] or None, span[1])  # one-sided where it may be zero
     return text.interval(ends, partial(text.percent, decimals=sentences.share_decimals(span[1], span)))
+
+
+def loss(price: ReportPriceModel | None) -> str | None:
+    return None if price is None else text.amount_like(price.loss, price.loss_span)
+
+
+def loss_interval(price: ReportPriceModel | None) -> str | None:
+    span = None if price is None else price.loss_span
+    return None if span is None else written_interval((span[0] or None, span[1]), "amount")
 
 
 @dataclass(frozen=True)
@@ -296,13 +322,13 @@ class FrontierGroup:
     title: str
 
 
-def frontier_groups(curve: view.Part) -> tuple[list[FrontierGroup], int]:
+def frontier_groups(curve: CurveModel) -> tuple[list[FrontierGroup], int]:
     """The largest of the groups that the points of a frontier count, and how many more there are.
 
     A name that two attributes share stands with its attribute.
     """
-    known: Mapping[str, Any] = next((point["selected"] for point in curve["points"] if point["selected"]), {})
-    counts = {(attribute, name): n or 0.0 for attribute, groups in known.items() for name, n in groups.items()}
+    known = next((point.selected for point in curve.points if point.selected), {})
+    counts = {(attribute, name): n for attribute, groups in known.items() for name, n in groups.items()}
     often = Counter(name for _, name in counts)
     largest = sorted(counts, key=lambda key: -counts[key])[:MOST_BESIDE]
     shown = [FrontierGroup(a, n, n if often[n] == 1 else f"{a}: {n}") for a, n in counts if (a, n) in largest]
@@ -314,23 +340,9 @@ def script_hash(script: str) -> str:
     return f"sha256-{b64encode(hashlib.sha256(str(script).encode()).digest()).decode()}"
 
 
-def price_level(entry: dict[str, Any]) -> float | None:
-    level: float | None = view.at(entry, "price_of_fairness", "interval", "level")
-    return level
-
-
-def all_filled(policy: view.PolicyView) -> float | None:
-    """The chance that no position is left open."""
-    law = policy.part["unfilled"]
-    counts, chances = view.at(law, "counts"), view.at(law, "probabilities")
-    if not counts or not chances:
-        return None
-    return float(sum(p for n, p in zip(counts, chances) if n == 0))
-
-
-def group_name(name: object) -> Markup:
+def group_name(name: str) -> Markup:
     """The name of a group, which may break behind the plus of a crossing."""
-    parts = [part.translate(UNSEEN) for part in view.named(name).split("+")]
+    parts = [part.translate(UNSEEN) for part in name.split("+")]
     return Markup("+<wbr>").join(Markup("<wbr>").join(_pieces(part)) for part in parts)
 
 
@@ -364,7 +376,7 @@ NUMBERS: dict[str, Callable[..., str]] = {
     "fraction": text.fraction,
     "interval": written_interval,
     "moment": text.moment,
-    "measured": text.measured,
+    "measured": measured,
     "p_value": text.p_value,
     "percent": text.percent,
     "plain": text.plain,
@@ -378,27 +390,23 @@ NUMBERS: dict[str, Callable[..., str]] = {
 """Filters that write a value; None is marked as missing."""
 
 TEXTS: dict[str, Callable[..., Any]] = {
-    "all_filled": all_filled,
     "drawing": drawing,
-    "decimals_of": text.decimals_of,
+    "decimals_of": lambda bounds: text.decimals_of(_ends(bounds)),
     "flat": text.flat,
-    "frontier_axis": lambda curve, words: labels.frontier(words, str(curve["label"]), str(curve["parameter"]))[1],
     "frontier_groups": frontier_groups,
-    "frontier_sentence": lambda curve, words: sentences.frontier(words, curve),
-    "frontier_title": lambda curve, words: labels.frontier(words, str(curve["label"]), str(curve["parameter"]))[0],
     "given_up": given_up,
     "given_up_interval": given_up_interval,
+    "loss": loss,
+    "loss_interval": loss_interval,
     "group_name": group_name,
     "joined": view.joined,
     "listing": text.listing,
-    "lower_first": lambda said: f"{said[:1].lower()}{said[1:]}",
-    "named": view.named,
+    "decimals": text.decimals,
+    "noun": text.noun,
     "plural": text.plural,
-    "price_level": price_level,
     "script_hash": script_hash,
     "slug": slug,
     "spaced": text.spaced,
-    "spec_phrase": lambda spec, words: words.spec(str(spec)) or str(spec),
     "visible": text.visible,
     "written": written,
 }

@@ -8,29 +8,19 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import threading
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from auditkit.errors import InputError, Problem
+from auditkit.report.exporter import CannotExport
 from auditkit.report.svg import lit
 
 VARIANT = "pdf/a-3a"
 ATTACHMENT = "report.json"
 PACKAGES = ("libpango-1.0-0", "libpangoft2-1.0-0", "libharfbuzz-subset0")
 EPOCH = "SOURCE_DATE_EPOCH"
-MOST_ATTACHED = 1 << 26
-"""Bytes of a document that is unpacked from a PDF."""
-
-_OPENING = b'{\n "format": "auditkit-report/'
-
-_BEFORE = b"\xef\xbb\xbf \t\r\n"
-
-_NAME = "name a PDF that auditkit report has written, or its JSON"
 
 UA = b"""\
 <rdf:Description xmlns:pdfuaid="http://www.aiim.org/pdfua/ns/id/" rdf:about="" pdfuaid:part="1" />
@@ -54,7 +44,7 @@ UA = b"""\
 _environment = threading.Lock()
 
 
-class PdfUnavailable(Exception):
+class PdfUnavailable(CannotExport):
     """No PDF can be written on this machine; HTML and JSON can."""
 
     def __init__(self, reason: str) -> None:
@@ -71,7 +61,7 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
     source = weasyprint.Attachment(
         string=document_json,
         name=ATTACHMENT,
-        description="The document that this report was made from (auditkit-report/2)",
+        description="The document that this report was made from (auditkit-report/3)",
         created=when,
         modified=when,
         relationship="Source",
@@ -81,37 +71,6 @@ def render(html: str, document_json: bytes, created: str | datetime) -> bytes:
     with _dated(when), _quiet():
         written: bytes = page.write_pdf(finisher=_accessible, pdf_variant=VARIANT, attachments=[source])
     return written
-
-
-def attached(content: bytes, place: str) -> bytes:
-    """The document inside a PDF that `render` wrote. Every stream is looked at: no PDF library is needed for that."""
-    found, others = None, False
-    for start in re.finditer(rb"stream\r?\n", content):
-        rest = memoryview(content)[start.end() :]
-        try:
-            opening = zlib.decompressobj().decompress(rest[:4096], 64)
-        except zlib.error:
-            opening = bytes(rest[:64])
-        if not opening.lstrip(_BEFORE).startswith(b"{"):
-            continue
-        if not opening.startswith(_OPENING):
-            others = True
-            continue
-        try:
-            unpacking = zlib.decompressobj()
-            document = unpacking.decompress(rest, MOST_ATTACHED)
-        except zlib.error:
-            continue
-        if not unpacking.eof:
-            raise InputError(Problem(place, "the document inside is too large or cut off", "verify the JSON beside it"))
-        if found is not None and found != document:  # at once: a thousand of them would fill the memory
-            raise InputError(Problem(place, "there are several reports inside", _NAME))
-        found = document
-    if found is None:
-        raise InputError(Problem(place, "there is no report inside", _NAME))
-    if others:  # what a reader opens must be what is checked
-        raise InputError(Problem(place, "there is another document inside", _NAME))
-    return found
 
 
 def _accessible(_: Any, made: Any) -> None:

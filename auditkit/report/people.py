@@ -7,10 +7,11 @@ numbers are of the people whom the report may show (`data.privacy`).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit.data import KINDS
 from auditkit.model.groups import UNKNOWN
+from auditkit.report import schema
 
 if TYPE_CHECKING:
     from auditkit.data import History
@@ -37,103 +38,98 @@ def in_general(text: str) -> str:
     return re.sub(r"\{\w+\}", "a value", text)
 
 
-def problems(history: History) -> dict[str, Any]:
+def problems(history: History) -> schema.ProblemsModel:
     counts = history.problems.counts()
-    return {
-        "total": sum(counts.values()),
-        "by_code": [
-            {
-                "code": code,
-                "treatment": KINDS[code].treatment,
-                "count": n,
-                "what": _WORDS.get(code) or in_general(KINDS[code].what),
-                "fix": in_general(KINDS[code].fix),
-            }
+    return schema.ProblemsModel(
+        total=sum(counts.values()),
+        by_code=tuple(
+            schema.ProblemModel(
+                code=code,
+                treatment=KINDS[code].treatment,
+                count=n,
+                what=_WORDS.get(code) or in_general(KINDS[code].what),
+                fix=in_general(KINDS[code].fix),
+            )
             for code, n in sorted(counts.items())
-        ],
-        "counts": {
-            "read": history.counts.rows_read,
-            "used": history.counts.rows_used,
-            "left": dict(history.counts.left),
-        },
-    }
+        ),
+        counts=schema.CountsModel(
+            read=history.counts.rows_read, used=history.counts.rows_used, left=dict(history.counts.left)
+        ),
+    )
 
 
-def scope(history: History, shown: Protected, organisation: str) -> dict[str, Any]:
+def scope(history: History, shown: Protected, organisation: str) -> schema.ScopeModel:
     """What the report covers; the rows of the file add up: read = left out + applications.
 
-    Where rows are counts of applications, those read less the first of `left_out` stand for `stand_for` of them, which
+    Where rows are counts of applications, those read less the first of `left_out` represent `stand_for` of them, which
     are the others left out and `applications`.
     """
     table = shown.history.table
     decided = shown.history.decided
-    left = [{"reason": code, "rows": n} for code, n in history.counts.left.items()]
+    left = list(history.counts.left.items())
     events = history.counts.rows_used - len(history.table)
     if events > 0:
-        left.append({"reason": "further-events-of-an-application", "rows": events})
-    waiting = {name: int(table[name].sum()) for name in ("withdrawn", "pending")}
-    left += [{"reason": name, "rows": n} for name, n in waiting.items() if n]
+        left.append(("further-events-of-an-application", events))
+    left += [(name, int(table[name].sum())) for name in ("withdrawn", "pending") if table[name].any()]
     if shown.left_out:
-        left.append({"reason": "category-too-small-to-show", "rows": shown.left_out})
+        left.append(("category-too-small-to-show", shown.left_out))
     dates = table["date"].dropna() if shown.history.has("date") else None
-    return {
-        "organisation": organisation,
-        "period": None
-        if dates is None or dates.empty
-        else {"first": dates.min().date().isoformat(), "last": dates.max().date().isoformat()},
-        "searches": int(table["search"].nunique()),
-        "rows": history.counts.rows_read,
-        "stand_for": len(history.table) if events < 0 else None,
-        "applications": int(decided.sum()),
-        "reached": {
+    period = None
+    if dates is not None and not dates.empty:
+        period = schema.PeriodModel(first=dates.min().date().isoformat(), last=dates.max().date().isoformat())
+    return schema.ScopeModel(
+        organisation=organisation,
+        period=period,
+        searches=int(table["search"].nunique()),
+        rows=history.counts.rows_read,
+        stand_for=len(history.table) if events < 0 else None,
+        applications=int(decided.sum()),
+        reached={
             step: int(table[f"step:{step}"].fillna(False).astype("bool")[decided].sum()) for step in history.steps
         },
-        "left_out": left,
-        "repeated_applicants": shown.history.repeated_applicants,
-        "unknown": {name: int((table[f"group:{name}"] == UNKNOWN)[decided].sum()) for name in history.attributes},
-        "merged": {name: list(joined) for name, joined in shown.merged.items()},
-    }
+        left_out=tuple(schema.LeftOutModel(reason=reason, rows=n) for reason, n in left),
+        repeated_applicants=shown.history.repeated_applicants,
+        unknown={name: int((table[f"group:{name}"] == UNKNOWN)[decided].sum()) for name in history.attributes},
+        merged={name: tuple(joined) for name, joined in shown.merged.items()},
+    )
 
 
-def attributes(shown: Protected) -> list[dict[str, Any]]:
+def attributes(shown: Protected) -> tuple[schema.AttributeModel, ...]:
     """The protected attributes and their crossings, with the groups that the report shows."""
     history, decided = shown.history, shown.history.decided
     columns = {name: history.table[f"group:{name}"].astype("str") for name in history.attributes}
-    found = []
-    for name, labels in {**columns, **shown.crossings}.items():
-        sizes = labels[decided].value_counts()
-        found.append(
-            {
-                "name": name,
-                "kind": history.kinds_of_attributes.get(name, "crossing"),
-                "crossing": name in shown.crossings,
-                "groups": sorted(str(group) for group in sizes.index if group != UNKNOWN),
-            }
+    return tuple(
+        schema.AttributeModel(
+            name=name,
+            kind=history.kinds_of_attributes.get(name, "crossing"),
+            crossing=name in shown.crossings,
+            groups=tuple(sorted(str(group) for group in labels[decided].unique() if group != UNKNOWN)),
         )
-    return found
+        for name, labels in {**columns, **shown.crossings}.items()
+    )
 
 
-def groups(shown: Protected) -> list[dict[str, Any]]:
+def groups(shown: Protected) -> tuple[schema.GroupModel, ...]:
     """Every group of every attribute: how many applied and how many reached each step."""
-    return [
-        {"attribute": attribute, "name": name, "applicants": numbers[APPLIED], "steps": numbers}
+    return tuple(
+        schema.GroupModel(attribute=attribute, name=name, applicants=numbers[APPLIED], steps=numbers)
         for attribute, of in _reached(shown).items()
         for name, numbers in of.items()
-    ]
+    )
 
 
-def funnel(shown: Protected) -> list[dict[str, Any]]:
+def funnel(shown: Protected) -> tuple[schema.FunnelModel, ...]:
     """How many of each group reached each step, those who applied first."""
     reached = _reached(shown)
-    return [
-        {
-            "step": step,
-            "by_group": {
+    return tuple(
+        schema.FunnelModel(
+            step=step,
+            by_group={
                 attribute: {name: numbers[step] for name, numbers in of.items()} for attribute, of in reached.items()
             },
-        }
+        )
         for step in (APPLIED, *shown.history.steps)
-    ]
+    )
 
 
 def _reached(shown: Protected) -> dict[str, dict[str, dict[str, int]]]:

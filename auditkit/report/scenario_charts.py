@@ -1,4 +1,4 @@
-"""Charts of the what-if answers, each from its part of the document alone (`to_json` of `auditkit.scenarios`).
+"""Charts of the what-if answers, each from its part of the report alone.
 
     frontier       share of the utility kept, and of the positions filled, over the parameter of a constraint
     sensitivity    utility kept in the short and in the long term, over the factor of a group's scores
@@ -13,16 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from auditkit.report import labels
 from auditkit.report.chart_parts import bare, stretch, ticks, upright, write
-from auditkit.report.phrases import Phrases
+from auditkit.report.schema import BudgetModel, CurveModel, FrontierModel, MorePositionsModel, SensitivityModel
 from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, WIDTH, Chart, axes, chart, figure, label, lit
+from auditkit.report.words import labels
+from auditkit.report.words.phrases import Phrases
 from auditkit.text import amount, brief, listing, percent, tick_number, tick_percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Part = Mapping[str, Any]
 Dots = list[tuple[float, float]]
 
 PLAIN = Phrases()
@@ -34,78 +34,73 @@ LEAST_RANGE = 0.01
 """Shares that an axis spans at least: differences that are nothing do not look like something."""
 
 
-def draw(document: Part) -> list[Chart]:
-    """All charts that the document has the numbers for."""
-    return [*(one for _, one in frontiers(document)), *others(document)]
+def draw(answers: FrontierModel | None, biased: SensitivityModel | None, words: Phrases) -> list[Chart]:
+    """All charts that the answers have the numbers for."""
+    return [*(one for _, one in frontiers(answers)), *others(answers, biased, words)]
 
 
-def frontiers(document: Part) -> list[tuple[int, Chart]]:
-    """The frontiers, each with its number among those of the document."""
-    curves = [] if document["frontier"] is None else document["frontier"]["curves"]
-    words = _phrases(document)
-    found = [(i, frontier(curve, i, words)) for i, curve in enumerate(curves, 1)]
+def frontiers(answers: FrontierModel | None) -> list[tuple[int, Chart]]:
+    """The frontiers, each with its number among those of the report."""
+    curves = () if answers is None else answers.curves
+    found = [(i, frontier(curve, i)) for i, curve in enumerate(curves, 1)]
     return [(i, one) for i, one in found if one is not None]
 
 
-def others(document: Part) -> list[Chart]:
+def others(answers: FrontierModel | None, biased: SensitivityModel | None, words: Phrases) -> list[Chart]:
     """Biased scores, more openings, more budget."""
-    answers, biased = document["frontier"], document["sensitivity"]
     found: list[Chart | None] = []
     if biased is not None:
-        found.append(sensitivity(biased, 1, _phrases(document)))
+        found.append(sensitivity(biased, 1, words))
     if answers is not None:
-        found += [] if answers["positions"] is None else [positions(answers["positions"])]
-        found += [budget(part, i) for i, part in enumerate(answers["budgets"], 1)]
+        found += [] if answers.positions is None else [positions(answers.positions)]
+        found += [budget(part, i) for i, part in enumerate(answers.budgets, 1)]
     return [one for one in found if one is not None]
 
 
-def _phrases(document: Part) -> Phrases:
-    return Phrases.of(document.get("attributes"), document.get("steps"))
-
-
-def frontier(part: Part, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
+def frontier(part: CurveModel, number: int = 1) -> Chart | None:
     """One frontier; `number` tells several apart."""
-    points = [p for p in part["points"] if p["ratio"] is not None]
-    if len(points) < 2 or min(p["ratio"] for p in points) > 1 - NOTHING:
+    kept = [(p.value, p.ratio) for p in part.points if p.ratio is not None]
+    if len(kept) < 2 or min(ratio for _, ratio in kept) > 1 - NOTHING:
         return None
-    kept = [(p["value"], p["ratio"]) for p in points]
-    empty = [(p["value"], p["unfilled_capacity"]) for p in points]
-    lines = {labels.KEPT: kept, **_filled(empty, part["positions"])}
-    title, axis = labels.frontier(words, str(part["label"]), str(part["parameter"]))
+    empty = [(p.value, p.unfilled_capacity or 0.0) for p in part.points if p.ratio is not None]
+    lines = {labels.KEPT: kept, **_filled(empty, part.positions)}
+    title, axis = part.title or part.label, part.axis or part.parameter
     fig = figure(222)
     ax = _area(fig, lines, label(axis, 60))
-    free = labels.FREE_UP_TO if part["tightens"] > 0 else labels.FREE_FROM
-    for height, x, text in ((0.03, part["starts"], free), (0.13, part["present"], labels.AS_IT_IS)):
+    free = labels.FREE_UP_TO if part.tightens > 0 else labels.FREE_FROM
+    for height, x, text in ((0.03, part.starts, free), (0.13, part.present, labels.AS_IT_IS)):
         if x is not None and kept[0][0] <= x <= kept[-1][0]:
             _mark(ax, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
     text = labels.frontier_text([(brief(x), percent(y)) for x, y in kept])
     return chart(fig, f"chart-frontier-{number}", title, text)
 
 
-def sensitivity(part: Part, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
-    points = [p for p in part["points"] if p["ratio"] is not None and p["long_term_ratio"] is not None]
+def sensitivity(part: SensitivityModel, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
+    points = sorted(
+        (p.factor, p.ratio, p.long_term_ratio, p.constrained.unfilled_capacity)
+        for p in part.points
+        if p.constrained is not None and p.ratio is not None and p.long_term_ratio is not None
+    )
     if len(points) < 2:
         return None
-    points = sorted(points, key=lambda p: p["factor"])
     lines = {
-        labels.SHORT_TERM: [(p["factor"], p["ratio"]) for p in points],
-        labels.LONG_TERM: [(p["factor"], p["long_term_ratio"]) for p in points],
+        labels.SHORT_TERM: [(x, short) for x, short, *_ in points],
+        labels.LONG_TERM: [(x, long) for x, _, long, _ in points],
     }
-    lines |= _filled([(p["factor"], p["constrained"]["unfilled_capacity"]) for p in points], part["positions"])
-    people = words.group(str(part["group"]))
+    lines |= _filled([(x, empty) for x, *_, empty in points], part.positions)
+    people = words.group(part.group)
     fig = figure(222)
     ax = _area(fig, lines, labels.sensitivity_axis(label(people, 26)))
-    if part["wins_at"] is not None:
-        _mark(ax, part["wins_at"], labels.WINS, part["wins_at"] > 0.55, 0.03)
-    both = zip(lines[labels.SHORT_TERM], lines[labels.LONG_TERM])
-    text = labels.sensitivity_text([(brief(x), percent(short), percent(long)) for (x, short), (_, long) in both])
+    if part.wins_at is not None:
+        _mark(ax, part.wins_at, labels.WINS, part.wins_at > 0.55, 0.03)
+    text = labels.sensitivity_text([(brief(x), percent(short), percent(long)) for x, short, long, _ in points])
     return chart(fig, f"chart-sensitivity-{number}", labels.sensitivity_title(people), text)
 
 
-def positions(part: Part) -> Chart | None:
-    terms = ((labels.SHORT_TERM, "short_term"), (labels.LONG_TERM, "long_term"))
-    rows = [(name, part[key]) for name, key in terms if part[key]]
-    ends = [x for _, e in rows for x in (e["now"], e["target"], e["reached"]) if x is not None]
+def positions(part: MorePositionsModel) -> Chart | None:
+    terms = ((labels.SHORT_TERM, part.short_term), (labels.LONG_TERM, part.long_term))
+    rows = [(name, extra) for name, extra in terms if extra is not None]
+    ends = [x for _, e in rows for x in (e.now, e.target, e.reached) if x is not None]
     low, high = min(ends), max(ends)
     room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
     height = 40 * len(rows) + 4
@@ -118,24 +113,24 @@ def positions(part: Part) -> Chart | None:
     said = []
     for i, (name, extra) in enumerate(rows):
         y = 40 * i
-        text = labels.more_positions(extra["positions"])
+        text = labels.more_positions(extra.positions)
         write(ax, y + 12, name)
         write(ax, y + 12, text, "right", color=MUTED)
         ax.plot([0, 1], [y + 25, y + 25], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
-        upright(ax, extra["target"], y + 25, INK)
-        if extra["reached"] is not None:
-            stretch(ax, y + 25, extra["now"], extra["reached"], FILL)
-            ax.plot([extra["reached"]], [y + 25], MARKERS[1], color=GROUPS[1], markersize=8, zorder=3)
-        ax.plot([extra["now"]], [y + 25], MARKERS[0], color=GROUPS[0], markersize=8, zorder=4)
-        reached = None if extra["reached"] is None else amount(extra["reached"])
-        said.append(labels.positions_text(name, text, amount(extra["now"]), reached, amount(extra["target"])))
+        upright(ax, extra.target, y + 25, INK)
+        if extra.reached is not None:
+            stretch(ax, y + 25, extra.now, extra.reached, FILL)
+            ax.plot([extra.reached], [y + 25], MARKERS[1], color=GROUPS[1], markersize=8, zorder=3)
+        ax.plot([extra.now], [y + 25], MARKERS[0], color=GROUPS[0], markersize=8, zorder=4)
+        reached = None if extra.reached is None else amount(extra.reached)
+        said.append(labels.positions_text(name, text, amount(extra.now), reached, amount(extra.target)))
     return chart(fig, "chart-positions", labels.POSITIONS_TITLE, " ".join(said))
 
 
-def budget(part: Part, number: int = 1) -> Chart | None:
+def budget(part: BudgetModel, number: int = 1) -> Chart | None:
     rows = [
-        (labels.more_budget(tick_number(part["unit"])), part["budget"]),
-        (labels.ONE_MORE_POSITION, part["position"]),
+        (labels.more_budget(tick_number(part.unit)), part.budget),
+        (labels.ONE_MORE_POSITION, part.position),
     ]
     worth = [(name, x) for name, x in rows if x is not None]
     if not worth or max(abs(x) for _, x in worth) < NOTHING:

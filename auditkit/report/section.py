@@ -1,4 +1,4 @@
-"""What a section of the report is: data from the finished document, and a template that shows them.
+"""What a section of the report is: data from the finished report, and a template that shows them.
 
 The report's own sections are `CORE`, in the order of the page. A plugin subclasses `Section` and returns it from the
 hook `auditkit_sections`:
@@ -7,13 +7,13 @@ hook `auditkit_sections`:
         name, title = "rounds", "Rounds of interviews"
         template = Path(__file__).with_name("rounds.html")
 
-        def data(self, document):
-            return {"rounds": len(document["steps"])} if document["steps"] else None
+        def data(self, report):
+            return {"rounds": len(report.steps)} if report.steps else None
 
-A section that needs more than the document may `prepare` itself from the applications. The document holds figures of
-groups and constraints without those of small groups, never a candidate's row; so does what a section makes of it. The
-template is Jinja's: it gets `document` and the keys of `data`, every text is escaped, and a name that is missing is an
-error. It writes what stands below the heading.
+A section that needs more than the report may `prepare` itself from the protected applications. A `Report`
+(`auditkit.report.schema`) holds figures of groups and constraints without those of small groups, never a candidate's
+row; so does what a section makes of it. The template is Jinja's: it gets the report as `document` and the keys of
+`data`, every text is escaped, and a name that is missing is an error. It writes what goes below the heading.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import JsonValue
 
 if TYPE_CHECKING:
     from auditkit.config import Config
-    from auditkit.data import History
     from auditkit.data.privacy import Protected
+    from auditkit.report.profile import Profile
+    from auditkit.report.schema import Report
 
 Part = Literal["summary", "body", "annex"]
 
@@ -41,11 +44,14 @@ _NAME = re.compile(r"[a-z][a-z0-9-]*")
 class Subject:
     """What an audit is about, before it is measured."""
 
-    history: History
-    """All applications, with those whom the report must not show."""
     shown: Protected
+    """The applications without those whom the report must not show."""
     config: Config
     created: str
+    every_category: Protected | None = None
+    """All applications, where the user has asked to state categories of any size (`statement.small_categories`)."""
+    profile: type[Profile] | None = None
+    """The profile that the settings choose."""
 
     @property
     def day(self) -> date:
@@ -66,6 +72,9 @@ class Section(ABC):
     after: ClassVar[str] = "whatif"
     """The section of `CORE` behind which it stands, in the same part of the report."""
 
+    profiles: ClassVar[tuple[str, ...]] = ()
+    """The profiles under which it appears; none: under every one, and without."""
+
     def prepare(self, subject: Subject) -> None:
         """Take what `data` will need from the applications themselves; called once, before anything is measured.
 
@@ -75,19 +84,19 @@ class Section(ABC):
         return
 
     @abstractmethod
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What the template needs beyond the document, as JSON values; None leaves the section out of this report."""
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        """What the template needs beyond the report, as JSON values; None leaves the section out of this report."""
 
 
 class CoreSection(Section):
-    """A section of the report's own: a block of the page, whose template needs nothing beyond the document."""
+    """A section of the report's own: a block of the page, whose template needs nothing beyond the report."""
 
     part: ClassVar[Part] = "annex"
 
     def __init_subclass__(cls) -> None:
         cls.template = Path(str(files("auditkit.templates"))) / f"section_{cls.name}.html"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
         return {}
 
 
@@ -107,6 +116,13 @@ class CostsSection(CoreSection):
     name, title, part = "costs", "What each constraint costs", "body"
 
 
+class AlternativesSection(CoreSection):
+    name, title, part = "alternatives", "Rules that never look at the group", "body"
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.alternatives else None
+
+
 class NoticesSection(CoreSection):
     name, title = "notices", "Notices"
 
@@ -118,23 +134,22 @@ class PeopleSection(CoreSection):
 class CrossingsSection(CoreSection):
     name, title = "crossings", "Crossed groups"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        tables = (document["disparity"] or {}).get("tables") or ()
-        return {} if any(table["crossing"] for table in tables) else None
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if any(table.crossing for table in report.tables) else None
 
 
 class DualsSection(CoreSection):
     name, title = "duals", "What each constraint acts like"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        return {} if any(entry and entry["duals"] for entry in document["constrained"] or ()) else None
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if any(entry.duals for entry in report.entries) else None
 
 
 class DecisionsSection(CoreSection):
     name, title = "decisions", "What decisions and scores say"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        return {} if document.get("revealed") or document.get("scores") else None
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.revealed or report.scores else None
 
 
 class ExPostSection(CoreSection):
@@ -144,8 +159,8 @@ class ExPostSection(CoreSection):
 class WhatIfSection(CoreSection):
     name, title = "whatif", "What if"
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
-        return None if document["frontier"] is None and document["sensitivity"] is None else {}
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return None if report.frontier is None and report.sensitivity is None else {}
 
 
 class FitSection(CoreSection):
@@ -173,6 +188,7 @@ CORE: tuple[type[CoreSection], ...] = (
     DisparitySection,
     PoliciesSection,
     CostsSection,
+    AlternativesSection,
     NoticesSection,
     PeopleSection,
     CrossingsSection,

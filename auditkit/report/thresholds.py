@@ -36,7 +36,7 @@ from auditkit.text import amount, percent, ratio, scientific
 
 IMPACT_RATIO = "impact_ratio"
 BOUNDS = ("min", "max", "max_drop", "max_rise")
-ROUNDING = Fraction(1, 10**12)
+EQUAL = Fraction(1, 10**12)
 """Of a ratio that the report gives without counts: nearer than this to the line is on it."""
 
 
@@ -61,7 +61,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasuredValue:
     """One figure that a threshold looks at; without a value, `words` say why."""
 
     subject: str
@@ -197,13 +197,13 @@ def evaluate(thresholds: Iterable[Threshold], now: Figures, before: Figures | No
     return Evaluation(tuple(crossings), tuple(dict.fromkeys(notes)))
 
 
-def _beyond(threshold: Threshold, reading: Reading) -> bool:
+def _beyond(threshold: Threshold, reading: MeasuredValue) -> bool:
     assert reading.value is not None
     past = threshold.bound - reading.value if threshold.kind == "min" else reading.value - threshold.bound
-    return past > (0 if reading.counted else ROUNDING)
+    return past > (0 if reading.counted else EQUAL)
 
 
-def _crossing(threshold: Threshold, reading: Reading) -> Crossing:
+def _crossing(threshold: Threshold, reading: MeasuredValue) -> Crossing:
     assert reading.value is not None
     value, side = float(reading.value), "below" if threshold.kind == "min" else "above"
     written = _form(threshold.measure, value, float(threshold.bound))
@@ -212,7 +212,11 @@ def _crossing(threshold: Threshold, reading: Reading) -> Crossing:
 
 
 def _changes(
-    threshold: Threshold, now: list[Reading], before: list[Reading], crossings: list[Crossing], notes: list[str]
+    threshold: Threshold,
+    now: list[MeasuredValue],
+    before: list[MeasuredValue],
+    crossings: list[Crossing],
+    notes: list[str],
 ) -> None:
     earlier = {reading.subject: reading for reading in before}
     for reading in now:
@@ -222,7 +226,7 @@ def _changes(
             notes.append(f"{threshold.name}: {reading.subject}: {what}.")
             continue
         change = old.value - reading.value if threshold.kind == "max_drop" else reading.value - old.value
-        if change - threshold.bound <= (0 if reading.counted and old.counted else ROUNDING):
+        if change - threshold.bound <= (0 if reading.counted and old.counted else EQUAL):
             continue
         verb = "fell" if threshold.kind == "max_drop" else "rose"
         first, last, size = (_form(threshold.measure, float(x)) for x in (old.value, reading.value, change))
@@ -234,7 +238,7 @@ def _changes(
 # What there is to look at ---------------------------------------------------------------------------------------------
 
 
-def _readings(measure: str, now: Figures) -> list[Reading]:
+def _readings(measure: str, now: Figures) -> list[MeasuredValue]:
     return MEASURES[measure](now) if measure in MEASURES else _impact_ratios(now, measure)
 
 
@@ -253,7 +257,7 @@ def place(now: Figures, measure: str) -> tuple[str | None, str] | None:
     return places.get(measure.removeprefix(IMPACT_RATIO))
 
 
-def _impact_ratios(now: Figures, measure: str) -> list[Reading]:
+def _impact_ratios(now: Figures, measure: str) -> list[MeasuredValue]:
     found = place(now, measure)
     if found is None:
         return []
@@ -264,16 +268,18 @@ def _impact_ratios(now: Figures, measure: str) -> list[Reading]:
     ]
 
 
-def _impact_ratio(row: GroupFigure) -> Reading:
+def _impact_ratio(row: GroupFigure) -> MeasuredValue:
     against = f" against {row.reference}" if row.reference is not None else ""
     subject = f"Impact ratio at “{row.step}”, {row.attribute}: {row.group}{against}"
     value = row.exact
     if value is not None:
         words = f" ({row.selected} of {row.applicants} against {row.reference_selected} of {row.reference_applicants})"
-        return Reading(subject, value, words, EVIDENCE.get(row.status or "", ""))
+        return MeasuredValue(subject, value, words, EVIDENCE.get(row.status or "", ""))
     if row.impact_ratio is not None:
-        return Reading(subject, _fraction(row.impact_ratio), "", EVIDENCE.get(row.status or "", ""), counted=False)
-    return Reading(subject, None, MISSING.get(row.status or "", "the report gives no ratio"))
+        return MeasuredValue(
+            subject, _fraction(row.impact_ratio), "", EVIDENCE.get(row.status or "", ""), counted=False
+        )
+    return MeasuredValue(subject, None, MISSING.get(row.status or "", "the report gives no ratio"))
 
 
 _FOUND = " The report finds a difference larger than chance usually makes."
@@ -287,16 +293,16 @@ EVIDENCE = {
 MISSING = {"excluded": "not compared, because it has too few applicants"}
 
 
-def _prices(now: Figures, key: str) -> list[Reading]:
+def _prices(now: Figures, key: str) -> list[MeasuredValue]:
     name = {"loss": "Utility lost to", "ratio": "Share of the utility kept under"}[key]
     return [_of_policy(f"{name} {_under(p)}", getattr(p, key), p) for p in now.constraints]
 
 
-def _gaps(now: Figures) -> list[Reading]:
+def _gaps(now: Figures) -> list[MeasuredValue]:
     return [_of_policy(f"Gap of the optimum under {_under(p)}", p.gap, p) for p in now.constraints]
 
 
-def _unfilled(now: Figures, *kinds: str, share: bool = True) -> list[Reading]:
+def _unfilled(now: Figures, *kinds: str, share: bool = True) -> list[MeasuredValue]:
     found = []
     for policy in now.policies:
         if kinds and policy.kind not in kinds:
@@ -310,22 +316,22 @@ def _unfilled(now: Figures, *kinds: str, share: bool = True) -> list[Reading]:
     return found
 
 
-def _problems(now: Figures) -> list[Reading]:
-    return [] if now.problems is None else [Reading("Problems in the data", Fraction(now.problems), "")]
+def _problems(now: Figures) -> list[MeasuredValue]:
+    return [] if now.problems is None else [MeasuredValue("Problems in the data", Fraction(now.problems), "")]
 
 
 def _under(policy: PolicyFigure) -> str:
     return "all constraints together" if policy.label == "all together" else policy.label
 
 
-def _of_policy(subject: str, value: float | None, policy: PolicyFigure) -> Reading:
+def _of_policy(subject: str, value: float | None, policy: PolicyFigure) -> MeasuredValue:
     if value is None:
         why = "the constraint cannot be met" if policy.status == "infeasible" else "the report gives no figure"
-        return Reading(subject, None, why)
-    return Reading(subject, _fraction(value), "")
+        return MeasuredValue(subject, None, why)
+    return MeasuredValue(subject, _fraction(value), "")
 
 
-MEASURES: dict[str, Callable[[Figures], list[Reading]]] = {
+MEASURES: dict[str, Callable[[Figures], list[MeasuredValue]]] = {
     IMPACT_RATIO: lambda now: _impact_ratios(now, IMPACT_RATIO),
     f"{IMPACT_RATIO}.selected": lambda now: _impact_ratios(now, f"{IMPACT_RATIO}.selected"),
     f"{IMPACT_RATIO}.inspected": lambda now: _impact_ratios(now, f"{IMPACT_RATIO}.inspected"),

@@ -1,68 +1,68 @@
-"""What templates and charts take from a report document (`auditkit-report/2`): None where there is nothing.
-
-Any part of a document may be null. `at` walks a path and stops at the first null; a key that does not exist is an
-error, so that a misspelt one is found.
-"""
+"""What pages and charts take from a `Report`, in the order in which they show it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from auditkit.disparity import GroupStatus
-from auditkit.report.phrases import TOGETHER, Phrases
-from auditkit.text import NOT_AVAILABLE
+from auditkit.report.schema import (
+    TOGETHER,
+    AgainstFirmModel,
+    Basis,
+    ConstrainedModel,
+    DisparityRowModel,
+    DisparityTableModel,
+    FindingModel,
+    GainModel,
+    GroupErrorModel,
+    GroupModel,
+    LawModel,
+    NumbersModel,
+    Outcome,
+    Report,
+    SegmentModel,
+    StandingModel,
+    StratumErrorModel,
+)
+from auditkit.report.words.phrases import Phrases
 
 FIRM, BEST = "The firm, as recorded", "Best without constraints"
 """The policies that every report has."""
 
-Document = Mapping[str, Any]
-Part = Mapping[str, Any]
 
-
-def at(value: Any, *path: str | int) -> Any:
-    """value[path[0]][path[1]]..., or None as soon as one of them is None."""
-    for key in path:
-        if value is None:
-            return None
-        value = value[key]
-    return value
-
-
-def named(value: object) -> str:
-    """A name, or that there is none."""
-    return NOT_AVAILABLE if value is None else str(value)
-
-
-def joined(attribute: object) -> str:
+def joined(attribute: str) -> str:
     """A crossing as people say it: Gender+Ethnicity is Gender and Ethnicity."""
-    return named(attribute).replace("+", " and ")
+    return attribute.replace("+", " and ")
 
 
-def group_names(document: Document, attribute: str) -> list[str]:
+def phrases(report: Report) -> Phrases:
+    """The words for steps, people and constraints of this report."""
+    return Phrases.of(report.attributes, report.steps)
+
+
+def group_names(report: Report, attribute: str) -> list[str]:
     """Groups of an attribute, largest first: the order that gives each its colour in all charts."""
-    groups = [g for g in at(document, "groups") or () if g["attribute"] == attribute and g["name"] is not None]
-    return [str(g["name"]) for g in sorted(groups, key=lambda g: -(g["applicants"] or 0))]
+    groups = [g for g in report.groups if g.attribute == attribute]
+    return [g.name for g in sorted(groups, key=lambda g: -g.applicants)]
 
 
-def groups_by_attribute(document: Document) -> dict[str, list[Part]]:
-    """The groups of each attribute, in the order of the document."""
-    found: dict[str, list[Part]] = {}
-    for group in at(document, "groups") or ():
-        found.setdefault(named(group["attribute"]), []).append(group)
+def groups_by_attribute(report: Report) -> dict[str, list[GroupModel]]:
+    """The groups of each attribute, in the order of the report."""
+    found: dict[str, list[GroupModel]] = {}
+    for group in report.groups:
+        found.setdefault(group.attribute, []).append(group)
     return found
 
 
-def step_numbers(document: Document, attribute: str) -> list[tuple[str, Mapping[str, int | None]]]:
+def step_numbers(report: Report, attribute: str) -> list[tuple[str, dict[str, int]]]:
     """Every step of the funnel with the number of each group that reached it; those who applied first."""
-    found = []
-    for stage in document["funnel"] or ():
-        numbers = (stage["by_group"] or {}).get(attribute)
-        if numbers and stage["step"] is not None:
-            found.append((str(stage["step"]), numbers))
-    return found
+    return [(stage.step, stage.by_group[attribute]) for stage in report.funnel if stage.by_group.get(attribute)]
+
+
+# Policies -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -71,90 +71,147 @@ class PolicyView:
 
     name: str
     title: str
-    part: Mapping[str, Any]
-    constrained: bool = False
-    recorded: bool = False
+    part: StandingModel | ConstrainedModel
+
+    @property
+    def constrained(self) -> bool:
+        return isinstance(self.part, ConstrainedModel)
 
     @property
     def infeasible(self) -> bool:
-        return self.part.get("status") == "infeasible"
+        return isinstance(self.part, ConstrainedModel) and not self.part.met
 
-    def groups(self, attribute: str) -> Mapping[str, Part]:
+    @property
+    def conflict(self) -> tuple[str, ...]:
+        return self.part.conflict if isinstance(self.part, ConstrainedModel) else ()
+
+    @property
+    def order_kept(self) -> bool | None:
+        return self.part.order_kept if isinstance(self.part, ConstrainedModel) else None
+
+    @property
+    def all_filled(self) -> float | None:
+        """The chance that no position is left open."""
+        law = self.part.unfilled if isinstance(self.part, ConstrainedModel) else None
+        return None if law is None else law.none
+
+    def groups(self, attribute: str) -> Mapping[str, NumbersModel]:
         """The numbers of each group of an attribute."""
-        rows = (self.part["by_group"] or {}).get(attribute) or {}
-        return {name: row for name, row in rows.items() if row}
+        return (self.part.by_group or {}).get(attribute, {})
 
-    def rate(self, attribute: str, group: str, outcome: str) -> float | None:
+    def rate(self, attribute: str, group: str, outcome: Outcome) -> float | None:
         """Expected outcomes per candidate of the group."""
         row = self.groups(attribute).get(group)
-        n, x = (None, None) if row is None else (row["candidates"], row[outcome])
-        return None if x is None or not n else x / n
+        return None if row is None else row.rate(outcome)
 
 
-def policies(document: Document) -> Iterator[PolicyView]:
+def policies(report: Report) -> Iterator[PolicyView]:
     """The firm's, the best without constraints, and the best under each constraint."""
-    if document["firm"] is not None:
-        yield PolicyView(FIRM, FIRM, document["firm"], recorded=True)
-    if document["unconstrained"] is not None:
-        yield PolicyView(BEST, BEST, document["unconstrained"])
-    words = phrases(document)
-    for entry in constrained(document):
-        name = f"Best under {_label(entry)}"
-        yield PolicyView(name, f"Best with {words.constraint(entry)}", entry, constrained=True)
+    if report.firm is not None:
+        yield PolicyView(FIRM, FIRM, report.firm)
+    if report.unconstrained is not None:
+        yield PolicyView(BEST, BEST, report.unconstrained)
+    words = phrases(report)
+    for entry in report.entries:
+        label = "all constraints" if entry.label == TOGETHER else entry.label
+        yield PolicyView(f"Best under {label}", f"Best with {words.constraint(entry)}", entry)
 
 
-def _label(entry: Mapping[str, Any]) -> str:
-    label = entry["label"]
-    return {None: "an unnamed constraint", TOGETHER: "all constraints"}.get(label, str(label))
-
-
-def phrases(document: Document) -> Phrases:
-    """The words for steps, people and constraints of this report."""
-    return Phrases.of(document["attributes"], document["steps"])
-
-
-def constrained(document: Document) -> Sequence[Mapping[str, Any]]:
-    return [entry for entry in document["constrained"] or () if entry is not None]
-
-
-def price_span(entry: Part, share: bool = True) -> tuple[float, float] | None:
+def price_span(entry: ConstrainedModel, share: bool = True) -> tuple[float, float] | None:
     """The interval of what a constraint gives up: as a share of the utility, or as a loss."""
-    bounds = at(entry, "price_of_fairness", "interval", "ratio" if share else "loss")
-    if bounds is None or None in bounds:
-        return None
-    low, high = bounds
-    return (max(0.0, 1 - high), max(0.0, 1 - low)) if share else (low, high)
+    price = entry.price_of_fairness
+    return None if price is None else price.given_up_span if share else price.loss_span
 
 
-def phrase_of_label(document: Document, label: str | None) -> str:
+def price_level(report: Report) -> float | None:
+    """The level of the intervals of prices, if there are any."""
+    prices = [entry.price_of_fairness for entry in report.entries if entry.price_of_fairness is not None]
+    return next((price.interval.level for price in prices if price.interval is not None), None)
+
+
+def phrase_of_label(report: Report, label: str) -> str:
     """What the constraint of this label asks for."""
-    words = phrases(document)
-    return next((words.constraint(e) for e in constrained(document) if e["label"] == label), named(label))
+    words = phrases(report)
+    return next((words.constraint(entry) for entry in report.entries if entry.label == label), label)
 
 
-def gain_rows(document: Document) -> list[tuple[str, Part]]:
+def loss_span_of_label(report: Report, label: str) -> tuple[float, float] | None:
+    """The interval of the loss under the constraint of this label."""
+    return next((price_span(entry, share=False) for entry in report.entries if entry.label == label), None)
+
+
+def gain_rows(report: Report) -> list[tuple[str, GainModel | AgainstFirmModel]]:
     """What each policy would gain over the firm's own search."""
-    gain = (document["firm"] or {}).get("gain")
-    words = phrases(document)
-    found = [] if gain is None else [(BEST, gain)]
-    for entry in constrained(document):
-        if against := entry.get("against_firm"):
-            found.append((f"Best with {words.constraint(entry)}", against))
+    words = phrases(report)
+    found: list[tuple[str, GainModel | AgainstFirmModel]] = []
+    if report.firm is not None and report.firm.gain is not None:
+        found.append((BEST, report.firm.gain))
+    for entry in report.entries:
+        if entry.against_firm is not None:
+            found.append((f"Best with {words.constraint(entry)}", entry.against_firm))
     return found
 
 
-def policy_attributes(document: Document) -> list[str]:
+def policy_attributes(report: Report) -> list[str]:
     """The attributes by which the policies are counted."""
-    names: dict[str, None] = {}
-    for policy in policies(document):
-        names |= dict.fromkeys(policy.part["by_group"] or {})
-    return list(names)
+    return list(dict.fromkeys(name for policy in policies(report) for name in policy.part.by_group or {}))
 
 
-def policy_rows(document: Document, attribute: str) -> list[tuple[str, Mapping[str, Part]]]:
+def policy_rows(report: Report, attribute: str) -> list[tuple[str, Mapping[str, NumbersModel]]]:
     """The numbers of the groups of an attribute under each policy that has some."""
-    found = [(policy.title, policy.groups(attribute)) for policy in policies(document)]
+    found = [(policy.title, policy.groups(attribute)) for policy in policies(report)]
     return [(title, groups) for title, groups in found if groups]
+
+
+class LawView(NamedTuple):
+    """How one row of a constraint comes out in single rounds."""
+
+    name: str
+    law: LawModel
+    equality: bool
+    """Never met exactly, so that only its spread is of interest."""
+    people: bool
+    """The slack is a number of people, not a share."""
+
+    @property
+    def two_sd(self) -> float:
+        return 2 * self.law.sd
+
+
+def laws(entry: ConstrainedModel, words: Phrases) -> list[LawView]:
+    """Ex-post slacks of an entry."""
+    senses = {dual.label: dual.sense for dual in entry.duals or ()}
+    return [
+        LawView(
+            words.row(law.label, law.meaning),
+            law,
+            senses.get(law.label) == "==",
+            law.meaning is not None and law.meaning.kind == "share",
+        )
+        for law in entry.ex_post_slack or ()
+    ]
+
+
+# Fit ------------------------------------------------------------------------------------------------------------------
+
+
+class ErrorRow(NamedTuple):
+    """Errors of the predictions of a group, or of a tercile of the expected score."""
+
+    name: str
+    scores: int | None
+    error: GroupErrorModel | StratumErrorModel
+
+
+def errors(report: Report) -> list[tuple[str, list[ErrorRow]]]:
+    """The errors by group and by expected score, where there are any."""
+    if report.fit is None:
+        return []
+    found = [
+        ("group", [ErrorRow(row.group, row.n, row) for row in report.fit.by_group]),
+        ("expected score", [ErrorRow(row.name, row.scores, row) for row in report.fit.by_stratum]),
+    ]
+    return [(name, rows) for name, rows in found if rows]
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
@@ -165,6 +222,7 @@ MARKS = {
     GroupStatus.DIFFERENCE_NOT_BELOW_LINE: "◍",
     GroupStatus.BELOW_LINE_NOT_SUFFICIENT: "◐",
     GroupStatus.NO_DIFFERENCE: "○",
+    GroupStatus.HIGHER_RATE: "△",
     GroupStatus.TOO_LITTLE_EVIDENCE: "·",
     GroupStatus.EXCLUDED: "·",
     GroupStatus.REFERENCE: "",
@@ -172,21 +230,16 @@ MARKS = {
 """Shapes that differ without colour, the most serious first."""
 
 _ORDER = list(MARKS)
+CROSSED = frozenset(_ORDER[: _ORDER.index(GroupStatus.NO_DIFFERENCE)])
+"""Statuses of a difference that was found, or of a ratio below the line."""
+
+Severity = tuple[int, float, float]
 
 
-def disparities(document: Document) -> Sequence[Part]:
-    """Every disparity table: each attribute and crossing at each step."""
-    return at(document, "disparity", "tables") or ()
-
-
-def severity(row: Part) -> tuple[int, float, float]:
+def severity(row: DisparityRowModel) -> Severity:
     """Sorts groups and tables: differences found first, then those below the line, each by evidence and by size."""
-    try:
-        rank = _ORDER.index(GroupStatus(row["status"]))
-    except ValueError:
-        rank = len(_ORDER)
-    p, ratio = row["p_adjusted"], row["impact_ratio"]
-    return rank, 1.0 if p is None else p, 1.0 if ratio is None else ratio
+    p, ratio = row.p_adjusted, row.impact_ratio
+    return _ORDER.index(row.status), 1.0 if p is None else p, 1.0 if ratio is None else ratio
 
 
 class AttributeView(NamedTuple):
@@ -194,230 +247,138 @@ class AttributeView(NamedTuple):
 
     name: str
     crossing: bool
-    tables: Sequence[Part]
+    tables: Sequence[DisparityTableModel]
 
     @property
     def title(self) -> str:
         return joined(self.name)
 
     @property
-    def steps(self) -> list[tuple[str, list[Part]]]:
+    def steps(self) -> list[tuple[str, list[DisparityTableModel]]]:
         """The tables of each step: of all applicants, then of those who reached the step before."""
-        found: dict[str, list[Part]] = {}
+        found: dict[str, list[DisparityTableModel]] = {}
         for table in self.tables:
-            found.setdefault(named(table["step"]), []).append(table)
-        return [(step, sorted(tables, key=lambda t: t["kind"] == "conditional")) for step, tables in found.items()]
+            found.setdefault(table.step, []).append(table)
+        return [(step, sorted(tables, key=lambda t: t.kind == "conditional")) for step, tables in found.items()]
 
     @property
     def groups(self) -> list[str]:
         """Those that fare worst first; the ones that are not compared are left out."""
-        worst: dict[str, tuple[int, float, float]] = {}
+        worst: dict[str, Severity] = {}
         for row in _rows(self.tables):
-            name = named(row["group"])
-            worst[name] = min(worst.get(name, severity(row)), severity(row))
+            worst[row.group] = min(worst.get(row.group, severity(row)), severity(row))
         return sorted((name for name in worst if name not in self.excluded), key=lambda name: worst[name])
 
     @property
     def excluded(self) -> list[str]:
         """Groups that are compared nowhere."""
-        compared = {named(row["group"]) for row in _rows(self.tables) if row["status"] != GroupStatus.EXCLUDED}
-        return list(
-            dict.fromkeys(named(row["group"]) for row in _rows(self.tables) if named(row["group"]) not in compared)
-        )
+        compared = {row.group for row in _rows(self.tables) if row.status != GroupStatus.EXCLUDED}
+        return list(dict.fromkeys(row.group for row in _rows(self.tables) if row.group not in compared))
+
+    @property
+    def compared(self) -> bool:
+        """Whether the report has the comparisons of these groups; older ones do not."""
+        return any(row.comparisons for row in _rows(self.tables))
 
     def applicants(self, group: str) -> int | None:
-        return next((row["applicants"] for row in _rows(self.tables[:1]) if named(row["group"]) == group), None)
+        return next((row.applicants for row in _rows(self.tables[:1]) if row.group == group), None)
 
-    def segments(self, document: Document) -> list[Part]:
-        return [part for part in document["segments"] or () if named(part["attribute"]) == self.name]
+    def segments(self, report: Report) -> list[SegmentModel]:
+        return [part for part in report.segments or () if part.attribute == self.name]
 
 
-def _rows(tables: Sequence[Part]) -> Iterator[Part]:
+def _rows(tables: Sequence[DisparityTableModel]) -> Iterator[DisparityRowModel]:
     for table in tables:
-        yield from table["groups"] or ()
+        yield from table.groups
 
 
-def attributes(document: Document) -> list[AttributeView]:
+def attributes(report: Report) -> list[AttributeView]:
     """Attributes with tables, the one that fares worst first; crossings behind them."""
-    found: dict[str, list[Part]] = {}
-    for table in disparities(document):
-        found.setdefault(named(table["attribute"]), []).append(table)
-    views = [AttributeView(name, bool(tables[0]["crossing"]), tables) for name, tables in found.items()]
-
-    def worst(view: AttributeView) -> tuple[bool, tuple[int, float, float]]:
-        rows = [severity(row) for row in _rows(view.tables)]
-        return view.crossing, min(rows, default=(len(_ORDER), 1.0, 1.0))
-
-    return sorted(views, key=worst)
+    found: dict[str, list[DisparityTableModel]] = {}
+    for table in report.tables:
+        found.setdefault(table.attribute, []).append(table)
+    views = [AttributeView(name, tables[0].crossing, tables) for name, tables in found.items()]
+    nothing: Severity = (len(_ORDER), 1.0, 1.0)
+    return sorted(views, key=lambda view: (view.crossing, min(map(severity, _rows(view.tables)), default=nothing)))
 
 
-CROSSED = frozenset(list(MARKS)[: list(MARKS).index(GroupStatus.NO_DIFFERENCE)])
-"""Statuses of a difference that was found, or of a ratio below the line."""
-
-
-def crossed_line(document: Document) -> bool:
+def crossed_line(report: Report) -> bool:
     """Whether any measurement found a difference or lies below the line, crossed groups included."""
-    return any(row["status"] in CROSSED for row in _rows(disparities(document)))
+    return any(row.status in CROSSED for row in _rows(report.tables))
 
 
 class MatrixColumn(NamedTuple):
     """A column of the first page: a step, of whom."""
 
     step: str
-    kind: str
+    kind: Basis
     of: str
 
 
-def columns(document: Document) -> list[MatrixColumn]:
+def columns(report: Report) -> list[MatrixColumn]:
     """All steps of all applicants, then the later ones of those who reached the step before."""
-    words = phrases(document)
-    steps = list(dict.fromkeys(named(table["step"]) for table in disparities(document)))
+    words = phrases(report)
+    steps = list(dict.fromkeys(table.step for table in report.tables))
     found = [MatrixColumn(step, "cumulative", "of all applicants") for step in steps]
     for before, step in pairwise(steps):
         found.append(MatrixColumn(step, "conditional", f"of those {words.reached(before)}"))
     return found
 
 
-def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> Part | None:
+def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> DisparityRowModel | None:
     """The result of a group in a column; without a group, the one that fares worst."""
-    rows = [
-        row
-        for table in view.tables
-        if (named(table["step"]), table["kind"]) == (column.step, column.kind)
-        for row in table["groups"] or ()
-        if group is None or named(row["group"]) == group
-    ]
-    return min(rows, key=severity, default=None)
+    tables = [table for table in view.tables if (table.step, table.kind) == (column.step, column.kind)]
+    return min((row for row in _rows(tables) if group in (None, row.group)), key=severity, default=None)
 
 
 # Findings -------------------------------------------------------------------------------------------------------------
 
 MOST_FINDINGS = 7
-"""On the first page."""
+"""On the first page, on the terminal and in notebooks."""
 
 
-def leading(document: Document) -> list[Part]:
+def told(report: Report) -> list[FindingModel]:
+    """The findings that are more than notices."""
+    return [finding for finding in report.findings if finding.kind != "notice"]
+
+
+def leading(report: Report) -> list[FindingModel]:
     """The findings of the first page: in their order, at most seven, and neither kinds nor attributes crowded out."""
-    told = [f for f in document["findings"] or () if f["kind"] != "notice"]
-    room = MOST_FINDINGS
-    kinds = list(dict.fromkeys(f["kind"] for f in told))
+    found = told(report)
+    kinds = list(dict.fromkeys(finding.kind for finding in found))
     kept: list[int] = []
     for i, kind in enumerate(kinds):
-        own = _attributes_first([k for k, f in enumerate(told) if f["kind"] == kind], told)
+        own = _attributes_first([k for k, finding in enumerate(found) if finding.kind == kind], found)
         later = len(kinds) - i - 1
-        kept += own[: max(1, room - len(kept) - later)]
-    return [told[k] for k in sorted(kept)[:MOST_FINDINGS]]
+        kept += own[: max(1, MOST_FINDINGS - len(kept) - later)]
+    return [found[k] for k in sorted(kept)[:MOST_FINDINGS]]
 
 
-def _attributes_first(places: list[int], told: Sequence[Part]) -> list[int]:
+def _attributes_first(places: list[int], found: Sequence[FindingModel]) -> list[int]:
     """The first finding on each attribute (crossings apart) before the others."""
     first: dict[str, int] = {}
     for k in places:
-        attribute = told[k].get("attribute")
+        attribute = found[k].attribute
         if attribute is not None and "+" not in attribute:
             first.setdefault(attribute, k)
     return [*first.values(), *(k for k in places if k not in first.values())]
 
 
-def further(document: Document) -> list[Part]:
+def further(report: Report) -> list[FindingModel]:
     """Findings that the first page has no room for."""
-    first = leading(document)
-    return [f for f in document["findings"] or () if f["kind"] != "notice" and not any(f is one for one in first)]
+    first = leading(report)
+    return [finding for finding in told(report) if not any(finding is one for one in first)]
 
 
-def comments(document: Document) -> list[str]:
+def comments(report: Report) -> list[str]:
     """The auditor's own words, in paragraphs."""
-    text = ((document["config"] or {}).get("statement") or {}).get("comments") or ""
-    return [" ".join(part.split()) for part in str(text).replace("\r", "").split("\n\n") if part.strip()]
+    text = report.config.statement.comments.replace("\r", "")
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
-class LawView(NamedTuple):
-    """How one row of a constraint comes out in single rounds."""
-
-    name: str
-    mean: float | None
-    sd: float | None
-    outside: float | None
-    equality: bool
-    people: bool
-
-
-def laws(entry: Part, words: Phrases) -> list[LawView]:
-    """Ex-post slacks of an entry; an equality is never met exactly, so that only its spread is of interest."""
-    senses = {dual["label"]: dual["sense"] for dual in entry["duals"] or () if dual}
-    return [
-        LawView(
-            words.row(named(law["label"])),
-            law["mean"],
-            law["sd"],
-            law["outside"],
-            senses.get(law["label"]) == "==",
-            words.counts_people(str(law["label"])),
-        )
-        for law in entry["ex_post_slack"] or ()
-        if law
-    ]
-
-
-# Fit ------------------------------------------------------------------------------------------------------------------
-
-
-def coverage_rows(document: Document) -> list[tuple[float, float]]:
-    """Nominal level and share of scores inside, as the document or as `FitQuality` names them."""
-    rows = [
-        (row.get("nominal", row.get("level")), row.get("actual", row.get("covered")))
-        for row in at(document, "fit", "coverage") or ()
-    ]
-    return [(level, share) for level, share in rows if level is not None and share is not None]
-
-
-def pit_bins(document: Document) -> tuple[list[float], list[float]] | None:
-    """Edges and shares of the PIT histogram; equal bins of [0, 1] where no edges are given."""
-    pit = at(document, "fit", "pit")
-    shares = at(pit, "shares")
-    if not shares:
-        return None
-    edges = pit.get("edges") or [i / len(shares) for i in range(len(shares) + 1)]
-    return list(edges), list(shares)
-
-
-class ErrorRow(NamedTuple):
-    name: str | None
-    scores: int | None
-    mean_error: float | None
-    standard_error: float | None
-    crps: float | None
-    coverage: float | None
-
-
-def error_rows(document: Document, key: str) -> list[ErrorRow]:
-    """Errors of the fit by group or by stratum."""
-    return [
-        ErrorRow(
-            row.get("group", row.get("name")),
-            row.get("n", row.get("scores")),
-            row["mean_error"],
-            row.get("standard_error"),
-            row["crps"],
-            row.get("coverage"),
-        )
-        for row in (document["fit"] or {}).get(key) or ()
-    ]
-
-
-def reached(document: Document) -> Mapping[str, int | None]:
-    """How many of the applications reached each step."""
-    return (document["scope"] or {}).get("reached") or {}
-
-
-def reasons(document: Document, *parts: str) -> list[str]:
-    """Why a part is missing: notices that name it as their `part`, or whose code does (`no-fit`, `fit-...`)."""
-    found = []
-    for note in document["findings"] or ():
-        code, about = str(note["code"]), note.get("part")
-        for part in parts:
-            name = part.replace("_", "-")
-            if about == part or code in (f"no-{name}", f"{name}-missing") or code.startswith(f"{name}-not-"):
-                found.append(str(note["text"]))
-                break
-    return found
+def reasons(report: Report, *parts: str) -> list[str]:
+    """Why a part is missing: the notices whose code names it (`no-fit`, `fit-not-...`)."""
+    names = [part.replace("_", "-") for part in parts]
+    exact = {code for name in names for code in (f"no-{name}", f"{name}-missing")}
+    begins = tuple(f"{name}-not-" for name in names)
+    return [note.text for note in report.findings if note.code in exact or note.code.startswith(begins)]

@@ -1,4 +1,4 @@
-"""Which questions are asked of a user's instance when nobody names them, and all answers together.
+"""The what-if questions that are asked by default, and all answers together.
 
     frontiers      what each kind of constraint asks for (`explored_by_default`): each impact ratio from 0 to 1, each
                    quota for the group that is asked about, each number of inspections; and every constraint of the
@@ -16,14 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from auditkit.constraints.base import AuditContext, Constraint
 from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import audit_context, explored, priced
-from auditkit.display import Shown
-from auditkit.files import write_json
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.scenarios.frontier import STEPS, Frontier, frontier
@@ -31,10 +27,6 @@ from auditkit.scenarios.places import MorePlaces, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
 from auditkit.solver import solve_once
-from auditkit.text import plural
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Progress = Callable[[str], None]
 
@@ -45,13 +37,13 @@ FEW_STEPS = 5
 
 
 @dataclass(frozen=True)
-class Answers(Shown):
+class Answers:
     """The answers to all questions."""
 
     group: str | None
     """The group that was asked about; None if there are no two groups to compare."""
-    constraints: tuple[str, ...]
-    """What holds in the answers on scores and positions, as SPECs."""
+    constraints: tuple[Constraint, ...]
+    """What holds in the answers on scores and positions."""
     frontiers: tuple[Frontier, ...]
     sensitivity: Sensitivity | None
     positions: MorePositions | None
@@ -59,47 +51,6 @@ class Answers(Shown):
     places: MorePlaces | None
     notices: tuple[str, ...]
     """Questions that could not be asked, and why."""
-
-    @property
-    def sentences(self) -> list[str]:
-        single = [self.sensitivity, self.positions, self.places]
-        return [part.sentence for part in (*self.frontiers, *single, *self.budgets) if part is not None]
-
-    def to_json(self) -> dict[str, Any]:
-        """`frontier` and `sensitivity` of a report."""
-        return {
-            "frontier": {
-                "group": self.group,
-                "constraints": list(self.constraints),
-                "curves": [part.to_json() for part in self.frontiers],
-                "positions": None if self.positions is None else self.positions.to_json(),
-                "budgets": [part.to_json() for part in self.budgets],
-                "places": None if self.places is None else self.places.to_json(),
-                "notices": list(self.notices),
-            },
-            "sensitivity": None if self.sensitivity is None else self.sensitivity.to_json(),
-        }
-
-    def to_frame(self) -> pd.DataFrame:
-        """Every point of every frontier."""
-        import pandas as pd
-
-        rows = [
-            [curve.label, curve.parameter, p.value, p.utility, p.loss, p.ratio, p.unfilled_capacity]
-            for curve in self.frontiers
-            for p in curve.points
-        ]
-        return pd.DataFrame(rows, columns=["frontier", "parameter", "value", "utility", "loss", "kept", "unfilled"])
-
-    def save_json(self, path: str | Path) -> None:
-        """Write what `auditkit whatif --json` prints."""
-        write_json(path, self.to_json())
-
-    def __repr__(self) -> str:
-        return f"<Answers: {plural(len(self.sentences), 'what-if question')}>"
-
-    def _facts(self) -> list[str]:
-        return [*self.sentences, *self.notices]
 
 
 def ask(
@@ -132,14 +83,14 @@ def ask(
     for constraint in named:
         count = len(bind([constraint], layout))  # a wrong name is found before the first solve
         if most_rows is not None and count > most_rows:
-            said = f"{constraint.describe()} has {count:,} rows: questions about it take long, and only "
+            said = f"{constraint.to_spec()} has {count:,} rows: questions about it take long, and only "
             notices.append(f"{said}auditkit whatif asks them.")
         else:
             chosen.append(constraint)
             rows_in_all += count
     wanted = _curves(chosen, kinds, known)
     if not chosen and not wanted:
-        notices.append("There are no two groups to compare and no constraints: nothing can be asked.")
+        notices.append("There are no two groups to compare and no constraints, so there is nothing to ask.")
     frontiers: list[Frontier] = []
     for constraint in wanted:
         rows = bind([constraint], layout)
@@ -155,7 +106,9 @@ def ask(
         else:
             progress("more positions")
             positions = more_positions(instance, chosen)
-            if group is not None:
+            if group is not None and layout.uncertain:
+                notices.append("What biased scores of a group do is asked only of models whose policies see the group.")
+            elif group is not None:
                 progress(f"biased scores of {group}")
                 factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS
                 biased = sensitivity(instance, chosen, group, factors, by)
@@ -167,8 +120,7 @@ def ask(
         if _is_resource(constraint):
             progress("one more unit of budget")
             budgets.append(budget_or_position(instance, constraint))
-    specs = tuple(constraint.describe() for constraint in chosen)
-    return Answers(group, specs, tuple(frontiers), biased, positions, tuple(budgets), places, tuple(notices))
+    return Answers(group, tuple(chosen), tuple(frontiers), biased, positions, tuple(budgets), places, tuple(notices))
 
 
 def _curves(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,10 +26,15 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Solution, solve_once
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
-from auditkit.text import amount, brief, count, percent, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FREE = 1e-9
 """Of the utility: a loss below this is none."""
+
+HELD = ("value", "selected")
+"""What a table of points does not repeat: its first column, and numbers by group."""
 
 STEPS = 10
 HALVINGS = 8
@@ -56,6 +61,8 @@ class Frontier:
     """`starts` is the value from which the constraint costs something, None if no value tried does."""
 
     label: str
+    constraint: Constraint
+    """Which describes itself: `constraint.frontier_words(words, parameter)`."""
     parameter: str
     tightens: int
     """+1 if larger values demand more, -1 if smaller ones do."""
@@ -67,27 +74,12 @@ class Frontier:
     points: tuple[FrontierPoint, ...]
     starts: float | None
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"points": [asdict(point) for point in self.points], "sentence": self.sentence}
+    def to_frame(self) -> pd.DataFrame:
+        """One row a value."""
+        import pandas as pd
 
-    @property
-    def sentence(self) -> str:
-        solved = [p for p in self.points if p.loss is not None]
-        if not solved:
-            return f"No value of {self.parameter} that was tried can be met."
-        strict = max(solved, key=lambda p: self.tightens * p.value)
-        if self.starts is None:
-            first, last = plain(solved[0].value), plain(solved[-1].value)
-            return f"{self.label}: no {self.parameter} from {first} to {last} costs anything."
-        side = "up to" if self.tightens > 0 else "down to"
-        told = f"{self.label}: a {self.parameter} {side} {brief(self.starts, strict.value)} is free; "
-        price = amount(strict.loss) if strict.ratio is None else f"{percent(1 - strict.ratio, 2)} of the utility"
-        told += f"{plain(strict.value)} costs {price}"
-        if strict.unfilled_capacity is not None and strict.unfilled_capacity > 0.005 * self.positions:
-            unfilled = brief(strict.unfilled_capacity, self.positions)
-            told += f" and leaves {unfilled} of {count(self.positions)} positions unfilled"
-        lost = [p for p in self.points if p.loss is None]
-        return told + (f"; {len(lost)} of the values tried cannot be met." if lost else ".")
+        rows = [{self.parameter: p.value} | {k: v for k, v in asdict(p).items() if k not in HELD} for p in self.points]
+        return pd.DataFrame(rows)
 
 
 def frontier(
@@ -105,7 +97,7 @@ def frontier(
     tightens = tightens or next((p.tightens for p in constraint.parameters if p.name == parameter), 1)
     base = solve_once(instance, others)
     if base.constrained is None:
-        raise InputError(f"without {constraint.describe()} already, {', '.join(base.conflict)} cannot hold")
+        raise InputError(f"without {constraint.to_spec()} already, {', '.join(base.conflict)} cannot hold")
     free = base.constrained.outcome
     grid = sorted(set(values if values is not None else default_values(constraint, parameter, free, steps)))
     line = Neighbours()
@@ -121,6 +113,7 @@ def frontier(
     present = getattr(constraint, parameter, None)
     return Frontier(
         label=_label(constraint, parameter),
+        constraint=constraint,
         parameter=parameter,
         tightens=tightens,
         present=float(present) if isinstance(present, int | float) else None,
@@ -155,7 +148,7 @@ def default_values(constraint: Constraint, parameter: str, free: Outcome, steps:
     with blaming(constraint, f"parameter_range of the constraint {constraint.type!r}"):
         least, most = map(float, constraint.parameter_range(parameter, free.layout, free.visits))
         if not (np.isfinite([least, most]).all() and least <= most):
-            raise ValueError(f"{least:g} to {most:g} is no range of finite numbers")
+            raise ValueError(f"{least:g} to {most:g} is not a range of finite numbers")
     return [float(x) for x in np.linspace(least, most, steps + 1) if _allowed(constraint, parameter, float(x))]
 
 
@@ -188,7 +181,7 @@ def _point(value: float, solution: Solution, free: Outcome) -> FrontierPoint:
         gap=optimum.gap,
         long_term_utility=outcome.long_term_utility,
         unfilled_capacity=outcome.unfilled_capacity,
-        selected=outcome.by_attribute(outcome.selected),
+        selected=outcome.selected_by_attribute,
     )
 
 

@@ -49,7 +49,7 @@ def carried(last: Optimum | None, layout: Layout, rows: Rows) -> tuple[Column, .
     oracle = Oracle(layout, rows)
     near = last is not None and not last.rows.measures and len(last.rows) == len(rows)
     duals = last.duals if last is not None and near else np.zeros(len(rows))
-    if last is None or layout is last.outcome.layout:
+    if last is None or (layout is last.outcome.layout and not oracle.blocks.further):
         return oracle.pooled(oracle.proper(duals), MOST_POOLED)
     if not near:
         return ()

@@ -8,8 +8,7 @@ exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve_once
 from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Policy
-from auditkit.text import amount, listing, plural
 
 MOST_SOLVED = 5
 """Places that are solved exactly; the others are bounded."""
@@ -47,17 +45,6 @@ class MorePlaces:
     limits: int
     places: tuple[Place, ...]
     unsolved: int
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"sentence": self.sentence}
-
-    @property
-    def sentence(self) -> str:
-        if not self.places:
-            return f"None of the {plural(self.limits, 'limit')} inside searches binds."
-        each = listing(f"{place.label} in {place.search} ({amount(place.worth)})" for place in self.places)
-        more = f"; {plural(self.unsolved, 'more label')} may bind" if self.unsolved else ""
-        return f"One more place would be worth most in {each}{more}."
 
 
 def more_places(instance: Instance, constraints: Sequence[Constraint]) -> MorePlaces | None:
@@ -97,5 +84,5 @@ def more_places(instance: Instance, constraints: Sequence[Constraint]) -> MorePl
         name = layout.search_ids[search_of[i]]
         places.append(Place(label, name, int(limits.capacity[i]), max(0.0, best.utility - utility)))
     places = sorted((p for p in places if p.worth > NOTHING * max(1.0, abs(utility))), key=lambda p: -p.worth)
-    specs = tuple(constraint.describe() for constraint in constraints)
+    specs = tuple(constraint.to_spec() for constraint in constraints)
     return MorePlaces(specs, len(sizes), tuple(places), max(0, len(promising) - MOST_SOLVED))

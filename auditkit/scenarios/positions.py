@@ -14,13 +14,13 @@ against U(k + 1, b) - U(k, b), the position again where it is worth most; and th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
+from auditkit.constraints.meaning import Meaning
 from auditkit.errors import InputError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout
@@ -30,7 +30,6 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Optimum, solve_once
 from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Outcome, Policy
-from auditkit.text import brief, count, percent, plain
 
 LAYERS = 12
 """Positions beyond this many in one search are not ranked but given out evenly."""
@@ -57,24 +56,6 @@ class MorePositions:
     long_term: Extra | None
     """None if the instance has no true values beside those that the firm sees."""
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"sentence": self.sentence}
-
-    @property
-    def sentence(self) -> str:
-        told = _told(self.short_term, self.positions, "in the short term")
-        return told + (f"; {_told(self.long_term, self.positions, 'in the long term')}" if self.long_term else "") + "."
-
-
-def _told(extra: Extra, positions: int, when: str) -> str:
-    if extra.positions is None:
-        return f"no number of further positions makes up for the constraints {when}"
-    if extra.positions == 0:
-        return f"no further position is needed to make up for the constraints {when}"
-    makes = "position makes" if extra.positions == 1 else "positions make"
-    share = f" ({percent(extra.positions / positions)})" if positions else ""
-    return f"{count(extra.positions)} more {makes} up for the constraints{share} {when}"
-
 
 def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> MorePositions:
     """How many more positions make the constrained optimum worth as much as the unconstrained one is now."""
@@ -99,7 +80,7 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
     long = None
     if instance.layout.has_true_rewards:
         long = _smallest(lambda e: at(e)[1], free.long_term_utility or 0.0, order.room)
-    specs = tuple(constraint.describe() for constraint in constraints)
+    specs = tuple(constraint.to_spec() for constraint in constraints)
     return MorePositions(specs, int(instance.layout.capacity.sum()), short, long)
 
 
@@ -170,6 +151,7 @@ class BudgetOrPosition:
     """All in the unit of utility; `position` is None if every candidate has one already."""
 
     label: str
+    meaning: Meaning
     limit: float
     unit: float
     utility: float
@@ -180,25 +162,6 @@ class BudgetOrPosition:
     search: str | None
     """Where the position went."""
 
-    def to_json(self) -> dict[str, Any]:
-        """Without the search, whose name is a cell of somebody's data."""
-        parts = asdict(self)
-        del parts["search"]
-        return parts | {"sentence": self.sentence}
-
-    @property
-    def sentence(self) -> str:
-        told = f"{'One' if self.unit == 1 else plain(self.unit)} more of the budget ({self.label}) "
-        nothing = self.budget == 0
-        told += "is worth nothing, because the best policy does not use it up" if nothing else ""
-        told += "" if nothing else f"is worth {brief(self.budget)}"
-        if self.position is None:
-            return f"{told}; there is nobody left for one more position."
-        told += f"; one more position is worth {brief(self.position)}"
-        if nothing or self.budget == self.position:
-            return told + "."
-        return f"{told}, {'less' if self.budget > self.position else 'more'} than that."
-
 
 def budget_or_position(
     instance: Instance, budget: Constraint, others: Sequence[Constraint] = (), unit: float = 1.0
@@ -206,7 +169,7 @@ def budget_or_position(
     """What one more unit of a budget's limit, or of another resource, is worth against one more position."""
     resource = budget.parameter
     if resource is None or not resource.resource:
-        raise InputError(f"{budget.describe()} has no limit to raise")
+        raise InputError(f"{budget.to_spec()} has no limit to raise")
     limit = float(getattr(budget, resource.name))
     line = Neighbours()
 
@@ -219,8 +182,10 @@ def budget_or_position(
     now, more = best(instance, limit), best(instance, limit + unit)
     order = _ranked(instance.layout, now)
     filled = best(with_capacities(instance, order.capacities(1)), limit) if order.room else None
+    row = bind([budget], instance.layout).rows[0]
     return BudgetOrPosition(
-        label=bind([budget], instance.layout).rows[0].label,
+        label=row.label,
+        meaning=row.meaning,
         limit=limit,
         unit=unit,
         utility=now.utility,

@@ -12,8 +12,7 @@ Between two factors that were solved, both are found by a straight line; `*_betw
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from auditkit.constraints.base import Constraint
 from auditkit.errors import InputError
@@ -22,7 +21,6 @@ from auditkit.model.variants import with_scores
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver.policy import Outcome
 from auditkit.solver.rounding import without_noise
-from auditkit.text import listing, percent
 
 FACTORS = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
 
@@ -67,27 +65,6 @@ class Sensitivity:
     unfilled_at: float | None
     unfilled_between: tuple[float, float] | None
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"points": [asdict(point) for point in self.points], "sentence": self.sentence}
-
-    @property
-    def sentence(self) -> str:
-        least = percent(min(p.factor for p in self.points), 0)
-        if self.wins_at is None:
-            told = f"However low the scores of {self.group} are seen (down to {least} of what they are worth), the "
-            told += "constraints do not pay in the long term"
-        else:
-            seen = percent(self.wins_at, 0)
-            told = f"If the scores of {self.group} are seen at {seen} of what they are worth or less, the "
-            if self.wins_at >= max(p.factor for p in self.points):
-                told = f"With the scores of {self.group} as they are, and with lower ones, the "
-            told += "constrained policy is worth more in the long term"
-            stays = [p.factor for p in self.points if p.factor < self.wins_at and (p.long_term_ratio or 0.0) < 1]
-            told += f" (but not at {listing(percent(f, 0) for f in stays)})" if stays else ""
-        if self.unfilled_at is not None:
-            told += f"; below {percent(self.unfilled_at, 0)} it leaves positions unfilled"
-        return told + "."
-
 
 def sensitivity(
     instance: Instance,
@@ -125,7 +102,7 @@ def sensitivity(
     unfilled_at, unfilled_between = _first(empty)
     return Sensitivity(
         group=group,
-        constraints=tuple(constraint.describe() for constraint in constraints),
+        constraints=tuple(constraint.to_spec() for constraint in constraints),
         positions=positions,
         points=tuple(points),
         wins_at=wins_at,

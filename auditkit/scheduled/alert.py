@@ -1,4 +1,4 @@
-"""What an alert channel is: told of an audit that crossed a line, it tells people.
+"""Alert channels: they tell people about an audit that crossed a line.
 
 A plugin subclasses `Channel`, gives it a `type`, and returns it from the hook `auditkit_alerts`; users write it as
 
@@ -6,7 +6,7 @@ A plugin subclasses `Channel`, gives it a `type`, and returns it from the hook `
     type = "webhook"
     url_env = "AUDIT_WEBHOOK"
 
-Secrets never stand in a file: a field whose name ends in `_env` holds the *name* of an environment variable, and `send`
+Secrets are never in a file: a field whose name ends in `_env` holds the *name* of an environment variable, and `send`
 gets the values. An alert holds figures of groups and constraints, nothing about a candidate.
 """
 
@@ -86,7 +86,7 @@ class Alert:
 def _variable(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(
-            "is no name of an environment variable; write the name here and keep the value out of the file"
+            "is not the name of an environment variable; write the name here and keep the value out of the file"
         )
     return name
 

@@ -35,18 +35,28 @@ def free_name(folder: Path, moment: datetime, recorded: Callable[[str], bool]) -
     return name
 
 
-def write(folder: Path, name: str, files: Mapping[str, bytes], history: str) -> list[Artefact]:
-    """The folder NAME with these files and their check sums, in place and pending; what is in it."""
+def write(
+    folder: Path,
+    name: str,
+    files: Mapping[str, bytes],
+    history: str,
+    sign: Callable[[bytes], bytes] | None = None,
+) -> list[Artefact]:
+    """The folder NAME with these files and their check sums, in place and pending; returns its contents.
+
+    Only the user may read them, whatever the umask. `sign` makes a signature of the check sums.
+    """
     if odd := [file for file in files if Path(file).name != file or file.startswith(".")]:
         raise ValueError(f"no names of artefacts: {odd}")
     made = [Artefact(file, hashlib.sha256(data).hexdigest(), len(data)) for file, data in sorted(files.items())]
     sums = "".join(f"{one.sha256}  {one.name}\n" for one in made).encode()
-    made.append(Artefact(SUMS, hashlib.sha256(sums).hexdigest(), len(sums)))
+    own = {SUMS: sums} if sign is None else {SUMS: sums, f"{SUMS}.sig": sign(sums)}
+    made += [Artefact(file, hashlib.sha256(data).hexdigest(), len(data)) for file, data in own.items()]
     temporary = folder / f"{WRITING}{name}"
     with _disk_errors_explained(folder):
         try:
-            temporary.mkdir()
-            for file, data in {**files, SUMS: sums}.items():
+            temporary.mkdir(mode=0o700)
+            for file, data in {**files, **own}.items():
                 _write(temporary / file, data)
             _sync(temporary)
             _write(folder / f"{PENDING}{name}", history.encode())
@@ -114,7 +124,7 @@ def _is(path: Path, artefact: Artefact) -> bool:
 
 
 def _write(path: Path, data: bytes) -> None:
-    with path.open("wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())

@@ -14,13 +14,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from pathlib import Path
 
 from auditkit import __version__
+from auditkit.disparity.sequential import Closings
 from auditkit.errors import InputError
 from auditkit.report.figures import figures
+from auditkit.report.schema import Report
 from auditkit.report.thresholds import evaluate
-from auditkit.scheduled import artefacts, deliver
+from auditkit.scheduled import artefacts, deliver, evidence_stream
 from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.lock import only_one
 from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
@@ -36,10 +38,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Job:
-    """What is audited: the SHA-256 of the data as they are now, and the report document with its files."""
+    """The subject of an audit: the SHA-256 of the data as they are now, and the report with its files."""
 
     fingerprint: Callable[[], str]
-    produce: Callable[[], tuple[Mapping[str, Any], Mapping[str, bytes]]]
+    produce: Callable[[], tuple[Report, Mapping[str, bytes]]]
+    closings: Callable[[], Closings | None] = lambda: None
+    """After `produce`: the closed requisitions of the data."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ class Done:
 
     @property
     def finding(self) -> bool:
-        """A threshold crossed, or an alert that reached nobody: somebody has to look."""
+        """A threshold was crossed, or an alert was not delivered: someone has to look."""
         return bool(self.run.crossings) or any(not alert.delivered for alert in self.alerts)
 
 
@@ -125,14 +129,24 @@ def _same(settings: AuditSettings, last: Run, data_sha256: str) -> bool:
 def _complete(
     settings: AuditSettings, job: Job, history: RunHistory, last: Run | None, moment: datetime
 ) -> tuple[Run, tuple[str, ...]]:
-    document, files = job.produce()
-    found = figures(document)
+    report, files = job.produce()
+    found = figures(report)
     evaluation = evaluate(settings.thresholds, found, None if last is None else last.figures)
+    crossings, notes = evaluation.crossings, evaluation.notes
+    closed = job.closings()
+    if closed is not None:
+        before = None if last is None else evidence_stream.read(settings.folder / last.folder / evidence_stream.FILE)
+        evidence = evidence_stream.carried(closed, before, _iso(moment))
+        files = {**files, evidence_stream.FILE: evidence.kept()}
+        crossings = (*crossings, *evidence.alarms())
+        if evidence.restarted is not None:
+            notes = (*notes, f"the evidence over time starts again: {evidence.restarted}")
     name = artefacts.free_name(settings.folder, moment, history.has_folder)
     try:
-        made = artefacts.write(settings.folder, name, {**files, CONFIGURATION: settings.text}, history.id)
+        kept = {**files, CONFIGURATION: settings.text}
+        made = artefacts.write(settings.folder, name, kept, history.id, _seal(settings.signing_key))
         id = history.record(
-            settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, evaluation.crossings, made
+            settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, crossings, made
         )
     except Exception:
         # Whether the record reached the database, only the database knows; if it cannot be asked, the next run asks.
@@ -150,13 +164,22 @@ def _complete(
         config_sha256=settings.sha256,
         data_sha256=found.data_sha256,
         figures=found,
-        crossings=evaluation.crossings,
+        crossings=crossings,
         artefacts=tuple(made),
         alerts=(),
         removed=None,
         removed_why=None,
     )
-    return whole, evaluation.notes
+    return whole, notes
+
+
+def _seal(key: Path | None) -> Callable[[bytes], bytes] | None:
+    """What signs with a key."""
+    if key is None:
+        return None
+    from auditkit.verification.signatures import sign
+
+    return lambda content: sign(content, key)
 
 
 def _retain(settings: AuditSettings, history: RunHistory, moment: datetime, say: Say) -> list[str]:

@@ -5,6 +5,7 @@ No message contains the password of a URL.
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from sqlalchemy import exc
 from auditkit.data import sql_query
 from auditkit.data.sql_query import parts_of, scrubbed
 from auditkit.errors import InputError, Problem
-from auditkit.scheduled import tables
+from auditkit.scheduled import migrate, tables
 
 ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
 PATIENCE = 30
@@ -44,6 +45,17 @@ def prepare(engine: sa.Engine, shown: str, create: bool) -> str:
                 _create(connection)
     with engine.connect() as connection, connection.begin():
         version, history = connection.execute(sa.select(tables.schema.c.version, tables.schema.c.history)).one()
+    if version == migrate.FROM and create:
+        with engine.connect() as connection:
+            connection = connection.execution_options(write=True)
+            with connection.begin():
+                hold(connection)
+                if version_of(connection) == migrate.FROM:  # another program may have been faster
+                    migrate.migrate(connection)
+        version = tables.VERSION
+    if version == migrate.FROM:
+        what = f"was written by an earlier auditkit (version {version} of its tables)"
+        raise InputError(Problem(shown, what, "the next auditkit run AUDIT.toml brings it up to date and keeps a copy"))
     if version != tables.VERSION:
         what = (
             f"was written by another auditkit: its tables have version {version}, and this one knows {tables.VERSION}"
@@ -52,10 +64,15 @@ def prepare(engine: sa.Engine, shown: str, create: bool) -> str:
     return str(history)
 
 
-def _create(connection: sa.Connection) -> None:
-    """All tables, or none, in the transaction of the caller; another program may have been faster."""
+def hold(connection: sa.Connection) -> None:
+    """Keep other programs from writing until the transaction ends; SQLite does so by itself."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(ADVISORY)))
+
+
+def _create(connection: sa.Connection) -> None:
+    """All tables, or none, in the transaction of the caller; another program may have been faster."""
+    hold(connection)
     if version_of(connection) is None:
         tables.metadata.create_all(connection)
         connection.execute(sa.insert(tables.schema).values(version=tables.VERSION, history=uuid.uuid4().hex))
@@ -88,8 +105,9 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
     if create:
         try:
             Path(shown).parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(shown, os.O_RDWR | os.O_CREAT, 0o600))  # a new history is for its user alone
         except OSError as error:
-            raise InputError(Problem(shown, f"its folder cannot be made: {error.strerror or error}")) from None
+            raise InputError(Problem(shown, f"it cannot be made: {error.strerror or error}")) from None
     engine = sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"timeout": PATIENCE})
 
     # The driver's own idea of transactions leaves CREATE TABLE outside of them: ours begin where we say.
@@ -108,7 +126,7 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
 
 @contextmanager
 def refusals_explained(shown: str, url: sa.URL) -> Iterator[None]:
-    """Turn what the database refuses into an InputError; defects of auditkit stay what they are."""
+    """Turn refusals of the database into an InputError; defects of auditkit pass through."""
     try:
         yield
     except (TypeError, ValueError, exc.ArgumentError) as error:  # what a driver makes of the parameters of a URL

@@ -1,4 +1,4 @@
-"""From a run to alerts: what is said, to whom, and what became of it. Secrets end here."""
+"""From a run to alerts: the text, the channels, the outcome. Secrets go no further than this."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def deliver(
             done.append(Delivery(place, channel.type, True))
         except AlertError as error:
             done.append(Delivery(place, channel.type, False, redact(str(error), secrets)))
-        except Exception as error:  # a flaw in somebody's channel must not hide the audit
+        except Exception as error:  # a defect in a plugin's channel must not hide the audit
             whose = "" if shipped(channel) else f"{origin_of(channel)}: "
             reason = f"{whose}{type(error).__name__}: {error}".partition("\n")[0]
             done.append(Delivery(place, channel.type, False, redact(reason, secrets)))

@@ -11,9 +11,10 @@ from auditkit import __version__
 from auditkit.config import Config
 from auditkit.report.html import themed
 from auditkit.report.thresholds import Threshold
-from auditkit.scheduled import listing, trends
+from auditkit.scheduled import evidence_stream, listing, trends
 from auditkit.scheduled.artefacts import SUMS
 from auditkit.scheduled.audit_run import CONFIGURATION
+from auditkit.scheduled.evidence_stream import EvidenceOverTime
 from auditkit.scheduled.run_history import Run
 
 SHORT = {
@@ -35,7 +36,7 @@ def render(
     lines: Sequence[Threshold],
     config: Config | None = None,
 ) -> str:
-    """The page that will stand at `page`; the artefacts are in `folder`. `lines` as for `trends.draw`.
+    """The page that will be written to `page`; the artefacts are in `folder`. `lines` as for `trends.draw`.
 
     `config` has the name of the organisation and the theme.
     """
@@ -47,7 +48,7 @@ def render(
             "version": __version__,
             "created": created,
             "input": {"path": audit, "rows": None},
-            "config": {"organisation": config.organisation},
+            "config": config,
         },
         "sections": [],
         "created": created,
@@ -55,11 +56,18 @@ def render(
         "runs": list(reversed(runs)),
         "charts": trends.draw(runs, lines),
         "most_series": trends.MOST_SERIES,
+        "evidence": _evidence(folder, runs),
         "headline": listing.headline,
         "status": listing.status,
         "links": lambda run: links(run, folder, here),
     }
     return themed("history.html", names, config.report.template_dir)
+
+
+def _evidence(folder: Path, runs: Sequence[Run]) -> EvidenceOverTime | None:
+    """Of the last run that has any."""
+    found = evidence_stream.of_runs(folder, runs)
+    return found[max(found)] if found else None
 
 
 def links(run: Run, folder: Path, here: Path) -> list[tuple[str, str]]:

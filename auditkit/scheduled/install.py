@@ -26,12 +26,12 @@ def default_way(environ: Mapping[str, str]) -> str:
 
 
 def install(plan: Plan, way: str, environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Install, replacing an earlier schedule of the same audit; what was done."""
+    """Install, replacing an earlier schedule of the same audit; returns a line for each action."""
     return _install_timer(plan, environ) if way == "systemd" else _install_cron(plan, environ)
 
 
 def uninstall(plan: Plan, way: str, environ: Mapping[str, str] = os.environ) -> list[str]:
-    """Take the schedule back; what was done."""
+    """Remove the schedule; returns a line for each action."""
     if way == "cron":
         lines = _crontab(environ)
         kept = [line for line in lines if not _ours(line, plan)]

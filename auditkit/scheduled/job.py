@@ -1,13 +1,14 @@
-"""What a scheduled run audits: the source of audit.toml, through the pipeline, as HTML, PDF and JSON."""
+"""The job of a scheduled run: the source of audit.toml, through the pipeline, as HTML, PDF and JSON."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from auditkit.data.read_query import sha256_of_rows
-from auditkit.data.source import locate
+from auditkit.data.source import Files, locate
 from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
@@ -15,10 +16,15 @@ from auditkit.scheduled.audit_run import Job
 from auditkit.scheduled.settings import AuditSettings
 
 if TYPE_CHECKING:
+    from auditkit.disparity.sequential import Closings
     from auditkit.pipeline import Audit
     from auditkit.plugin_manager import Plugins
+    from auditkit.report.schema import Report
 
 Say = Callable[[str], None]
+
+ALWAYS = ("html", "json", "pdf")
+"""Formats of every run; those of the settings are written too."""
 
 
 def job(
@@ -33,25 +39,50 @@ def job(
     if place is None:
         raise InputError(Problem(str(settings.path), "names no data", 'write source = "people.csv" at its top'))
 
-    def produce() -> tuple[Mapping[str, Any], Mapping[str, bytes]]:
+    made: list[Audit] = []
+
+    def produce() -> tuple[Report, Mapping[str, bytes]]:
         from auditkit import pipeline
 
         audit = pipeline.audit(place, config, plugins, progress)
-        return audit.document, _files(audit, progress, warn)
+        made[:] = [replace(audit, report=with_follow_ups(audit.report, settings, environ))]
+        return made[0].report, _files(made[0], progress, warn)
+
+    def closings() -> Closings | None:
+        from auditkit import pipeline
+
+        return pipeline.closings(made[0].history, config) if made and made[0].history is not None else None
 
     def fingerprint() -> str:
         if isinstance(place, Query):
             return sha256_of_rows(place)
+        if isinstance(place, Files):
+            return place.sha256("see source and also in audit.toml")
         return sha256_of(place, "see source in audit.toml")
 
-    return Job(fingerprint, produce)
+    return Job(fingerprint, produce, closings)
+
+
+def with_follow_ups(report: Report, settings: AuditSettings, environ: Mapping[str, str]) -> Report:
+    """The report with what became of earlier findings, where the history has responses."""
+    from auditkit.report.figures import figures
+    from auditkit.scheduled.past_report import answerable
+    from auditkit.scheduled.responses import follow_up, responses_of, states
+    from auditkit.scheduled.run_history import opened
+
+    with opened(settings.database(environ)) as history:
+        said = responses_of(history, settings.name)
+    if not said:
+        return report
+    shown = states(figures(report), answerable(report), said)
+    return report.model_copy(update={"follow_ups": tuple(map(follow_up, shown))})
 
 
 def _files(audit: Audit, progress: Say, warn: Say) -> dict[str, bytes]:
-    from auditkit.config import FORMATS
-    from auditkit.report.audit import rendered
+    from auditkit.report.exporter import export
 
-    made, no_pdf = rendered(audit, FORMATS, progress)
-    if no_pdf is not None:
-        warn(no_pdf)
+    formats = (*ALWAYS, *audit.config.report.formats)
+    made, missing = export(formats, audit.exporters, audit.pages(), progress)
+    for reason in missing:
+        warn(reason)
     return {f"report.{name}": content for name, content in made.items()}

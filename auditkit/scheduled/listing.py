@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from auditkit.report.figures import FIRM, Figures
+from auditkit.scheduled.evidence_stream import EvidenceOverTime
 from auditkit.scheduled.run_history import UNCHANGED, Run
 from auditkit.text import amount, count, percent, ratio
 
@@ -72,9 +73,14 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
     return found
 
 
-def document(audit: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """All that is known of the runs, for programs."""
-    return {"format": FORMAT, "audit": audit, "runs": [_run(run) for run in runs]}
+def document(audit: str, runs: Sequence[Run], evidence: Mapping[int, EvidenceOverTime] | None = None) -> dict[str, Any]:
+    """All that is known of the runs, for programs; `evidence` by the number of the run."""
+    known = {} if evidence is None else {id: one.to_json() for id, one in evidence.items()}
+    return {
+        "format": FORMAT,
+        "audit": audit,
+        "runs": [_run(run) | {"evidence": known.get(run.same_as or run.id, known.get(run.id))} for run in runs],
+    }
 
 
 def _run(run: Run) -> dict[str, Any]:

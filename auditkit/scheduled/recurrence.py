@@ -98,7 +98,7 @@ def _of_cron(text: str, cron: str) -> Recurrence:
 
 
 def _values(text: str, field: str, place: int) -> list[int]:
-    """The numbers that a field of a cron expression stands for."""
+    """The numbers that a field of a cron expression means."""
     name, low, high = FIELDS[place]
     found: set[int] = set()
     for part in field.lower().split(","):
@@ -111,7 +111,7 @@ def _values(text: str, field: str, place: int) -> list[int]:
             ends = [_number(text, end, place) for end in match[1].split("-")]
             first, last = ends[0], ends[-1]
         if first > last:
-            raise _wrong(text, f"{part!r}: the {name} {first} lies after {last}", "write the smaller one first")
+            raise _wrong(text, f"{part!r}: the {name} {first} is after {last}", "write the smaller one first")
         found |= set(range(first, last + 1, int(match[2] or 1)))
     return sorted(found)
 

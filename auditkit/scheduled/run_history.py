@@ -17,7 +17,7 @@ import sqlalchemy as sa
 
 from auditkit.report.figures import Figures, GroupFigure, PolicyFigure, PolicyGroup
 from auditkit.report.thresholds import Crossing
-from auditkit.scheduled import database, tables
+from auditkit.scheduled import chain, database, tables
 
 COMPLETE, UNCHANGED = "complete", "unchanged"
 
@@ -94,7 +94,8 @@ class RunHistory:
             "platform": figures.platform,
             "capacity": figures.capacity,
         }
-        with self._transaction(write=True) as connection:
+        with self.transaction(write=True) as connection:
+            database.hold(connection)
             run = _insert_run(connection, values)
             _insert(connection, tables.groups, _numbered({"run": run, **_renamed(g)} for g in figures.groups))
             inside: list[dict[str, Any]] = []
@@ -105,6 +106,7 @@ class RunHistory:
             _insert(connection, tables.policy_groups, _numbered(inside))
             _insert(connection, tables.crossings, _numbered({"run": run, **_fields(c)} for c in crossings))
             _insert(connection, tables.artefacts, ({"run": run, **_fields(a)} for a in artefacts))
+            chain.append(connection, run)
         return run
 
     def record_unchanged(self, last: Run, created: str) -> int:
@@ -118,29 +120,32 @@ class RunHistory:
             "config_sha256": last.config_sha256,
             "data_sha256": last.data_sha256,
         }
-        with self._transaction(write=True) as connection:
-            return _insert_run(connection, values)
+        with self.transaction(write=True) as connection:
+            database.hold(connection)
+            run = _insert_run(connection, values)
+            chain.append(connection, run)
+            return run
 
     def record_alerts(self, run: int, deliveries: Iterable[Delivery]) -> None:
         rows = [{"run": run, **_fields(d), "delivered": int(d.delivered)} for d in deliveries]
-        with self._transaction(write=True) as connection:
+        with self.transaction(write=True) as connection:
             _insert(connection, tables.alerts, rows)
 
     def mark_removed(self, run: int, when: str, why: str) -> None:
         """The artefacts of a run are (about to be) gone; its figures stay."""
-        with self._transaction(write=True) as connection:
+        with self.transaction(write=True) as connection:
             change = sa.update(tables.runs).where(tables.runs.c.id == run).values(removed=when, removed_why=why)
             connection.execute(change)
 
     # Reading ----------------------------------------------------------------------------------------------------------
 
     def audits(self) -> list[str]:
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return list(connection.scalars(sa.select(tables.runs.c.audit).distinct().order_by(tables.runs.c.audit)))
 
     def runs(self, audit: str) -> list[Run]:
         """All runs of an audit, oldest first."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             rows = connection.execute(_of_audit(tables.runs, audit).order_by(tables.runs.c.id)).mappings().all()
             return _assembled(connection, rows)
 
@@ -148,7 +153,7 @@ class RunHistory:
         """The last run that computed something."""
         mine = (tables.runs.c.audit == audit) & (tables.runs.c.status == COMPLETE)
         last = sa.select(tables.runs).where(mine).order_by(tables.runs.c.id.desc()).limit(1)
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return next(iter(_assembled(connection, connection.execute(last).mappings().all())), None)
 
     def delivered(self, run: int) -> set[int]:
@@ -159,17 +164,22 @@ class RunHistory:
             .join(tables.runs, a.run == r.id)
             .where((r.id == run) | (r.same_as == run), a.delivered == 1)
         )
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             return set(connection.scalars(told))
+
+    def breaks(self) -> tuple[list[str], str]:
+        """Where the chain of runs is broken, in words, and its last link (`chain`)."""
+        with self.transaction() as connection:
+            return chain.breaks(connection)
 
     def has_folder(self, folder: str) -> bool:
         """Whether any run has recorded a folder of this name."""
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             found = sa.select(tables.runs.c.id).where(tables.runs.c.folder == folder).limit(1)
             return connection.scalar(found) is not None
 
     @contextmanager
-    def _transaction(self, write: bool = False) -> Iterator[sa.Connection]:
+    def transaction(self, write: bool = False) -> Iterator[sa.Connection]:
         with database.refusals_explained(self._shown, self._engine.url), self._engine.connect() as connection:
             connection = connection.execution_options(write=write)
             with connection.begin():

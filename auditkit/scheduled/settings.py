@@ -4,7 +4,7 @@
     [history]               where artefacts and figures are kept, and for how long
     [[alerts]]              who is told (`auditkit.scheduled.alert`)
 
-Places are relative to the file. Secrets are named by their environment variables and stand nowhere else.
+Places are relative to the file. Secrets are only in the environment variables that the settings name.
 """
 
 from __future__ import annotations
@@ -80,6 +80,9 @@ class HistorySettings(BaseModel):
     database_env: Variable | None = Field(
         None, description="name of the environment variable that holds the URL of the database"
     )
+    signing_key: Path | None = Field(
+        None, description="key of ssh-keygen that signs every run (the public one, if ssh-agent holds the private)"
+    )
     keep: str | None = Field(None, description='how long artefacts are kept, such as "4 years" (default: for ever)')
 
     @field_validator("keep")
@@ -143,6 +146,12 @@ class AuditSettings:
         file = given.removeprefix("sqlite:///")
         return given if "://" in file else str(self.path.parent / file)
 
+    @property
+    def signing_key(self) -> Path | None:
+        """The key that signs every run; relative to the file."""
+        key = self.history.signing_key
+        return None if key is None else self.path.parent / key.expanduser()
+
     def channels(self, kinds: Mapping[str, type[Channel]]) -> tuple[Channel, ...]:
         """The alert channels; every problem with any of them at once."""
         made: list[Channel] = []
@@ -173,7 +182,7 @@ def read(path: Path) -> AuditSettings:
 
 
 def check(path: Path, text: bytes, chosen: Config) -> AuditSettings:
-    """What the settings say about runs."""
+    """The settings of runs."""
     problems: list[Problem] = []
     lines: tuple[thresholds.Threshold, ...] = ()
     history = HistorySettings.model_validate({})

@@ -1,6 +1,7 @@
 """The tables of the history, for SQLite and PostgreSQL.
 
-`VERSION` is stamped into each database; one with another version is refused. Raise it with every change of a table.
+`VERSION` is stamped into each database. Raise it with every change of a table, and migrate the version before
+(`migrate.py`); any other version is refused.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Column, Float, ForeignKey, Identity, Index, Integer, MetaData, Table, Text
 
-VERSION = 1
+VERSION = 2
 BACKENDS = ("sqlite", "postgresql")
 
 metadata = MetaData()
@@ -49,7 +50,7 @@ runs = Table(
     *_integers("data_rows", "problems"),
     *_texts("python", "platform"),
     *_floats("capacity"),
-    *_texts("removed", "removed_why"),
+    *_texts("removed", "removed_why", "link"),
     Index("auditkit_runs_by_audit", "audit", "id"),
     sqlite_autoincrement=True,  # the number of a run is never given away again
 )
@@ -100,3 +101,15 @@ alerts = _of_run(
     *_integers("delivered", required=True),
     *_texts("detail", required=True),
 )
+responses = Table(
+    "auditkit_responses",
+    metadata,
+    Column("id", Integer, Identity(), primary_key=True),
+    Column("run", ForeignKey("auditkit_runs.id"), nullable=False),
+    *_texts("audit", "created", "finding", "decision", "owner", "attribute", required=True),
+    *_texts("name", "step", "segment", "value", "due"),
+    *_texts("text", required=True),
+    *_floats("impact_ratio"),
+    sqlite_autoincrement=True,
+)
+"""Added after the others: a database of this version may lack it until the first response."""

@@ -9,8 +9,9 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from auditkit import __version__
 from auditkit.errors import InputError, Problem
 from auditkit.report.pdf import PACKAGES
 from auditkit.scheduled.recurrence import Recurrence
@@ -18,6 +19,28 @@ from auditkit.text import printable
 
 WAIT = "600"
 ENVIRONMENTS = ".config/auditkit"
+PINS = "requirements-audit.txt"
+HASHED = "--require-hashes --only-binary :all: -r"
+HOW_TO_PIN = (
+    f"{PINS} names auditkit and all that it needs, with versions and hashes; pip refuses anything else.",
+    f"To make it: echo auditkit=={__version__} | pip-compile --generate-hashes -o {PINS} - (of pip-tools)",
+)
+
+
+SANDBOX = (
+    "# artefacts and history are for this user alone",
+    "UMask=0077",
+    "NoNewPrivileges=true",
+    "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
+    "RestrictNamespaces=true",
+    "RestrictRealtime=true",
+    "RestrictSUIDSGID=true",
+    "LockPersonality=true",
+    "SystemCallArchitectures=native",
+    "SystemCallFilter=@system-service",
+)
+"""What systemd keeps from the service, by means that a user's own manager has (seccomp). The network stays, for
+databases and alerts, and memory may be written and run, because numba compiles."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +91,7 @@ def service(plan: Plan) -> str:
         f"ExecStart={' '.join(map(systemd_quoted, plan.command))}",
         "# 1 is a finding: the audit went through, and its alerts tell",
         "SuccessExitStatus=1",
+        *SANDBOX,
     ]
     if plan.variables:
         lines += [
@@ -106,7 +130,7 @@ def _line(text: str) -> str:
 
 def crontab(plan: Plan) -> str:
     """One line of a crontab, with a comment by which it is found again."""
-    command = shlex.join(plan.command)
+    command = f"umask 077; {shlex.join(plan.command)}"
     if plan.variables:
         file = f'"$HOME/{ENVIRONMENTS}/{plan.unit}.env"'
         command = f"set -a; [ ! -r {file} ] || . {file}; set +a; {command}"
@@ -116,6 +140,7 @@ def crontab(plan: Plan) -> str:
 def github(plan: Plan) -> str:
     """A GitHub Actions workflow. JSON strings are YAML strings, whatever is in them."""
     audit, root = _in_repository(plan.audit)
+    pins = _pins(audit)
     folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
     run = f"auditkit run {shlex.join([audit, *plan.arguments])}"
     lines = [
@@ -139,7 +164,8 @@ def github(plan: Plan) -> str:
         "        with:",
         '          python-version: "3.12"',
         f"      - run: sudo apt-get update && sudo apt-get install -y {' '.join(PACKAGES)}",
-        "      - run: python -I -m pip install auditkit",
+        *(f"      # {line}" for line in HOW_TO_PIN),
+        f"      - run: {_yaml(f'python -I -m pip install {HASHED} {shlex.quote(pins)}')}",
         "      # the history of earlier runs; with PostgreSQL (database_env) it needs no cache",
         "      - uses: actions/cache@v4",
         "        with:",
@@ -170,15 +196,23 @@ def script(plan: Plan) -> str:
     """A job for any other CI: a POSIX shell script, to be run at the root of the repository."""
     audit, root = _in_repository(plan.audit)
     folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
+    pins = _pins(audit)
+    how = "".join(f"# {line}\n" for line in HOW_TO_PIN)
     needs = f"# Secrets to set as variables of the job: {', '.join(plan.variables)}\n" if plan.variables else ""
     return (
         f"#!/bin/sh\n# Schedule (cron, the clock of the CI): {plan.recurrence.cron}\n"
         f"# Keep this folder from run to run, it holds the history: {folder}\n{needs}"
         "# Exit code: 0 nothing above a threshold, 1 a finding, 2 input or configuration, 3 a defect of auditkit\n"
         "# -I: no module of the repository takes the place of an installed one\n"
-        "set -eu\npython3 -I -m venv .venv-auditkit\n.venv-auditkit/bin/python -I -m pip install -q auditkit\n"
+        f"{how}set -eu\numask 077\npython3 -I -m venv .venv-auditkit\n"
+        f".venv-auditkit/bin/python -I -m pip install -q {HASHED} {shlex.quote(pins)}\n"
         f"exec .venv-auditkit/bin/auditkit run {shlex.join([audit, *plan.arguments])}\n"
     )
+
+
+def _pins(audit: str) -> str:
+    """The file beside the audit that pins what is installed."""
+    return (PurePosixPath(audit).parent / PINS).as_posix()
 
 
 def _in_repository(audit: Path) -> tuple[str, Path]:

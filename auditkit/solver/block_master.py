@@ -32,7 +32,20 @@ from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Ints
 from auditkit.solver.dual_search import DualOptimum, alone
 from auditkit.solver.evaluate import Prepared
-from auditkit.solver.master import COLD, MOST_ROUNDS, OPTIONS, WARM, Pricing, phase_one, rounding
+from auditkit.solver.master import (
+    COLD,
+    MOST_ROUNDS,
+    OPTIONS,
+    WARM,
+    Found,
+    Pricing,
+    allowed,
+    missed,
+    phase_one,
+    rounding,
+    run,
+    run_carefully,
+)
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Lottery
 
@@ -87,6 +100,8 @@ class BlockMaster:
             for sign in (1.0, -1.0)
             if row.sense == "==" or (row.sense == "<=") == (sign < 0)
         ]
+        self.most = [highspy.kHighsInf] * len(self.artificial)
+        self.found: Found | None = None
         self.lp = self._empty(WARM)
 
     def _empty(self, way: dict[str, Any], artificial: bool = True) -> highspy.Highs:
@@ -99,8 +114,8 @@ class BlockMaster:
         high = np.array([1.0] * units + [b for _, b in sides])
         nothing = np.zeros(0, dtype=np.int32)
         lp.addRows(len(low), low, high, 0, np.zeros(len(low), dtype=np.int32), nothing, np.zeros(0))
-        cost, most = (0.0, 0.0) if self.feasible else (-1.0, highspy.kHighsInf)
-        for place, sign in self.artificial if artificial else ():
+        cost = 0.0 if self.feasible else -1.0
+        for (place, sign), most in zip(self.artificial, self.most, strict=True) if artificial else ():
             lp.addCol(cost, 0.0, most, 1, np.array([place], dtype=np.int32), np.array([sign]))
         return lp
 
@@ -164,28 +179,35 @@ class BlockMaster:
 
     def begin_phase_two(self) -> None:
         """The rows can be met: forbid the artificial variables and pay the utilities."""
+        self.most = allowed(self.missed(), self.artificial)
         self.feasible = True
         units, chosen = np.array(self.pairs, dtype=np.int64).reshape(-1, 2).T
         self.unit = 1.0
         gains = self._gains(units, chosen) if self.pairs else np.zeros(0)
         self.unit = float(np.abs(gains).max(initial=0.0)) or 1.0
-        for i in range(len(self.artificial)):
-            self.lp.changeColBounds(i, 0.0, 0.0)
+        for i, most in enumerate(self.most):
+            self.lp.changeColBounds(i, 0.0, most)
             self.lp.changeColCost(i, 0.0)
         for i, gain in enumerate(gains / self.unit):
             self.lp.changeColCost(len(self.artificial) + i, float(gain))
 
     def solve(self) -> tuple[float, Floats]:
         """Value of the master and the duals of the rows in the user's scale."""
-        self.lp.run()
-        if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.lp = self._from_nothing()
+        self.found = run(self.lp)
+        if self.found is None:
+            self.found, self.lp = self._from_nothing()
             for name, option in WARM.items():
                 self.lp.setOptionValue(name, option)
-        self._duals = np.array(self.lp.getSolution().row_dual) * self.unit
-        value = float(self.lp.getInfo().objective_function_value) * self.unit
+        self._duals = self.found.duals * self.unit
+        value = self.found.value * self.unit
         base = float(self.yields[0].utility.sum())
         return value + base if self.feasible else value, self._duals[self.entries.units :] / self.scale
+
+    def missed(self) -> Floats:
+        """By how much, of its size and signed, the last solution misses each row."""
+        if self.found is None:
+            return np.zeros(len(self.rows))
+        return missed(self.lp, self.found, len(self.artificial))[self.entries.units :]
 
     def improves(self, column: Column, least: float) -> bool:
         """Whether some block would gain by the policy of a column at the duals of the last solution."""
@@ -201,26 +223,21 @@ class BlockMaster:
         gain = yields.utility - self.yields[0].utility - spent - self._duals[:units]
         return bool(np.maximum(gain, 0.0).sum() > least)
 
-    def _from_nothing(self, artificial: bool = True) -> highspy.Highs:
+    def _from_nothing(self, artificial: bool = True) -> tuple[Found, highspy.Highs]:
         for way in WAYS:
             lp = self._empty(way, artificial)
             self._put(lp, self.pairs)
-            lp.run()
-            if lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-                return lp
-        raise ArithmeticError(f"a master LP ends as {lp.getModelStatus()}, though it has a solution")
+            if (found := run(lp)) is not None:
+                return found, lp
+        return run_carefully(lp, self.entries.units), lp
 
     def mixture(self) -> tuple[list[Lottery], Floats, float]:
         """The lottery of each unit, the duals of the rows and the value, from the last basis in full precision."""
-        try:
-            lp, helpers = self._from_nothing(artificial=False), 0
-        except ArithmeticError:
-            lp, helpers = self.lp, len(self.artificial)
-        found_basis = self._polished(lp, helpers)
-        if found_basis is None:
-            solution = lp.getSolution()
-            found_basis = np.array(solution.col_value)[helpers:], np.array(solution.row_dual)
-        weights, duals = found_basis
+        last, helpers = self.found, len(self.artificial)
+        if not any(self.most):
+            last, helpers = self._from_nothing(artificial=False)[0], 0
+        assert last is not None
+        weights, duals = self._polished(last, helpers) or (last.x[helpers:], last.duals)
         found: list[dict[int, float]] = [{} for _ in range(self.entries.units)]
         for i in np.flatnonzero(weights > LEAST_WEIGHT):
             unit, c = self.pairs[i]
@@ -229,11 +246,9 @@ class BlockMaster:
         mixed = [w * float(self.yields[c].utility[unit]) for unit, lot in enumerate(lotteries) for c, w in lot]
         return lotteries, duals[self.entries.units :] * self.unit / self.scale, math.fsum(mixed)
 
-    def _polished(self, lp: highspy.Highs, artificial: int) -> tuple[Floats, Floats] | None:
+    def _polished(self, last: Found, artificial: int) -> tuple[Floats, Floats] | None:
         """Weights of all variables and duals of all rows of a basis; None if it cannot be inverted."""
-        basis, basic = lp.getBasis(), highspy.HighsBasisStatus.kBasic
-        chosen = [i for i, status in enumerate(basis.col_status) if status == basic]
-        tight = [j for j, status in enumerate(basis.row_status) if status != basic]
+        chosen, tight = np.flatnonzero(last.basic).tolist(), np.flatnonzero(last.tight).tolist()
         if len(chosen) != len(tight) or not chosen:
             return None
         place = np.full(self.entries.units + len(self.rows), -1)

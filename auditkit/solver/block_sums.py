@@ -88,7 +88,10 @@ class BlockSums:
         self.by_cell, self.alone = np.flatnonzero(whole), np.flatnonzero(~whole)
         self.further = [rows.rows[j] for j in self.alone]
         search = layout.candidate_search
-        touched = [np.unique(self.block_of[search[layout.owners(row.states)]]) for row in self.further]
+        touched = [
+            np.arange(self.blocks) if row.by_kind else np.unique(self.block_of[search[layout.owners(row.states)]])
+            for row in self.further
+        ]
         self.entry_ptr = np.cumsum([0, *(len(t) for t in touched)]).astype(np.int64)
         self.entry_block = np.concatenate([np.zeros(0, dtype=np.int64), *touched])
         every = np.arange(self.blocks)
@@ -139,28 +142,24 @@ class BlockSums:
         assert types is not None
         cell = self.cells.of_state[types.states].astype(np.int64)
         owner = np.repeat(np.arange(len(types.ptr) - 1), np.diff(types.ptr))
-        pairs: list[tuple[int, int]] = []
-        coefficients: list[Floats] = []
-        for number, j in enumerate(self.alone):
+        of_type, of_row, first = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
+        dense = np.zeros((len(self.alone), len(types.reward)))
+        for number, j in enumerate(self.alone):  # all states of every type that a row touches
             row = self.typed_rows.rows[j]
-            for t in np.unique(owner[row.states]):
-                inside = (
-                    (low := np.searchsorted(row.states, types.ptr[t])),
-                    np.searchsorted(row.states, types.ptr[t + 1]),
-                )
-                own = np.zeros(types.ptr[t + 1] - types.ptr[t])
-                own[row.states[low : inside[1]] - types.ptr[t]] = row.coefficients[low : inside[1]]
-                pairs.append((int(t), number))
-                coefficients.append(own)
-        order = sorted(range(len(pairs)), key=lambda i: pairs[i])
-        sizes = np.array([len(coefficients[i]) for i in order], dtype=np.int64)
+            dense[number, row.states] = row.coefficients
+            touched = np.unique(owner[row.states])
+            of_type.append(touched)
+            of_row.append(np.full(len(touched), number))
+            first.append(number * len(types.reward) + types.ptr[touched])
+        type_, number_of, begin = (np.concatenate(each).astype(np.int64) for each in (of_type, of_row, first))
+        order = np.lexsort((number_of, type_))
         return Weights(
             reward=types.reward,
             cell=cell,
-            row_ptr=np.searchsorted(np.array([pairs[i][0] for i in order]), np.arange(len(types.ptr))).astype(np.int64),
-            row=np.array([pairs[i][1] for i in order], dtype=np.int64),
-            row_first=np.concatenate([[0], np.cumsum(sizes)])[: len(order)].astype(np.int64),
-            coefficient=np.concatenate([np.zeros(0), *(coefficients[i] for i in order)]),
+            row_ptr=np.searchsorted(type_[order], np.arange(len(types.ptr))).astype(np.int64),
+            row=number_of[order],
+            row_first=begin[order],
+            coefficient=dense.ravel(),
             entry_ptr=self.entry_ptr,
             entry_block=self.entry_block,
         )

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from auditkit.fitting.compile_options import OPTIONS
 from auditkit.solver.kernels import compare, snap
-from auditkit.solver.room_kernels import OPTIONS, room
+from auditkit.solver.room_kernels import barred, room
 
 
 class Boxes(NamedTuple):
@@ -225,6 +226,10 @@ def box_shares(search, boxes, limits, index, tol):
     if boxes.capacity[search] > 0 and len(states) > 0:
         c0 = boxes.search_ptr[search]
         share[states] = room(search, c0, len(first) - 1, boxes.capacity[search], owner, kappa, limits)
+    for i in range(len(first) - 1):
+        if barred(search, boxes.search_ptr[search] + i, boxes.capacity[search], limits):
+            for s in range(first[i], first[i + 1]):
+                share[s] = 0.0
     return first, at, share
 
 
@@ -363,19 +368,19 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
     for block in range(first_block, last_block):
         total = 0.0
         for search in range(block_ptr[block], block_ptr[block + 1]):
-            types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]
-            for t in types:
-                if events.always[t]:
+            k, c0 = boxes.capacity[search], boxes.search_ptr[search]
+            types = boxes.type[c0 : boxes.search_ptr[search + 1]]
+            for i in range(len(types)):
+                t = types[i]
+                if events.always[t] and not barred(search, c0 + i, k, limits):
                     total += weights.reward[boxes.type_ptr[t]]
                     counts[block, weights.cell[boxes.type_ptr[t]]] += 1.0
             count, swapped = merge_events(types, events, key, order, other_key, other, ends)
             merged = other if swapped else order
             for e in range(count):
                 owner[e], kappa[e] = merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
-            k = boxes.capacity[search]
             if k > 0 and count > 0:
-                first = boxes.search_ptr[search]
-                chance = room(search, first, len(types), k, owner[:count], kappa[:count], limits)
+                chance = room(search, c0, len(types), k, owner[:count], kappa[:count], limits)
             else:
                 chance = np.zeros(count)
             for e in range(count):
@@ -387,7 +392,9 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
                         counts[block, weights.cell[start]] += x
                     counts[block, weights.cell[start + 1]] += kappa[e] * x
             if len(weights.row):
-                add_further(block, types, boxes, events, merged[:count], owner, chance, scratch, weights, entries)
+                add_further(
+                    block, search, boxes, limits, events, merged[:count], owner, chance, scratch, weights, entries
+                )
         utility[block] = total
 
 
@@ -422,7 +429,7 @@ def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
                 e = events.of_state[base + j]
                 if e >= 0:
                     visits[out + j] = boxes.prob[base + j] * (visits[out + j] if events.state[e] == j else start)
-            if events.always[types[i]]:
+            if events.always[types[i]] and not barred(search, c0 + i, k, limits):
                 visits[out] = 1.0
 
 
@@ -440,8 +447,10 @@ def entry_of(weights, row, block):
 
 
 @njit(**OPTIONS)
-def add_further(block, types, boxes, events, merged, owner, chance, scratch, weights, entries):
+def add_further(block, search, boxes, limits, events, merged, owner, chance, scratch, weights, entries):
     """What the candidates of a search add to the further rows; `scratch` has a number for each event of types."""
+    c0, k = boxes.search_ptr[search], boxes.capacity[search]
+    types = boxes.type[c0 : boxes.search_ptr[search + 1]]
     by_owner = falling(-owner[: len(merged)])
     place = 0
     for i in range(len(types)):
@@ -457,7 +466,7 @@ def add_further(block, types, boxes, events, merged, owner, chance, scratch, wei
                 visits = scratch[e] if e >= 0 else 0.0
                 if s > base:
                     visits *= boxes.prob[s]
-                elif events.always[t]:
+                elif events.always[t] and not barred(search, c0 + i, k, limits):
                     visits = 1.0
                 total += weights.coefficient[weights.row_first[r] + s - base] * visits
             if total != 0.0:

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.constraints.base import CellRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.solver.session import current
 
 Words = NDArray[np.uint64]
 
@@ -36,12 +36,10 @@ class Types:
     @staticmethod
     def of_boxes(layout: Layout, rows: Sequence[Row] = ()) -> Types:
         """Types of boxes that agree in kind and in their coefficients in some rows; without any, found once."""
-        if not rows and layout in _PLAIN:
-            return _PLAIN[layout]
-        types = Types._of_boxes(layout, rows)
-        if not rows:
-            _PLAIN[layout] = types
-        return types
+        rows = [row for row in rows if not row.by_kind]
+        if rows:
+            return Types._of_boxes(layout, rows)
+        return current().get(layout, "types", lambda: Types._of_boxes(layout, ()))
 
     @staticmethod
     def _of_boxes(layout: Layout, rows: Sequence[Row]) -> Types:
@@ -68,7 +66,7 @@ class Types:
         if isinstance(row, CellRow) or len(row.states) >= len(self.states):
             weights = row.at(self.states)
             own = np.flatnonzero(weights)
-            return Row(row.label, own, weights[own], row.sense, row.bound, row.by)
+            return Row(row.label, own, weights[own], row.sense, row.bound, row.by, meaning=row.meaning)
         if not len(row.states):
             return row
         order, states = self._sorted  # a short row is looked up among the states of types
@@ -76,15 +74,14 @@ class Types:
         place = np.flatnonzero(states[found] == row.states)
         own = order[found[place]]
         back = np.argsort(own)
-        return Row(row.label, own[back], row.coefficients[place[back]], row.sense, row.bound, row.by)
+        return Row(
+            row.label, own[back], row.coefficients[place[back]], row.sense, row.bound, row.by, meaning=row.meaning
+        )
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Ints]:
         order = np.argsort(self.states)
         return order, self.states[order]
-
-
-_PLAIN: WeakKeyDictionary[Layout, Types] = WeakKeyDictionary()
 
 
 def _mixed(numbers: NDArray[np.generic]) -> Words:

@@ -8,7 +8,9 @@ the search goes on inside that face. The oracle is the index policy at lambda* w
 Omega, then omega: further levels of rewards. Inequalities enter with dummy vectors -e_j.
 
 Two departures, both of floating-point arithmetic: the search ends as soon as the points found surround the origin
-(a non-negative least-squares problem), and the normal of a face is made orthogonal to the points found on it.
+(a non-negative least-squares problem), and the normal of a face is made orthogonal to the points found on it. Where a
+row is met by a hair, as a budget of 0 is, no points surround the origin to ten digits: then the mixture by which
+lambda* was found is the answer.
 One of substance: a row with a non-zero dual must be met with equality (complementary slackness), so only inequality
 rows with a zero dual have a dummy vector. The paper does not say so.
 """
@@ -37,7 +39,7 @@ def mix_surrounding(oracle: Oracle) -> DualOptimum:
     points, columns = _surround(polytope)
     weights = _weights(np.array(points))
     if weights is None:
-        raise ArithmeticError("caratheodory: the points found do not surround the origin")
+        return found
     real = [(c, w) for c, w in zip(columns, weights, strict=True) if c is not None and w > 0]
     mixed = np.array([w for _, w in real])
     return DualOptimum(tuple(c for c, _ in real), mixed / mixed.sum(), found.duals, found.bound)

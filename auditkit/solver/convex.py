@@ -122,7 +122,7 @@ class _Problem:
 
     def _blame(self, k: int, what: str) -> PluginError:
         owner = self._owner(k)
-        return PluginError(owner, f"constraint {owner.describe()!r} ({self.measures[k].label}): {what}")
+        return PluginError(owner, f"constraint {owner.to_spec()!r} ({self.measures[k].label}): {what}")
 
     def linear(self, margin: float = 0.0) -> tuple[float, Floats, Floats]:
         """By how much columns miss rows and cuts, these moved inwards by a margin; duals and weights of that LP."""

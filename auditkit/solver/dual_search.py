@@ -16,9 +16,7 @@ import numpy as np
 from auditkit.model.layout import Floats
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Lottery, Policy
-
-ROUNDING = 1e-14
-"""Of the terms of G: what is closer than this has met."""
+from auditkit.solver.rounding import MET
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ def search(oracle: Oracle) -> DualOptimum:
         new = oracle.at(duals)
         bound = oracle.plane(new, duals)
         size = abs(new.utility) + abs(float(duals[0])) * (abs(float(new.values[0])) + abs(row.bound)) + 1e-300
-        if bound - crossing <= ROUNDING * size:
+        if bound - crossing <= MET * size:
             weights = np.array([s_high, -s_low]) / (s_high - s_low)
             keep = weights > 0
             columns = tuple(c for c, k in zip((low, high), keep, strict=True) if k)

@@ -161,6 +161,17 @@ class Prepared:
         _over_searches(layout, searches, lambda some: kernels.prepare(some, chains, rewards, tol, index, mass))
         return Prepared(layout, index, mass, tol)
 
+    @staticmethod
+    def of_indices(layout: Layout, index: Floats) -> Prepared:
+        """Any indices, one for each state, optimal or not: "advance the highest number shown" needs no optimality."""
+        index = np.ascontiguousarray(index.reshape(layout.states, 1))
+        tol = np.zeros(1)
+        if layout.only_boxes:
+            return Prepared(layout, index, np.empty(0), tol, _each(layout), layout.reward)
+        mass, chains = np.empty(len(layout.mass.items)), _chains(layout)
+        _over_searches(layout, None, lambda some: kernels.masses(some, chains, index, mass))
+        return Prepared(layout, index, mass, tol)
+
     def visits(self, searches: Ints | None = None, into: Floats | None = None) -> Floats:
         """Expected visits p of every state: exits, or entries of terminal states.
 
@@ -197,6 +208,20 @@ class Prepared:
                 box_kernels.box_visits(some, boxes, limits, self.index, self.tol, start, visits)
 
         _over_searches(layout, searches, work)
+
+    @property
+    def indices(self) -> Floats:
+        """The index of every state of the layout at the first level."""
+        return self.levels[:, 0]
+
+    @property
+    def levels(self) -> Floats:
+        """The index of every state of the layout, one column a level."""
+        if self.boxes is None:
+            return self.index
+        ptr, types, layout = self.boxes.type_ptr, self.boxes.type, self.layout
+        own = np.arange(layout.states) - np.repeat(layout.candidate_ptr[:-1], np.diff(layout.candidate_ptr))
+        return self.index[np.repeat(ptr[types], np.diff(layout.candidate_ptr)) + own]
 
     def _events(self, search: int) -> tuple[Ints, Ints, Floats]:
         """States in whose event a candidate may be selected, in order of time; candidates; chances."""
@@ -273,7 +298,8 @@ class Prepared:
         states, owner, kappa = self._events(search)
         own = np.asarray(group[c0:c1])
         at = start if self.boxes is None else self.boxes.type_ptr[self.boxes.type[c0:c1]]
-        always = np.bincount(own[np.isposinf(self.index[at, 0])], minlength=groups)  # needs no capacity
+        free = np.isposinf(self.index[at, 0]) & ~layout.barred[c0:c1]  # needs no capacity
+        always = np.bincount(own[free], minlength=groups)
         first = np.isin(states, start)
         counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
         if not k or not len(states):

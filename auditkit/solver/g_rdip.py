@@ -10,7 +10,8 @@ y_i <- y_i - eta_in beta_i (grad F_i*(y_i) - p(m,l)). Then lambda and beta take 
 of the inner rounds. The answer is the uniform mixture of all policies. Without measures one inner round is enough.
 
 The index that the paper writes k in the loop and m in the body is one index. F_i is made strictly convex by a small
-quadratic, as the paper proposes, and grad F_i*(y) is the maximiser of y.x - F_i(x) over 0 <= x <= 1. With tolerances
+quadratic, as the paper proposes, and grad F_i*(y) is the maximiser of y.x - F_i(x) over all x from 0 to the expected
+visits of those who are never left alone (at most 1 but in chains with cycles). With tolerances
 epsilon on utility and delta on the constraints there are 1 / (epsilon delta)^2 rounds of each kind, duals are at most
 1 / delta (in units of the unconstrained utility), and a step is their range over the root of the number of rounds.
 """
@@ -23,10 +24,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.linalg import spsolve
 
 from auditkit.constraints.base import Measure
 from auditkit.errors import InputError
-from auditkit.model.layout import Floats, dot
+from auditkit.model.layout import Floats, Layout, dot
 from auditkit.solver import evaluate
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Policy
@@ -87,7 +90,8 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
     outer, inner, delta = settings.outer or 1, settings.inner or 1, settings.delta or 1.0
     free = oracle.free
     m = len(rows)
-    conjugates = [_Conjugate(measure, oracle.free_visits[measure.states], inner) for measure in measures]
+    most = most_visits(layout)
+    conjugates = [_Conjugate(x, oracle.free_visits[x.states], most[x.states], inner) for x in measures]
     sizes = np.append(oracle.scale if m else [], [c.size for c in conjugates])
     signs = np.append(rows.signs, np.ones(len(measures)))
     limit = max(abs(free.utility), 1e-12) / delta
@@ -131,13 +135,25 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
     )
 
 
+def most_visits(layout: Layout) -> Floats:
+    """The largest expected visits of every state: those of a policy that always goes on."""
+    if not layout.cyclic.any():
+        return np.ones(layout.states)
+    shape = (layout.states, layout.states)
+    steps = csr_array((layout.edge_prob, layout.edges.items, layout.edges.ptr), shape=shape)
+    starts = np.zeros(layout.states)
+    starts[layout.start] = 1.0
+    system = csc_array(eye_array(layout.states) - csr_array(steps.T))
+    return np.maximum(1.0, spsolve(system, starts))
+
+
 class _Conjugate:
     """The conjugate variable y of one measure, with F(x) = -slack(x) / size + a small quadratic, and x = grad F*(y)."""
 
-    def __init__(self, measure: Measure, start: Floats, rounds: int) -> None:
-        self.measure = measure
+    def __init__(self, measure: Measure, start: Floats, upper: Floats, rounds: int) -> None:
+        self.measure, self.upper = measure, upper
         self.size = max(abs(measure.bound), 1e-3)
-        self.x = np.clip(0.5 * start + 0.01, 0.0, 1.0)
+        self.x = np.clip(0.5 * start + 0.01, 0.0, upper)
         self.y = self._gradient(self.x)
         self.most = 10.0 * float(np.abs(self.y).max(initial=1e-9))
         self.rate = self.most / math.sqrt(rounds)
@@ -164,5 +180,5 @@ class _Conjugate:
         def loss(x: Floats) -> tuple[float, Floats]:
             return self._value(x) - float(self.y @ x), self._gradient(x) - self.y
 
-        found = minimize(loss, self.x, jac=True, bounds=[(0.0, 1.0)] * len(self.x), method="L-BFGS-B")
+        found = minimize(loss, self.x, jac=True, bounds=[(0.0, float(x)) for x in self.upper], method="L-BFGS-B")
         self.x = np.asarray(found.x)

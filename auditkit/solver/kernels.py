@@ -1,4 +1,4 @@
-"""Compiled kernels: indices, capped values and exact visits of an index policy (MATH sections 2 and 3).
+"""Compiled kernels: indices, capped values and exact visits of an index policy (docs/method.md).
 
 Rewards come in D >= 1 *levels*, an array (states, D): level 0 is the adjusted reward, level d breaks the ties that
 the levels before it leave, as if it were multiplied by an infinitesimal to the power d. Every formula below is
@@ -18,7 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.solver.room_kernels import OPTIONS, advance, begin, room
+from auditkit.fitting.compile_options import OPTIONS
+from auditkit.solver.room_kernels import advance, barred, begin, room
 
 
 class Chains(NamedTuple):
@@ -344,6 +345,17 @@ def prepare(searches, chains, reward, tol, index, mass):
                 forward_mass(c, chains, index, mass)
 
 
+@njit(**OPTIONS)
+def masses(searches, chains, index, mass):
+    """Running-minimum masses of all candidates of some searches under indices that are given."""
+    for search in searches:
+        for c in range(chains.search_ptr[search], chains.search_ptr[search + 1]):
+            if chains.cyclic[c]:
+                cyclic_mass(c, chains, index, mass)
+            else:
+                forward_mass(c, chains, index, mass)
+
+
 # ---------------------------------------------------------------------------- one search: who is ahead of whom, when
 
 
@@ -399,6 +411,10 @@ def evaluate(searches, chains, limits, index, mass, share, visits):
         states, owner, kappa = list_events(search, chains, index, mass, share)
         if chains.capacity[search] > 0 and len(states) > 0:
             share[states] = room(search, c0, c1 - c0, chains.capacity[search], owner, kappa, limits)
+        for c in range(c0, c1):  # nobody is inspected where nobody can be selected, even for nothing
+            if barred(search, c, chains.capacity[search], limits):
+                for s in range(chains.candidate_ptr[c], chains.candidate_ptr[c + 1]):
+                    share[s] = 0.0
         for s in range(chains.candidate_ptr[c0], chains.candidate_ptr[c1]):
             total = 0.0
             for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from auditkit.fitting.compile_options import OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import list_events, selection_law
-from auditkit.solver.room_kernels import OPTIONS
 
 
 @njit(**OPTIONS)

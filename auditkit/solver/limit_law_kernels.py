@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.solver.room_kernels import OPTIONS
+from auditkit.fitting.compile_options import OPTIONS
 
 
 @njit(**OPTIONS)

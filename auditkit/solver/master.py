@@ -7,24 +7,30 @@ columns cannot meet the rows, artificial variables measure by how much, and thei
 one). HiGHS is warm-started from round to round, by the primal simplex because a new column leaves the last solution
 feasible (with a hundred rows more than twice as fast as the dual one).
 
+A mixture that HiGHS takes to meet the rows may miss them in the 12th digit, and HiGHS may then call the LP infeasible
+once the artificial variables are gone. So phase one goes on until the rows are met in full precision, or as well as any
+policy can; what is missed then (at most FEASIBILITY) stays allowed. An LP that HiGHS gives up on in every way is solved
+by `careful_lp.py`.
+
 What is priced are not the master's duals but others on the way to them (`Pricing`), which halves the rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import highspy
 import numpy as np
+from scipy.sparse import csc_array, csr_array
 
 from auditkit.constraints.base import Row, Rows
-from auditkit.model.layout import Floats
+from auditkit.model.layout import Bools, Floats
+from auditkit.solver import careful_lp
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
-
-ROUNDING = 1e-14
-"""Of the size of the utility: value and bound closer than this have met."""
+from auditkit.solver.rounding import MET
 
 MOST_ROUNDS = 10_000
 OPTIONS: dict[str, Any] = {
@@ -40,6 +46,66 @@ COLD: tuple[dict[str, Any], ...] = ({"simplex_strategy": 0}, {"presolve": "on"},
 """Options of HiGHS: from round to round, and where that fails, or at the end, from nothing in one way after another."""
 
 
+EXACT = 1e-12
+"""Of the size of a row: one that is missed by less is met."""
+
+HELPINGS = 5
+"""How often phase one looks for a better column when the rows are met as well as HiGHS can tell."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The solution of a master LP: variables (not negative), duals of its rows, and its basis."""
+
+    x: Floats
+    duals: Floats
+    value: float
+    basic: Bools
+    tight: Bools
+
+
+def run(lp: highspy.Highs) -> Found | None:
+    """Solve an LP; None if HiGHS does not end with an optimum."""
+    lp.run()
+    if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    solution, basis, basic = lp.getSolution(), lp.getBasis(), highspy.HighsBasisStatus.kBasic
+    return Found(
+        np.maximum(solution.col_value, 0.0),
+        np.array(solution.row_dual),
+        float(lp.getInfo().objective_function_value),
+        np.array([status == basic for status in basis.col_status], dtype=np.bool_),
+        np.array([status != basic for status in basis.row_status], dtype=np.bool_),
+    )
+
+
+def run_carefully(lp: highspy.Highs, fixed: int) -> Found:
+    """Solve an LP that HiGHS could not; rows after the first `fixed` may be missed by as little as it takes."""
+    model, matrix = lp.getLp(), _matrix(lp)
+    low, high, most = (np.array(side) for side in (model.row_lower_, model.row_upper_, model.col_upper_))
+    for room in (0.0, 1e-12, 1e-11, 1e-10, FEASIBILITY):
+        wider = np.where(np.arange(len(low)) < fixed, 0.0, room)
+        found = careful_lp.maximise(np.array(model.col_cost_), matrix.toarray(), low - wider, high + wider, most)
+        if found is not None:
+            return Found(found.x, found.duals, found.value, found.basic, found.tight)
+    raise ArithmeticError(f"a master LP ends as {lp.getModelStatus()}, though it has a solution")
+
+
+def missed(lp: highspy.Highs, found: Found, artificial: int) -> Floats:
+    """How far each row lies above (or, negative, below) its sides without the artificial variables."""
+    own = _matrix(lp)[:, artificial:] @ found.x[artificial:]
+    model = lp.getLp()
+    return np.maximum(own - model.row_upper_, 0.0) - np.maximum(model.row_lower_ - own, 0.0)
+
+
+def _matrix(lp: highspy.Highs) -> csc_array:
+    model = lp.getLp()
+    a = model.a_matrix_
+    if a.format_ == highspy.MatrixFormat.kRowwise:
+        return csr_array((a.value_, a.index_, a.start_), shape=(model.num_row_, model.num_col_)).tocsc()
+    return csc_array((a.value_, a.index_, a.start_), shape=(model.num_row_, model.num_col_))
+
+
 class Master:
     """The restricted master LP with rows scaled to size one. Row 0 of the LP is the convexity row.
 
@@ -52,12 +118,14 @@ class Master:
         self.base = base
         self.columns = list(columns)
         self.feasible = False
+        self.found: Found | None = None
         self.artificial = [
             (j, sign)
             for j, row in enumerate(rows.rows, 1)
             for sign in (1.0, -1.0)
             if row.sense == "==" or (row.sense == "<=") == (sign < 0)
         ]
+        self.most = [highspy.kHighsInf] * len(self.artificial)
         self.lp = self._build(WARM)
 
     def _build(self, way: dict[str, Any]) -> highspy.Highs:
@@ -68,21 +136,24 @@ class Master:
         lp.changeObjectiveSense(highspy.ObjSense.kMaximize)
         for low, high in [(1.0, 1.0), *(_bounds(row, s) for row, s in zip(self.rows.rows, self.scale, strict=True))]:
             lp.addRow(low, high, 0, np.array([], dtype=np.int32), np.array([]))
-        cost, most = (0.0, 0.0) if self.feasible else (-1.0, highspy.kHighsInf)
-        for j, sign in self.artificial:
+        cost = 0.0 if self.feasible else -1.0
+        for (j, sign), most in zip(self.artificial, self.most, strict=True):
             lp.addCol(cost, 0.0, most, 1, np.array([j], dtype=np.int32), np.array([sign]))
         for column in self.columns:
             self._add(lp, column)
         return lp
 
-    def _from_nothing(self) -> highspy.Highs:
+    def _from_nothing(self) -> Found:
         """The LP built and solved anew: one that went wrong once may stay so, whatever is cleared."""
         for way in COLD:
-            lp = self._build(way)
-            lp.run()
-            if lp.getModelStatus() == highspy.HighsModelStatus.kOptimal:
-                return lp
-        raise ArithmeticError(f"a master LP ends as {lp.getModelStatus()}, though it has a solution")
+            self.lp = self._build(way)
+            if (found := run(self.lp)) is not None:
+                break
+        else:
+            found = run_carefully(self.lp, 1)
+        for name, value in WARM.items():
+            self.lp.setOptionValue(name, value)
+        return found
 
     def _add(self, lp: highspy.Highs, column: Column) -> None:
         cost = column.utility - self.base if self.feasible else 0.0
@@ -110,27 +181,41 @@ class Master:
 
     def begin_phase_two(self) -> None:
         """The rows can be met: forbid the artificial variables and pay the utilities."""
+        self.most = allowed(self.missed(), self.artificial)
         self.feasible = True
-        for i in range(len(self.artificial)):
-            self.lp.changeColBounds(i, 0.0, 0.0)
+        for i, most in enumerate(self.most):
+            self.lp.changeColBounds(i, 0.0, most)
             self.lp.changeColCost(i, 0.0)
         for i, column in enumerate(self.columns):
             self.lp.changeColCost(len(self.artificial) + i, column.utility - self.base)
 
     def solve(self) -> tuple[float, Floats]:
         """Value of the master and the duals of the rows in the user's scale."""
-        self.lp.run()
-        if self.lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            self.lp = self._from_nothing()
-            for name, value in WARM.items():
-                self.lp.setOptionValue(name, value)
-        duals = np.array(self.lp.getSolution().row_dual)
-        value = float(self.lp.getInfo().objective_function_value)
-        return value + self.base if self.feasible else value, duals[1:] / self.scale
+        self.found = run(self.lp) or self._from_nothing()
+        value = self.found.value
+        return value + self.base if self.feasible else value, self.found.duals[1:] / self.scale
+
+    def missed(self) -> Floats:
+        """By how much, of its size and signed, the last solution misses each row."""
+        if self.found is None:
+            return np.zeros(len(self.rows))
+        return missed(self.lp, self.found, len(self.artificial))[1:]
 
     def weights(self) -> Floats:
         """Weights of the columns in the last solution."""
-        return np.maximum(np.array(self.lp.getSolution().col_value)[len(self.artificial) :], 0.0)
+        assert self.found is not None
+        return self.found.x[len(self.artificial) :]
+
+
+def allowed(missed: Floats, artificial: Sequence[tuple[int, float]]) -> list[float]:
+    """How large artificial variables may be in phase two: what phase one could not get rid of."""
+    rows = len(missed)
+    first = min((place for place, _ in artificial), default=0)
+    by_row = [missed[place - first] if place - first < rows else 0.0 for place, _ in artificial]
+    return [
+        2.0 * abs(float(miss)) if abs(miss) > EXACT and miss * sign < 0 else 0.0
+        for miss, (_, sign) in zip(by_row, artificial, strict=True)
+    ]
 
 
 def _bounds(row: Row, scale: float) -> tuple[float, float]:
@@ -140,7 +225,7 @@ def _bounds(row: Row, scale: float) -> tuple[float, float]:
 
 def rounding(value: float, duals: Floats, scale: Floats) -> float:
     """What cannot be told from nothing beside a value and the terms of the duals."""
-    return ROUNDING * (1e-9 + abs(value) + float(np.abs(duals) @ scale))
+    return MET * (1e-9 + abs(value) + float(np.abs(duals) @ scale))
 
 
 class Pricing:
@@ -184,6 +269,8 @@ class Restricted(Protocol):
 
     def add(self, column: Column) -> bool: ...
 
+    def missed(self) -> Floats: ...
+
 
 def phase_one(oracle: Oracle, master: Restricted) -> None:
     """Generate columns until a mixture of them meets every row, or prove that none does.
@@ -191,11 +278,16 @@ def phase_one(oracle: Oracle, master: Restricted) -> None:
     What helps need not be extreme: a policy that also looks at utility is the better column of phase two. Only where it
     does not help enough, those that look at the rows alone are asked.
     """
-    push = 0.125
+    push, helpings = 0.125, 0
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         if -value <= FEASIBILITY:
-            return
+            helpings += 1
+            miss = np.where(np.abs(master.missed()) > EXACT, np.sign(master.missed()), 0.0)
+            better = oracle.proper(miss / oracle.scale[: len(miss)])
+            if helpings > HELPINGS or not better.any() or not master.add(oracle.column(Policy.towards(better))):
+                return
+            continue
         duals = oracle.proper(duals)
         push *= 4.0
         new = _pushed(oracle, duals, push)

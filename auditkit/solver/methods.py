@@ -21,6 +21,7 @@ from auditkit.solver.oracle import Column, Infeasible, Oracle
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.self_check import require_sound
+from auditkit.solver.session import current
 from auditkit.solver.solution import Approximation, Optimum, Solution
 
 
@@ -108,7 +109,7 @@ def solve(
 
 def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> Solution:
     """As `solve`, by the default method; the last few answers are kept with the instance and not looked for again."""
-    kept: dict[tuple[object, ...], Solution] = instance.__dict__.setdefault("_solved", {})
+    kept: dict[tuple[object, ...], Solution] = current().get(instance, "answers", dict)
     key = tuple((type(constraint), repr(constraint)) for constraint in constraints)
     if key not in kept:
         while len(kept) >= MOST_ANSWERS:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from auditkit.solver import evaluate
 from auditkit.solver.block_sums import BlockSums, Sums
 from auditkit.solver.policy import Policy
 from auditkit.solver.pool import Pool
+from auditkit.solver.session import current
 
 FEASIBILITY = 1e-9
 """A row may miss its bound by this much, relative to the size of its terms."""
@@ -141,10 +141,10 @@ class Oracle:
 
 def free_visits(layout: Layout) -> Floats:
     """Expected visits under the unconstrained optimum of a layout, evaluated once."""
-    if layout not in _FREE:
-        _FREE[layout] = evaluate.Prepared.of_policy(layout, Rows((), (), ()), Policy.at(())).visits()
-        _FREE[layout].flags.writeable = False
-    return _FREE[layout]
 
+    def make() -> Floats:
+        visits = evaluate.Prepared.of_policy(layout, Rows((), (), ()), Policy.at(())).visits()
+        visits.flags.writeable = False
+        return visits
 
-_FREE: WeakKeyDictionary[Layout, Floats] = WeakKeyDictionary()
+    return current().get(layout, "free visits", make)

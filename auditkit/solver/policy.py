@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -20,9 +20,7 @@ import numpy as np
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.solver.rounding import without_noise
-
-_LAST: list[Floats] = []
-"""The visits that were asked for last."""
+from auditkit.solver.session import current
 
 
 class Rewarded(Protocol):
@@ -160,6 +158,9 @@ class Outcome:
         self._given = visits
         self._made: ReferenceType[Floats] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"layout": self.layout, "_given": self.visits, "_made": None}
+
     @property
     def visits(self) -> Floats:
         if not callable(self._given):
@@ -168,7 +169,7 @@ class Outcome:
         if visits is None:
             visits = self._given()
         self._made = ref(visits)
-        _LAST[:] = [visits]
+        current().last_visits = visits
         return visits
 
     @cached_property
@@ -215,9 +216,17 @@ class Outcome:
         groups = len(self.layout.groups)
         return np.bincount(self.layout.candidate_group, per_candidate, minlength=groups).astype(np.float64)
 
-    def by_attribute(self, per_candidate: Floats) -> dict[str, dict[str, float]]:
-        """Sum over the candidates of each group of each protected attribute."""
-        return self.layout.by_attribute(per_candidate)
+    @property
+    def inspected_by_attribute(self) -> dict[str, dict[str, float]]:
+        """Expected inspections of each group of each protected attribute."""
+        return self.layout.by_attribute(self.inspected)
+
+    @property
+    def selected_by_attribute(self) -> dict[str, dict[str, float]]:
+        """Expected selections of each group of each protected attribute."""
+        if not self.layout.uncertain:
+            return self.layout.by_attribute(self.selected)
+        return self.layout.visits_by_attribute(np.where(self.layout.selecting, self.visits, 0.0))
 
     @cached_property
     def unfilled_capacity(self) -> float:

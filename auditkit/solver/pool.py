@@ -8,7 +8,6 @@ the rows by which its duals name it.
 from __future__ import annotations
 
 from collections import deque
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from auditkit.constraints.base import CellRow, Rows
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.policy import Policy
+from auditkit.solver.session import current
 
 MOST_POLICIES = 200
 MOST_ENTRIES = 20_000_000
@@ -46,9 +46,4 @@ class Pool:
 
     @staticmethod
     def of(layout: Layout) -> Pool:
-        if layout not in _POOLS:
-            _POOLS[layout] = Pool()
-        return _POOLS[layout]
-
-
-_POOLS: WeakKeyDictionary[Layout, Pool] = WeakKeyDictionary()
+        return current().get(layout, "pool", Pool)

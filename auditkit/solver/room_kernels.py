@@ -1,4 +1,4 @@
-"""Compiled kernels: who still finds room when it is their turn (MATH sections 3 and 8).
+"""Compiled kernels: who still finds room when it is their turn (docs/method.md).
 
 Events of a search, sorted by time, are the moments at which a candidate may be selected; `owner[e]` and `kappa[e]` are
 its candidate and the chance that the candidate's capped value is realised there. An event finds room if fewer than k
@@ -18,6 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from auditkit.fitting.compile_options import OPTIONS
+
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
 
@@ -27,8 +29,6 @@ CERTAIN = 1.0 - 1e-15
 FEW_POSITIONS = 6
 """Up to so many a tree over the candidates takes less time than the recursion over time."""
 
-OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
-
 
 class Nested(NamedTuple):
     """The limits of a layout as numba sees them."""
@@ -37,6 +37,20 @@ class Nested(NamedTuple):
     capacity: np.ndarray
     parent: np.ndarray
     innermost: np.ndarray
+
+
+@njit(**OPTIONS)
+def barred(search, candidate, k, limits):
+    """Whether a candidate can never be selected, because the search or a limit around them has no position."""
+    if k == 0:
+        return True
+    if limits is not None:
+        first, j = limits.ptr[search], limits.innermost[candidate]
+        while j > 0:
+            if limits.capacity[first + j - 1] == 0:
+                return True
+            j = limits.parent[first + j - 1]
+    return False
 
 
 @njit(**OPTIONS)

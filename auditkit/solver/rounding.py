@@ -16,6 +16,9 @@ from auditkit.model.layout import Floats
 
 ROUNDING = 1e-11
 
+MET = 1e-14
+"""Of the size of their terms: a value and a bound that are closer have met."""
+
 
 @overload
 def without_noise(x: float, size: float) -> float: ...

@@ -1,6 +1,6 @@
 """A solved problem and its certificate: everything needed to check it without trusting who found it.
 
-`to_json` is the document `auditkit-solution/2`.
+`to_json` is the document `auditkit-solution/3`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
+from auditkit.constraints.meaning import Meaning
 from auditkit.display import Shown
+from auditkit.errors import InputError, Problem, nearest
 from auditkit.files import write_json
 from auditkit.model.documents import SOLUTION
-from auditkit.model.layout import Floats
+from auditkit.model.groups import UNKNOWN
+from auditkit.model.layout import Floats, Ints
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
+from auditkit.solver.search_policy import SearchPolicy, simulate
 from auditkit.text import number, percent, scientific
 
 if TYPE_CHECKING:
@@ -26,8 +30,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from auditkit.data import History
     from auditkit.solver.g_rdip import Trajectory
     from auditkit.solver.oracle import Column
+
+
+NOBODY = 1e-9
+"""Expected selections below this are none."""
+
+NOBODY_SELECTED = "the best policy that meets these constraints selects no one: all positions stay open"
 
 
 @dataclass(frozen=True)
@@ -42,6 +53,10 @@ class Condition:
     slack: float
     """How far it is from its bound: >= 0 on the right side, 0 for a row met with equality."""
     dual: float
+    meaning: Meaning
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"meaning": self.meaning.to_json()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +132,9 @@ class Optimum:
             strict=True,
         )
         return tuple(
-            Condition(c.label, rows.constraints[i].type, c.sense, float(value), c.bound, float(slack), float(dual))
+            Condition(
+                c.label, rows.constraints[i].type, c.sense, float(value), c.bound, float(slack), float(dual), c.meaning
+            )
             for c, i, value, slack, dual in numbers
         )
 
@@ -156,17 +173,34 @@ class Solution(Shown):
     constraints: tuple[Constraint, ...] = ()
     sha256: str | None = None
     """Of the file that the instance was read from, if there was one."""
+    rows: Ints | None = None
+    """Per candidate: the row of the history that was fitted, if there was one."""
 
     @property
     def conflict(self) -> tuple[str, ...]:
         """Constraints, as SPECs, that cannot hold together, as few as possible."""
         if self.proof is None:
             return ()
-        return tuple(self.proof.rows.constraints[i].describe() for i in sorted(self.proof.constraints))
+        return tuple(self.proof.rows.constraints[i].to_spec() for i in sorted(self.proof.constraints))
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """Rows of the conflict that no policy can move at all: the candidates or groups that they name."""
+        rows = () if self.proof is None else self.proof.rows.rows
+        return tuple(row.label for row in rows if not len(row.states))
 
     @property
     def status(self) -> str:
         return "infeasible" if self.constrained is None else "optimal"
+
+    @property
+    def selects_nobody(self) -> bool:
+        """Whether the constraints are met only by leaving every position open that could be filled."""
+        return (
+            self.constrained is not None
+            and self.unconstrained.selected.sum() > NOBODY
+            and self.constrained.outcome.selected.sum() <= NOBODY
+        )
 
     @property
     def loss(self) -> float | None:
@@ -180,32 +214,74 @@ class Solution(Shown):
             return None
         return 1.0 - self.loss / self.unconstrained.utility
 
+    def policy(self, search: str, *, constrained: bool = True) -> SearchPolicy:
+        """What a search follows in the constrained optimum, or in the unconstrained one."""
+        layout = self.unconstrained.layout
+        if search not in layout.search_ids:
+            raise InputError(Problem("search", f"there is no search {search!r}", nearest(search, layout.search_ids)))
+        return SearchPolicy.of(layout, *self._followed(constrained), layout.search_ids.index(search))
+
+    def simulate(self, runs: int = 1000, seed: int = 0, *, constrained: bool = True) -> pd.DataFrame:
+        """Follow the policies in simulated searches: how often each candidate was inspected and selected.
+
+        `frame.attrs["utility"]` has the utility of each run. The numbers of the solution itself are exact; this shows
+        how much single runs differ.
+        """
+        layout = self.unconstrained.layout
+        visits, utilities = simulate(layout, *self._followed(constrained), runs, seed)
+        outcome = Outcome(layout, visits)
+        frame = self._candidates().assign(inspected=outcome.inspected, selected=outcome.selected)
+        frame.attrs["utility"] = utilities.tolist()
+        return frame
+
+    def _followed(self, constrained: bool) -> tuple[Rows, Mixture]:
+        best, searches = self.constrained, len(self.unconstrained.layout.search_ids)
+        if not constrained:
+            return Rows((), (), ()), Mixture((Policy.at(()),), searches)
+        if best is None:
+            raise InputError(Problem("constrained", "these constraints cannot hold together", "constrained=False"))
+        if not best.mixture.policies:
+            raise InputError("g-rdip lists no policies where measures take part: solve with column-generation")
+        return best.rows.with_cuts(best.cuts), best.mixture
+
     def to_json(self) -> dict[str, Any]:
-        """The document `auditkit-solution/2`, which `verify` checks."""
+        """The document `auditkit-solution/3`, which `verify` checks."""
         return _document(self)
 
     def save_json(self, path: str | Path) -> None:
         """Write the solution file."""
         write_json(path, self.to_json())
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per candidate: the chances of being inspected and selected, without and under the constraints."""
-        import pandas as pd
+    def to_frame(self, ids: History | None = None) -> pd.DataFrame:
+        """One row per candidate: the chances of being inspected and selected, without and under the constraints.
 
-        layout, free = self.unconstrained.layout, self.unconstrained
-        frame = pd.DataFrame(
-            {
-                "search": np.array(layout.search_ids, dtype=object)[layout.candidate_search],
-                "candidate": layout.candidate_ids,
-                "group": np.array(layout.groups, dtype=object)[layout.candidate_group],
-                "inspect": free.inspected,
-                "select": free.selected,
-            }
-        )
+        `ids` is the history that was fitted: then candidates have its names, and `at` is their row in its table.
+        """
+        free = self.unconstrained
+        frame = self._candidates().assign(inspect=free.inspected, select=free.selected)
+        if ids is not None:
+            if self.rows is None:
+                raise InputError(Problem("ids", "this solution is not of a fitted history", "solve(fit(history), ...)"))
+            frame = frame.assign(candidate=ids.table["candidate"].to_numpy()[self.rows], at=self.rows)
         if self.constrained is not None:
             best = self.constrained.outcome
             frame = frame.assign(inspect_constrained=best.inspected, select_constrained=best.selected)
         return frame
+
+    def _candidates(self) -> pd.DataFrame:
+        import pandas as pd
+
+        layout = self.unconstrained.layout
+        return pd.DataFrame(
+            {
+                "search": np.array(layout.search_ids, dtype=object)[layout.candidate_search],
+                "candidate": layout.candidate_ids,
+                **{
+                    name: np.array([*part.names, UNKNOWN], dtype=object)[part.codes]
+                    for name, part in layout.protected.items()
+                },
+            }
+        )
 
     def __repr__(self) -> str:
         best = "" if self.constrained is None else f", constrained {number(self.constrained.utility)}"
@@ -213,18 +289,22 @@ class Solution(Shown):
 
     def _facts(self) -> list[str]:
         if self.constrained is None:
-            return ["these constraints cannot hold together:", *self.conflict]
+            return ["these constraints cannot hold together:", *self.conflict, *self.impossible]
         kept = "" if self.ratio is None else f"; {percent(self.ratio, 2)} of the utility is kept"
-        return [f"price: {number(self.loss)}{kept}", f"gap: {scientific(self.constrained.gap)}"]
+        facts = [f"price: {number(self.loss)}{kept}", f"gap: {scientific(self.constrained.gap)}"]
+        return [*facts, NOBODY_SELECTED] if self.selects_nobody else facts
 
     def _tables(self) -> list[pd.DataFrame]:
         """The constraints, and expected inspections and selections of each group."""
         import pandas as pd
 
         conditions = () if self.constrained is None else self.constrained.conditions
-        groups = self.to_frame().drop(columns=["search", "candidate"]).groupby("group").sum().reset_index()
+        by = list(self.unconstrained.layout.protected)
+        groups = self.to_frame().drop(columns=["search", "candidate"]).groupby(by).sum().reset_index()
         return [
-            pd.DataFrame([asdict(condition) for condition in conditions]).drop(columns="type", errors="ignore"),
+            pd.DataFrame([asdict(condition) for condition in conditions]).drop(
+                columns=["type", "meaning"], errors="ignore"
+            ),
             groups,
         ]
 
@@ -305,7 +385,7 @@ def _optimum(optimum: Optimum) -> dict[str, Any]:
         "bound": optimum.bound,
         "gap": optimum.gap,
         "evaluations": optimum.evaluations,
-        "constraints": [asdict(condition) for condition in optimum.conditions],
+        "constraints": [condition.to_json() for condition in optimum.conditions],
         **_cuts(optimum),
         "policies": [_policy(policy) for policy in optimum.mixture.policies],
         "mixture": mixture_document(optimum.mixture, optimum.outcome.layout.search_ids),

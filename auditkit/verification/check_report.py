@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from auditkit.constraints.base import Rows
+from auditkit.data.privacy import coarse
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import recorded_search, stages_before_score
 from auditkit.model.layout import Floats, Layout
@@ -36,10 +37,10 @@ def check_report(
     """
     layout, realised = fitted.instance.layout, fitted.realised
     checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
-    checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
+    checks.append(check_number("the firm: utility", report["firm"]["utility"], coarse(realised.utility)))
     checks.append(check_number("the firm: capacity", report["firm"].get("capacity"), float(layout.capacity.sum())))
     if realised.long_term_utility is not None:
-        found = realised.long_term_utility
+        found = coarse(realised.long_term_utility)
         checks.append(check_number("the firm: long-term utility", report["firm"]["long_term_utility"], found))
     progress("evaluating the unconstrained optimum again")
     nothing = Rows((), (), ())
@@ -62,7 +63,9 @@ def check_report(
 
 def _outcome(name: str, claimed: Mapping[str, Any], layout: Layout, visits: Floats) -> list[Check]:
     selected = np.add.reduceat(np.where(layout.selecting, visits, 0.0), layout.candidate_ptr[:-1])
-    checks = _standing(name, claimed, layout, visits[layout.start], selected)
+    by_state = {"inspected": np.zeros(layout.states), "selected": np.where(layout.selecting, visits, 0.0)}
+    by_state["inspected"][layout.start] = visits[layout.start]
+    checks = _standing(name, claimed, layout, visits[layout.start], selected, by_state)
     checks.append(check_number(f"{name}: utility", claimed["utility"], float(layout.reward @ visits)))
     if layout.has_true_rewards:
         found = float(layout.true_reward @ visits)
@@ -70,22 +73,35 @@ def _outcome(name: str, claimed: Mapping[str, Any], layout: Layout, visits: Floa
     return checks
 
 
-def _standing(name: str, claimed: Mapping[str, Any], layout: Layout, inspected: Any, selected: Any) -> list[Check]:
-    """Numbers of every group of every attribute, and positions left open."""
+def _standing(
+    name: str,
+    claimed: Mapping[str, Any],
+    layout: Layout,
+    inspected: Any,
+    selected: Any,
+    by_state: Mapping[str, Floats] | None = None,
+) -> list[Check]:
+    """Numbers of every group of every attribute, and positions left open; uncertain groups count `by_state`."""
     wrong = [name for name in claimed["by_group"] if name not in layout.protected]
     for attribute, part in layout.protected.items():
         rows = claimed["by_group"].get(attribute, {})
         wrong += [f"{attribute}: {group}" for group in rows if group not in part.names]
         for g, group in enumerate(part.names):
-            who = part.codes == g
             if group not in rows:
                 wrong.append(f"{attribute}: {group} is missing")
                 continue
-            numbers = (
-                ("candidates", who.sum()),
-                ("inspected", inspected[who].sum()),
-                ("selected", selected[who].sum()),
-            )
+            if part.uncertain is None:
+                who = (part.codes == g).astype(np.float64)
+                numbers = [("candidates", who.sum()), ("inspected", who @ inspected), ("selected", who @ selected)]
+            else:
+                theta = layout.kinds.membership[attribute][:, g]
+                before = theta[layout.kinds.ptr[:-1]][layout.candidate_kind]
+                numbers = [("candidates", before.sum())]
+                if by_state is None:
+                    numbers += [("inspected", before @ inspected), ("selected", before @ selected)]
+                else:
+                    own = layout.of_states(theta)
+                    numbers += [(key, own @ visits) for key, visits in by_state.items()]
             wrong += [
                 f"{attribute}: {group} {key}"
                 for key, found in numbers

@@ -8,6 +8,7 @@ import numpy as np
 
 from auditkit.constraints.base import Measure, Row, Rows
 from auditkit.errors import InputError
+from auditkit.model.documents import SOLUTION
 from auditkit.model.layout import Floats, Layout
 from auditkit.text import brief, plain
 from auditkit.text import exact as digits
@@ -18,7 +19,7 @@ from auditkit.verification.mixtures import check_mixture, mixed_visits
 
 
 def check_solution(document: dict[str, Any], layout: Layout, rows: Rows, sha256: str) -> list[Check]:
-    """All claims of an `auditkit-solution/2` (or `/1`) document about an instance."""
+    """All claims of an `auditkit-solution/3` document (or `/2`, `/1`) about an instance."""
     checks = [Check("the solution is of this instance", document["instance"]["sha256"] in (None, sha256))]
     if not checks[0].holds:
         return checks
@@ -89,6 +90,10 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
     checks.append(Check("the rows are those of the constraints", same == stated, f"{len(same)} and {len(stated)} rows"))
     if not checks[-1].holds:
         return checks
+    if document.get("format") == SOLUTION:
+        meant = [claim.get("meaning") for claim in claimed["constraints"]]
+        alike = meant == [condition.meaning.to_json() for condition in _conditions(rows)]
+        checks.append(Check("the rows mean what the constraints say", alike, "`meaning` differs"))
     for condition, claim in zip(_conditions(rows), claimed["constraints"], strict=True):
         checks += _condition_checks(condition, claim, visits, exact)
     duals = [claim["dual"] for claim in (*claimed["constraints"][: len(rows)], *cuts)]
@@ -142,7 +147,7 @@ def _condition_checks(stated: Row | Measure, claim: dict[str, Any], visits: Floa
 
 def _infeasible_checks(document: dict[str, Any], layout: Layout, rows: Rows) -> list[Check]:
     """No policy: the multipliers turn the rows into one that even the best policy for it misses."""
-    described = [constraint.describe() for constraint in rows.constraints]
+    described = [constraint.to_spec() for constraint in rows.constraints]
     named = [described.index(spec) for spec in document["conflict"] if spec in described]
     certificate = document["certificate"]
     some = rows.only(named)

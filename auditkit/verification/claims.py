@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ MOST_DIFFERENCES = 5
 
 @dataclass(frozen=True)
 class Check:
-    """One claim of the solution and whether it stands."""
+    """One claim of a file and whether it holds."""
 
     claim: str
     holds: bool
@@ -39,6 +40,13 @@ class Verified(Shown):
 
     checks: tuple[Check, ...]
     not_checked: tuple[str, ...] = ()
+    """Parts of the file that could not be checked here."""
+    given: tuple[str, ...] = ()
+    """What the file says of its own making, which nothing can be compared with."""
+
+    def and_also(self, checks: Sequence[Check], not_checked: Sequence[str]) -> Verified:
+        """With more checks, and more that could not be checked."""
+        return replace(self, checks=(*self.checks, *checks), not_checked=(*self.not_checked, *not_checked))
 
     @property
     def failed(self) -> tuple[Check, ...]:
@@ -46,12 +54,13 @@ class Verified(Shown):
 
     @property
     def holds(self) -> bool:
-        """Whether every claim that was checked stands."""
+        """Whether every check passed."""
         return not self.failed
 
     def to_json(self) -> dict[str, Any]:
         claims = [asdict(check) for check in self.checks]
-        return {"holds": self.holds, "claims": claims, "not_checked": list(self.not_checked)}
+        given, not_checked = list(self.given), list(self.not_checked)
+        return {"holds": self.holds, "claims": claims, "not_checked": not_checked, "taken_as_given": given}
 
     def to_frame(self) -> pd.DataFrame:
         """One row per claim."""
@@ -60,13 +69,14 @@ class Verified(Shown):
         return pd.DataFrame([asdict(check) for check in self.checks])
 
     def __repr__(self) -> str:
-        return f"<Verified: {len(self.checks) - len(self.failed)} of {len(self.checks)} claims stand>"
+        return f"<Verified: {len(self.checks) - len(self.failed)} of {len(self.checks)} checks passed>"
 
     def _facts(self) -> list[str]:
-        return [f"not checked: {text}" for text in self.not_checked]
+        missing = [f"not checked: {text}" for text in self.not_checked]
+        return missing + [f"taken as given: {text}" for text in self.given]
 
     def _tables(self) -> list[pd.DataFrame]:
-        """The claims that do not stand."""
+        """The claims that failed."""
         return [] if self.holds else [self.to_frame().query("not holds")[["claim", "detail"]]]
 
 
@@ -76,7 +86,9 @@ def check_number(claim: str, claimed: float | None, found: float, size: float = 
 
 
 def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
-    return claimed is not None and abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
+    if claimed is None or not math.isfinite(claimed) or not math.isfinite(size):
+        return False
+    return abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
 
 
 def same_numbers(name: str, claimed: Any, found: Any, *, noise: float = 0.0, tolerance: float = SAME_DIGITS) -> Check:
@@ -98,7 +110,8 @@ def same_numbers(name: str, claimed: Any, found: Any, *, noise: float = 0.0, tol
             for i, (one, other) in enumerate(zip(claimed, found, strict=False)):
                 yield from differences(one, other, f"{place}[{i}]")
         elif _is_number(claimed) and _is_number(found):
-            if not abs(claimed - found) <= tolerance * max(abs(claimed), abs(found)) + noise:
+            near = abs(claimed - found) <= tolerance * max(abs(claimed), abs(found)) + noise
+            if not (near and math.isfinite(claimed) and math.isfinite(found)):  # inf <= tolerance * inf
                 yield place
         elif isinstance(claimed, bool) != isinstance(found, bool) or claimed != found:
             yield place

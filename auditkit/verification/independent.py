@@ -2,7 +2,7 @@
 
 | what | how |
 | --- | --- |
-| indices | state elimination, largest index first (MATH section 2), for every kind of chain |
+| indices | state elimination, largest index first (docs/method.md), for every kind of chain |
 | running minimum | passed on along the transitions, by linear solves on the states that do not lower it |
 | who is ahead | the law of the count of the others, built up candidate by candidate for all thresholds of a search at
 once; a set with a limit counts as one more candidate of the set around it |
@@ -255,7 +255,7 @@ def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> li
     between = []
     for y, minus_c, minus_u, mass in events:
         c, u = -minus_c, -minus_u
-        chance[c][u] = 1.0 if y[0] == math.inf else 0.0
+        chance[c][u] = 1.0 if y[0] == math.inf and sets.open_to(c) else 0.0
         if zero < y and y[0] != math.inf:
             between.append((c, u, mass))
     rooms = sets.rooms([c for c, _, _ in between], [mass for _, _, mass in between])
@@ -286,6 +286,10 @@ class _Sets:
         self.inside_out = sorted(sets, key=lambda j: -len(outward[j]))
         self.within = np.array([[j in outward[i] for i in innermost] for j in sets])
         """Of each set: which candidates are in it."""
+
+    def open_to(self, c: int) -> bool:
+        """Whether a candidate can be selected at all: where that is impossible, nobody is inspected."""
+        return all(self.capacity[j] > 0 for j in range(len(self.capacity)) if self.within[j][c])
 
     def _outward(self, j: int) -> list[int]:
         return [] if j < 0 else [j, *self._outward(self.around[j])]

@@ -1,4 +1,5 @@
-"""The section `local-law-144`: the tables of New York City Local Law 144, where the data knows sex or race.
+"""The section `local-law-144`: the tables of New York City Local Law 144, where the data knows sex or race and the
+profile `nyc-ll144` is chosen.
 
 The law asks for every category, however small. The section states the people whom the whole report shows; with
 `small_categories = true` under `[statement]` it states all of them, and warns before the page is published.
@@ -6,12 +7,12 @@ The law asks for every category, however small. The section states the people wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from pydantic import JsonValue
+
 from auditkit import hookimpl
-from auditkit.data.privacy import protect
 from auditkit.plugins.local_law_144.outcomes import CountedOutcome
 from auditkit.plugins.local_law_144.rates import tables
 from auditkit.report.conventions import conventions
@@ -19,6 +20,8 @@ from auditkit.report.section import Section, Subject
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from auditkit.report.schema import Report
 
 INTERSECTION = "sex and race/ethnicity"
 SMALL = 5
@@ -30,16 +33,15 @@ class LocalLaw(Section):
     title: ClassVar[str] = "New York City Local Law 144"
     template: ClassVar[Path] = Path(__file__).with_name("local_law_144.html")
     after: ClassVar[str] = "fit"
+    profiles: ClassVar[tuple[str, ...]] = ("nyc-ll144",)
 
     def __init__(self) -> None:
-        self.summary: dict[str, Any] | None = None
+        self.summary: dict[str, JsonValue] | None = None
 
     def prepare(self, subject: Subject) -> None:
         """Work the tables out from the applications."""
-        history, all_shown = subject.shown.history, subject.shown
-        if subject.config.statement.small_categories:
-            all_shown = protect(subject.history, 0)
-            history = all_shown.history
+        all_shown = subject.every_category or subject.shown
+        history = all_shown.history
         sex, race = history.attribute_of("sex"), history.attribute_of("race")
         if sex is None and race is None:
             return
@@ -80,7 +82,7 @@ class LocalLaw(Section):
             "convention": {"text": text.text, "read_on": text.read_on.isoformat()},
         }
 
-    def data(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+    def data(self, report: Report) -> dict[str, JsonValue] | None:
         return self.summary
 
 

@@ -1,6 +1,6 @@
 """Which applications count, and which of them have the outcome.
 
-"Selected" stands for any binary outcome: selected, inspected, or scored above the median of the full sample (a tie with
+"Selected" means any binary outcome: selected, inspected, or scored above the median of the full sample (a tie with
 the median is not above it). Withdrawn and pending applications enter no rate.
 """
 
@@ -75,7 +75,7 @@ def _sizes(gone: NDArray[np.bool_], waits: NDArray[np.bool_], blank: NDArray[np.
 
 
 def _numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """NaN for what is missing or no number."""
+    """NaN for anything missing or not a number."""
     return np.asarray(pd.to_numeric(column, errors="coerce").astype("Float64").to_numpy(np.float64, na_value=np.nan))
 
 

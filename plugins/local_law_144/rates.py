@@ -39,7 +39,7 @@ class CategoryRow:
     impact_ratio: Fraction | None
     reference: bool
     reason: str
-    """Why there is no impact ratio; empty otherwise."""
+    """Why the impact ratio is missing; empty otherwise."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`auditkit study NAME`: compute what is missing, write CSV, SVG and Markdown, say what agrees with the paper."""
+"""`auditkit study NAME`: compute missing instances, write CSV, SVG and Markdown, compare with the paper."""
 
 from __future__ import annotations
 

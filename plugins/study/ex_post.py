@@ -33,7 +33,7 @@ NUMBERS = ("mean", "sd", "within", *(f"bin{i}" for i in range(BINS)))
 
 
 @dataclass(frozen=True)
-class Question:
+class Slacks:
     """Slack (p - q) / (p + q); `p` and `q` hold the weights of s_X and s_Y and a constant."""
 
     kind: int
@@ -50,9 +50,9 @@ class Question:
 
 KINDS = ("parity", "quota", "budget")
 QUESTIONS = (
-    *(Question(0, rho, rho, PARITY, (1, 0, 0), (0, 1, 0)) for rho in (0.3, 0.5, 0.7, 0.9)),
-    *(Question(1, t, 0.7, quota(t), (t, 0, 0), (0, 1 - t, 0)) for t in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
-    *(Question(2, b, 1.0, budget(b), (0, 1, 0), (0, 0, b)) for b in (2, 4, 6, 8, 10, 12)),
+    *(Slacks(0, rho, rho, PARITY, (1, 0, 0), (0, 1, 0)) for rho in (0.3, 0.5, 0.7, 0.9)),
+    *(Slacks(1, t, 0.7, quota(t), (t, 0, 0), (0, 1 - t, 0)) for t in (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+    *(Slacks(2, b, 1.0, budget(b), (0, 1, 0), (0, 0, b)) for b in (2, 4, 6, 8, 10, 12)),
 )
 """The capacity and the bias factors of quota and budget are the paper's; it does not say those of parity."""
 

@@ -57,7 +57,7 @@ def draw(panels: Sequence[Panel]) -> str:
 
 
 def _short(attribute: re.Match[str]) -> str:
-    """Coordinates to a hundredth of a point; what is written in the figure stays as it is."""
+    """Coordinates to a hundredth of a point; text in the figure is not changed."""
     return re.sub(r"-?\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", attribute[0])
 
 

@@ -16,7 +16,7 @@ FINISHED = "instances"
 """Folder of finished instances inside the output folder."""
 
 INTRO = """The paper's simulations, repeated with auditkit: instances drawn from a seed as the paper describes, every
-policy evaluated exactly, every optimum certified. Made by `auditkit study all`; `auditkit/study/draw.py` says how
+policy evaluated exactly, every optimum certified. Made by `auditkit study all`; `plugins/study/population.py` says how
 instances are drawn and what the paper leaves open. ± is one standard error over instances; bands in charts are two.
 Verdicts are computed: **agrees** if the statement is true of the measured mean, **within error** if it is within two
 standard errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the reading that is

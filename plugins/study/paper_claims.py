@@ -1,4 +1,4 @@
-"""What the paper says beside what was measured, and what a study hands on to be written.
+"""Statements of the paper next to the measurements, and the parts of a study that are written.
 
 A verdict is computed, never written down: with an estimate e and its standard error,
 

@@ -1,4 +1,4 @@
-"""One point of a sweep: an instance, a constraint, and what the two optimal policies yield on it, exactly.
+"""One point of a sweep: an instance, a constraint, and the exact results of the two optimal policies on it.
 
 With S_g the expected number selected from group g, U the utility measured with signals and U+ with true values:
 
@@ -80,7 +80,7 @@ def measure(instance: Instance, constraint: Constraint, known: Sequence[Column] 
     solution = solve(instance, [constraint], known=known)
     optimum = solution.constrained
     if optimum is None:
-        raise ArithmeticError(f"{constraint.describe()} was found infeasible, though nobody need be selected")
+        raise ArithmeticError(f"{constraint.to_spec()} was found infeasible, though selecting nobody satisfies it")
     free, best = solution.unconstrained, optimum.outcome
     positions = int(instance.layout.capacity.sum())
     x, y = selected(free)

@@ -116,7 +116,7 @@ def _two_stage(population: Population, i: int, group: str, rho: float) -> Candid
         State(PHONE, -float(population.costs[i]), {ONSITE: PASS, "out": 1 - PASS}, stage=PHONE),
         State(ONSITE, -float(population.onsite_costs[i]), {f"offer-{j}": 1 / len(true) for j in levels}, stage=ONSITE),
         *(State(f"offer-{j}", -OFFER_COST, {f"hired-{j}": ACCEPT, "out": 1 - ACCEPT}, stage=OFFER) for j in levels),
-        *(State(f"hired-{j}", rho * v, terminal=True, true_reward=float(v)) for j, v in enumerate(true)),
+        *(State(f"hired-{j}", rho * v, selected=True, true_reward=float(v)) for j, v in enumerate(true)),
         State("out", 0.0),
     ]
     return Chain(str(i), group, PHONE, tuple(states))

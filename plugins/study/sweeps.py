@@ -1,4 +1,4 @@
-"""What is computed: for each sweep the points of one instance, as rows of numbers. Studies read one sweep or several.
+"""Sweeps: the points of one instance, as rows of numbers. A study reads one sweep or several.
 
 A sweep is a function of a seed and the number of an instance, and of nothing else: instances can be computed in any
 order, by any process, and again. Neighbouring points of a row of points share columns where the problems have the same
@@ -37,7 +37,7 @@ TABLE_K, TABLE_B = range(1, 12), range(6)
 
 @dataclass(frozen=True)
 class Sweep:
-    """`keys` are the columns that tell points apart, `numbers` what is measured there."""
+    """`keys` are the columns that tell points apart, `numbers` the measurements there."""
 
     name: str
     keys: tuple[str, ...]

@@ -48,7 +48,7 @@ STEP_POINTS = len(DELTAS) * len(STEP_RHOS) * ROUNDS
 
 def certified(solution: Solution) -> Optimum:
     if solution.constrained is None:
-        raise ArithmeticError("parity was found infeasible, though nobody need be selected")
+        raise ArithmeticError("parity was found infeasible, though selecting nobody satisfies it")
     return solution.constrained
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,8 @@ def fitted(instance: Instance, value_scale: float = 1.0) -> Fitted:
     )
     quality: Any = None
     return Fitted(instance, realised, quality, np.arange(n), np.full(n, 5.0), None, (), {"value_scale": value_scale})
+
+
+def dump(document: Any) -> str:
+    """A report document as it is written to a file."""
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

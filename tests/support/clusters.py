@@ -60,7 +60,7 @@ main()
     ]
     try:
         with Client(address, set_as_default=False) as client:
-            client.wait_for_workers(count, timeout=60)
+            client.wait_for_workers(count, timeout=600)
         yield started
     finally:
         for process in started:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from auditkit.data.firm_history import History
 from auditkit.data.problems import Problems, RowCounts
-from auditkit.data.read_file import Source
+from auditkit.data.raw_table import Source
 from auditkit.data.roles import Mapping as Roles
 from auditkit.fitting.fitter import Fitter
 from auditkit.model.instance import Instance

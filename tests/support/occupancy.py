@@ -7,7 +7,8 @@ A joint state sigma holds the current state of every candidate and the capacity 
 candidate i's state s: it pays R(s) and moves to s' with probability A(s, s'); entering a terminal state pays its reward
 and uses one unit of capacity, so where A(s, .) reaches a terminal state the action needs capacity left. Where a search
 has limits, what is left of each of them is part of the joint state, and one unit of every one that holds the candidate
-is used. Stopping is always allowed. With x(sigma, i) the expected number of times that action is taken,
+is used. Stopping is always allowed. Nobody is inspected where nobody can be selected: candidates of a search, or of a
+limit, without positions never move. With x(sigma, i) the expected number of times that action is taken,
 
     maximise   R·p                         over x >= 0
     such that  sum_i x(sigma, i) - sum_{sigma', i} P(sigma | sigma', i) x(sigma', i) <= 1[sigma is the start]
@@ -128,7 +129,8 @@ def _block(search: Document) -> _Block:
         ]
         return tuple(s if s in can else None for s, can in zip(states, movable, strict=True)), left
 
-    start = settle([c.start for c in chains], [0] * len(capacities))
+    closed = [any(capacities[j] == 0 for j in own) for own in sets]
+    start = settle([None if no else c.start for c, no in zip(chains, closed, strict=True)], [0] * len(capacities))
     number = {start: 0}
     queue = [start]
     flow: list[tuple[int, int, float]] = []

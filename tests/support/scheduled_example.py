@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from auditkit import __version__
-from auditkit.report.report_schema import FORMAT
+from auditkit.report.load_report import load
+from auditkit.report.schema import FORMAT, Report
 from auditkit.scheduled import artefacts, settings
 from auditkit.scheduled.audit_run import Done, Job
 from auditkit.scheduled.audit_run import run as run_once
@@ -112,6 +113,7 @@ class FakeJob:
 
     def __init__(self, data: Path) -> None:
         self.data, self.computed = data, 0
+        self.findings: list[dict[str, Any]] | None = None
         self.write(COUNTS)
 
     def write(self, counts: Mapping[str, tuple[int, int]]) -> None:
@@ -120,13 +122,17 @@ class FakeJob:
     def fingerprint(self) -> str:
         return hashlib.sha256(self.data.read_bytes()).hexdigest()
 
-    def produce(self) -> tuple[dict[str, Any], dict[str, bytes]]:
+    def produce(self) -> tuple[Report, dict[str, bytes]]:
         self.computed += 1
         counts = {group: tuple(pair) for group, pair in json.loads(self.data.read_text()).items()}
         source = {"path": self.data.name, "rows": 1009, "sha256": self.fingerprint()}
-        made = document(counts, input=source)
+        made = document(counts, input=source, **({} if self.findings is None else {"findings": self.findings}))
         text = json.dumps(made).encode()
-        return made, {"report.html": b"<p>" + text[:2000], "report.pdf": b"%PDF" + text[:9000], "report.json": text}
+        return load(made), {
+            "report.html": b"<p>" + text[:2000],
+            "report.pdf": b"%PDF" + text[:9000],
+            "report.json": text,
+        }
 
     @property
     def job(self) -> Job:
@@ -162,8 +168,7 @@ class Scheduled:
                 channels,
                 self.environ,
                 now=lambda: self.now,
-                say=self.said.append,
-                **{**self.options, **options},
+                **{"say": self.said.append, **self.options, **options},
             )
         finally:
             self.now += timedelta(weeks=1)

@@ -46,7 +46,7 @@ def server() -> Iterator[str]:
             cwd=home,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            timeout=60,
+            timeout=600,
         )
 
     with socket.socket() as probe:

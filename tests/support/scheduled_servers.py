@@ -12,6 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+PATIENCE = 300
+"""Seconds to wait for something that will happen; only a defect takes that long."""
+
 Answer = Callable[["Handler", int], None]
 
 
@@ -47,6 +50,7 @@ class WebServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.answer = answer
         self.requests: list[tuple[str, dict[str, str], Any]] = []
+        self.closing = threading.Event()
         self.guard = threading.Lock()
 
     @property
@@ -65,21 +69,30 @@ def web(answer: Answer) -> Iterator[WebServer]:
     try:
         yield server
     finally:
+        server.closing.set()
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def hang(_: Handler, __: int) -> None:
-    time.sleep(3)
+def hang(handler: Handler, _: int) -> None:
+    """Never answer."""
+    handler.server.closing.wait()
 
 
 def drip(handler: Handler, _: int) -> None:
-    """One byte at a time, each within any time-out of a socket."""
-    for byte in b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 100:
-        handler.wfile.write(bytes([byte]))
+    """Answer without end, one byte at a time, each within any time-out of a socket."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not handler.server.closing.wait(0.03):
+        handler.wfile.write(b"x")
         handler.wfile.flush()
-        time.sleep(0.03)
+
+
+def wait_for_requests(server: WebServer, count: int) -> None:
+    """Wait until so many requests have arrived: a busy machine may take longer than the client that gave up."""
+    end = time.monotonic() + PATIENCE
+    while len(server.requests) < count and time.monotonic() < end:
+        time.sleep(0.01)
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:

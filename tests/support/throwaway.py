@@ -20,7 +20,7 @@ def completed(*command: str | Path, cwd: Path, code: int = 0, **env: str) -> sub
     """The same, with stdout and stderr apart."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "COVERAGE", "COV_"))}
     words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(words, cwd=cwd, env=kept | env, capture_output=True, text=True, timeout=1800)
     assert done.returncode == code, f"{words} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
 

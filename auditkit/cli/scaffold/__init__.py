@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sort:
-    """One kind of plugin that can be written: what it is called, and how it is used."""
+    """One kind of plugin that can be written: its name and its uses."""
 
     noun: str
     registered: str
     """The kind under which `auditkit plugins` lists it."""
     uses: tuple[str, ...]
-    """Commands that use it; {type} stands for its name."""
+    """Commands that use it; {type} is its name."""
     single_file: bool = True
 
 
@@ -47,6 +47,7 @@ SORTS = {
     "reader": Sort("a reader of files", "reader", ("auditkit check people.jsonl",)),
     "measure": Sort("a disparity measure", "measure", (REPORT,)),
     "section": Sort("a section of the report", "section", (REPORT,), single_file=False),
+    "exporter": Sort("an exporter", "exporter", (f"{REPORT} --format {{type}}",)),
     "fitter": Sort("a fitter", "fitter", (f"{REPORT} --fitter {{type}}",)),
     "alert": Sort("an alert channel", "alert", ("auditkit run audit.toml",)),
     "command": Sort("a command", "command", ("auditkit {type} instance.json",), single_file=False),
@@ -60,13 +61,13 @@ _NAME = re.compile(r"[a-z]([a-z0-9._-]*[a-z0-9])?", re.IGNORECASE)  # a distribu
 _IMPORTED = {"Field", "Floats", "Layout", "Measure", "Row", "Box", "Instance", "Search", "ClassVar"}
 _IMPORTED |= {"OutcomeConstraint", "WelfareConstraint", "Parameter", "Reader", "InputError", "Numbers", "Form"}
 _IMPORTED |= {"DisparityMeasure", "Section", "Path", "Any", "Mapping", "Fitter", "Laws", "ScoreModel", "OneLaw"}
-_IMPORTED |= {"Alert", "AlertError", "Channel"}
+_IMPORTED |= {"Alert", "AlertError", "Channel", "Description", "GroupConstraint", "Other", "Words"}
 _FUNCTIONS = {"click", "json", "hookimpl"}
 
 
 @dataclass(frozen=True)
 class Names:
-    """What a plugin is called by pip, by Python, in a SPEC, and in its own code."""
+    """The names of a plugin for pip, for Python, in a SPEC, and in its own code."""
 
     distribution: str
     module: str

@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 import numpy as np
-from auditkit import Layout, OutcomeConstraint, Parameter, Row, group_code, hookimpl
+from auditkit import Description, GroupConstraint, Layout, Other, Parameter, Row, Words, hookimpl
 from pydantic import Field
 
 
-class AtLeastOne(OutcomeConstraint):
+class AtLeastOne(GroupConstraint):
     type: ClassVar[str] = "at-least-one"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("number", tightens=1),)
     on: str = "inspection"
@@ -15,15 +15,22 @@ class AtLeastOne(OutcomeConstraint):
     number: float = Field(default=1.0, ge=0, description="how many in each search; all where there are fewer")
 
     def rows(self, layout: Layout) -> list[Row]:
-        member = layout.candidate_group == group_code(layout, self.group)
-        available = np.bincount(layout.candidate_search, member, minlength=len(layout.search_ids))
-        counted = self.outcome(layout) * member[layout.state_candidate]
+        rows, outcome = [], self.outcome(layout)
         search = layout.candidate_search[layout.state_candidate]
-        return [
-            Row.of(f"{self.on} of {self.group} in {name} >= {least:g}", counted * (search == s), ">=", least)
-            for s, (name, least) in enumerate(zip(layout.search_ids, np.minimum(available, self.number), strict=True))
-            if least > 0
-        ]
+        for scope in self.scopes(layout, (self.group,)):
+            members = scope.members(self.group)
+            available = np.bincount(layout.candidate_search, members, minlength=len(layout.search_ids))
+            meaning = Other(on=self.on, group=self.group, basis="count", **scope.named)
+            for s in np.flatnonzero(available):
+                least = min(available[s], self.number)
+                label = f"{self.on} of {self.group} in {layout.search_ids[s]} >= {least:g}{scope.where}"
+                weights = outcome * (members[layout.state_candidate] & (search == s))
+                rows.append(Row.of(label, weights, ">=", least, meaning=meaning))
+        return rows
+
+    def describe(self, words: Words) -> Description:
+        who = f"{words.member(self.by, self.group)} {words.outcome(self.on)}"
+        return self.described(f"at least {self.number:g} of {who} in every search", axis=f"least number of {who}")
 
 
 @hookimpl

@@ -1,0 +1,105 @@
+"""What one score point is worth, in the unit of costs.
+
+Utility weighs scores against costs, and nothing in the data says how but what the firm did. The **revealed value** is
+the one at which the best search inspects, in expectation, as many candidates as the firm did: what the best search
+spends on inspections never falls as a point is worth more, so it is found by bisection with exact evaluations. Without
+a cost in the data the unit is one interview.
+
+By construction the firm then inspects as many as the best search does: whether it inspected too many or too few cannot
+be judged from a revealed value. `at_half` and `at_twice` say what changes if a point is worth half or twice as much.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.instance import Instance
+from auditkit.model.variants import with_value_scale
+from auditkit.solver import solve_once
+from auditkit.solver.policy import Outcome
+from auditkit.text import to_digits
+
+WIDEST = 1e12
+"""Values of a point are looked for within this factor of the mean cost over the mean score, on either side."""
+
+NEARLY_ALL = 0.99
+"""Where no value makes the best search inspect as many as the firm did: the share of the most that it inspects."""
+
+PRECISION = 1e-4
+DIGITS = 3
+
+
+@dataclass(frozen=True)
+class AtScale:
+    """The best search if a point has some value."""
+
+    value: float
+    utility: float
+    inspected: float
+    selected: float
+    unfilled: float
+
+
+@dataclass(frozen=True)
+class PointValue:
+    """What a point is worth, where that comes from, and the best search at it, at half and at twice of it."""
+
+    value: float
+    source: Literal["given", "revealed"]
+    inspected_by_firm: int
+    at_value: AtScale
+    at_half: AtScale
+    at_twice: AtScale
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def revealed_scale(instance: Instance, inspected: float) -> float:
+    """The value at which the best search inspects as many as the firm did; `instance` has points that are worth 1.
+
+    It is given to three digits: no firm knows it better.
+    """
+    unit = _unit(instance)
+    if unit is None or inspected <= 0:
+        return 1.0
+
+    def more(value: float) -> float:
+        return float(_best(instance, value).inspected.sum())
+
+    most = more(unit * WIDEST)
+    wanted = min(inspected, NEARLY_ALL * most)
+    low, high = math.log(unit / WIDEST), math.log(unit * WIDEST)
+    while high - low > PRECISION:
+        middle = (low + high) / 2
+        low, high = (middle, high) if more(math.exp(middle)) < wanted else (low, middle)
+    return to_digits(math.exp(high), DIGITS)
+
+
+def _unit(instance: Instance) -> float | None:
+    """The mean cost over the mean size of a score; None where nothing costs anything or every score is 0."""
+    kinds = instance.layout.kinds
+    paid = -kinds.reward[kinds.ptr[:-1]][instance.layout.candidate_kind]
+    cost, size = float(abs(paid).mean()), float(abs(kinds.reward[kinds.selecting]).mean())
+    return cost / size if cost > 0 and size > 0 else None
+
+
+def _best(instance: Instance, value: float) -> Outcome:
+    return solve_once(with_value_scale(instance, value)).unconstrained
+
+
+def value_of_a_point(fitted: Fitted) -> PointValue:
+    """Of a fitted history, from the best search of its instance."""
+    value = float(fitted.settings["value_scale"])
+    half, one, twice = (_at(fitted.instance, factor, value) for factor in (0.5, 1.0, 2.0))
+    source: Literal["given", "revealed"] = "revealed" if fitted.settings.get("value_revealed") else "given"
+    return PointValue(value, source, int(fitted.realised.inspected.sum()), one, half, twice)
+
+
+def _at(instance: Instance, factor: float, value: float) -> AtScale:
+    best = solve_once(instance).unconstrained if factor == 1.0 else _best(instance, factor)
+    selected = float(best.selected.sum())
+    return AtScale(factor * value, best.utility, float(best.inspected.sum()), selected, best.unfilled_capacity)

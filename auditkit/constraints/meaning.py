@@ -1,0 +1,100 @@
+"""What a row asks for, as data: the groups, the outcome and the segment as fields, so that no program reads a label.
+
+A constraint attaches one of these to each of its rows and measures (`Row.meaning`). The report writes its sentences and
+tables from them, `auditkit-solution/3` has them as `meaning`, and `basis` tells intervals how a row scales:
+
+    rate     the coefficients of a group are divided by its number of candidates
+    count    they are not
+    None     unknown: nothing that depends on it is computed
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Literal
+
+Basis = Literal["rate", "count"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Meaning:
+    kind: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        """`kind` and the fields, as `auditkit-solution/3` has them."""
+        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfGroups(_Meaning):
+    on: str
+    """`selection`, `inspection` or the name of a stage."""
+    by: str
+    """The attribute of the groups, or several joined with `+`."""
+    group: str
+    within: str | None = None
+    """The segment within whose `value` the row holds; both None: everywhere."""
+    value: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RateGap(_OfGroups):
+    """Rate (or, with basis "count", number) of `group` less that of `against`: at most `maximum`; 0: they are equal."""
+
+    kind: ClassVar[str] = "rate_gap"
+    against: str
+    maximum: float
+    basis: Basis = "rate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RatioAtLeast(_OfGroups):
+    """The rate of `group` is at least `minimum` times that of `against`."""
+
+    kind: ClassVar[str] = "ratio"
+    against: str
+    minimum: float
+    basis: Literal["rate"] = "rate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShareAtLeast(_OfGroups):
+    """`group` is at least `minimum` of all who reach the outcome. Its slack is a number of people."""
+
+    kind: ClassVar[str] = "share"
+    minimum: float
+    basis: Literal["count"] = "count"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AmountAtMost(_Meaning):
+    """The expected amount spent on an outcome, for `group` or for everybody, is at most `maximum`."""
+
+    kind: ClassVar[str] = "amount"
+    on: str
+    maximum: float
+    of: str | None = None
+    """What is added up: an attribute of candidates, or "cost"; None: each outcome counts 1, or `each`."""
+    each: float = 1.0
+    by: str | None = None
+    group: str | None = None
+    within: str | None = None
+    value: str | None = None
+    basis: Literal["count"] = "count"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Other(_Meaning):
+    """Anything else, in the words of the constraint's author; the report prints `text`, or the row's label."""
+
+    kind: ClassVar[str] = "other"
+    text: str | None = None
+    on: str | None = None
+    by: str | None = None
+    group: str | None = None
+    within: str | None = None
+    value: str | None = None
+    basis: Basis | None = None
+
+
+Meaning = RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other

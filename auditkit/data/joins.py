@@ -1,0 +1,103 @@
+"""Several tables become one: files of one shape are put below each other, others beside, by an id they share.
+
+The table in which the id occurs once lends its columns to the other: who somebody is, on a second sheet or in a second
+file. Nothing is joined where no id fits.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from auditkit.data.columns import named
+from auditkit.data.numbers import clean_ids
+from auditkit.data.problems import Notice
+from auditkit.data.raw_table import RawTable
+from auditkit.data.vocabulary import plain
+from auditkit.errors import InputError, Problem
+
+_COVERED = 0.5
+"""Share of the ids of one table that another must know to belong to it."""
+
+
+def together(tables: Sequence[RawTable]) -> RawTable:
+    """One table of several files; an InputError if they have nothing in common."""
+    first = tables[0]
+    for other in tables[1:]:
+        if {plain(str(name)) for name in first.table} == {plain(str(name)) for name in other.table}:
+            first = _below(first, other)
+        elif (joined := beside(first, other)) is not None:
+            first = joined
+        else:
+            place = f"{first.source.path} and {other.source.path}"
+            what = "have neither the same columns nor an id in common"
+            raise InputError(Problem(place, what, "give both the column of one id, such as 'Candidate ID'"))
+    digests = "".join(table.source.sha256 for table in tables)
+    source = replace(
+        first.source,
+        path=", ".join(table.source.path for table in tables),
+        sha256=hashlib.sha256(digests.encode()).hexdigest(),
+    )
+    return replace(first, source=source)
+
+
+def _below(first: RawTable, other: RawTable) -> RawTable:
+    """The rows of both; those of the second are numbered on."""
+    names = {plain(str(name)): name for name in first.table.columns}
+    more = other.table.rename(columns={name: names[plain(str(name))] for name in other.table.columns})
+    more.index = more.index + int(first.table.index.max())
+    table = pd.concat([first.table, more[list(first.table.columns)]])
+    text = f"{other.source.path} has the same columns: its {len(more):,} rows are put below"
+    source = replace(first.source, rows=first.source.rows + other.source.rows)
+    return replace(first, table=table, source=source, notices=(*first.notices, Notice("files-below", text)))
+
+
+def beside(first: RawTable, other: RawTable) -> RawTable | None:
+    """The first table with the columns of the second, by an id that is unique in one of them; None if there is none."""
+    found = _key(first.table, other.table)
+    if found is None:
+        return None
+    mine, theirs = found
+    if not _unique(other.table, theirs):
+        first, other, mine, theirs = other, first, theirs, mine
+    more = other.table.copy()
+    more.index = pd.Index(clean_ids(more[theirs]))
+    more = more[more.index != ""].drop(columns=[theirs])
+    taken = {plain(str(name)) for name in first.table.columns}
+    more = more[[name for name in more.columns if plain(str(name)) not in taken]]
+    ids = clean_ids(first.table[mine])
+    table = first.table.copy()
+    for name in more.columns:
+        table[name] = ids.map(more[name]).fillna("").astype("str")
+    lost = int((~ids.isin(more.index)).sum())
+    text = f"{len(more.columns)} columns of {other.source.path} are joined by {mine!r}"
+    if lost:
+        text += f"; {lost:,} rows have no match there"
+    return replace(first, table=table, notices=(*first.notices, Notice("joined", text)))
+
+
+def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:
+    """The pair of columns by which two tables fit best: ids that one table has once, and the other knows."""
+    best: tuple[float, str, str] | None = None
+    for mine in map(str, one.columns):
+        for theirs in map(str, other.columns):
+            same = plain(mine) == plain(theirs)
+            if not same and not (named(mine, "candidate") and named(theirs, "candidate")):
+                continue
+            if not (_unique(one, mine) or _unique(other, theirs)):
+                continue
+            ids, known = set(clean_ids(one[mine])) - {""}, set(clean_ids(other[theirs])) - {""}
+            if min(len(ids), len(known)) < 2:
+                continue
+            share = len(ids & known) / min(len(ids), len(known)) + same
+            if share - same >= _COVERED and (best is None or share > best[0]):
+                best = (share, mine, theirs)
+    return None if best is None else best[1:]
+
+
+def _unique(table: pd.DataFrame, column: str) -> bool:
+    cells = table[column][table[column] != ""]
+    return len(cells) > 1 and bool(cells.is_unique)

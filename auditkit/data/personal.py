@@ -1,0 +1,36 @@
+"""Which cells a message may repeat: not those that may say who somebody is."""
+
+from __future__ import annotations
+
+import re
+
+_COLUMN = re.compile(
+    r"\b(e ?mail|mail address|phone|telephone|mobile|cell number|(first|last|full|sur|given|family|maiden|candidate|"
+    r"applicant|middle)\s?name|surname|name|address|street|birth|dob|ssn|social security|passport|national id|"
+    r"comments?|notes?|remarks?|linkedin|url|website|vorname|nachname|telefon|anschrift|geburt\w*|nom|prénom|"
+    r"nombre|apellido|correo)\b"
+)
+_CELL = re.compile(r"\S@\S|https?://|www\.|\+\d[\d ()/.-]{6,}|\b\d{3}-\d{2}-\d{4}\b")
+"""E-mail and web addresses, telephone and social security numbers."""
+_NOT_PEOPLE = re.compile(r"\b(job|requisition|req|position|company|school|department|office|stage|posting|role)\b")
+
+HIDDEN = "a value that is not shown, because it may say who somebody is"
+
+
+def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
+    """Whether a cell may say who somebody is, by the name of its column or by what it looks like.
+
+    Ids of candidates are shown if they look like ids: one word with a digit.
+    """
+    name = re.sub(r"[\W_]+", " ", column).lower()
+    if _COLUMN.search(name) and not _NOT_PEOPLE.search(name):
+        return True
+    text = str(value)
+    if _CELL.search(text):
+        return True
+    return of_candidate and bool(text) and (len(text.split()) > 1 or not any(sign.isdigit() for sign in text))
+
+
+def without_addresses(text: str) -> str:
+    """A message of another program without what looks like a person's address or number."""
+    return re.sub(r"[^\s'\"<>(),;]+@[^\s'\"<>(),;]+", "***", text)

@@ -1,0 +1,451 @@
+"""Tables of another shape become one row per application, or per category with its count.
+
+Counts come in several shapes: `Department, Gender, Applicants, Interviewed, Hired` (one row per category); the same
+with a column for each group; one row per category and stage; every characteristic below the other, each counting
+everybody once; with subtotals, and with cells such as "<5". A person's race may be spread over yes/no columns, or
+Hispanic asked apart from race.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from auditkit.data.columns import by_name, is_protected, kind_of, named
+from auditkit.data.dates import to_dates
+from auditkit.data.numbers import to_numbers
+from auditkit.data.problems import Notice
+from auditkit.data.raw_table import RawTable
+from auditkit.data.roles import Given
+from auditkit.data.vocabulary import plain, spoken
+
+_MOST_ROWS = 5000
+_SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
+
+_SMALL_CELLS = "cells such as '<5' are hidden numbers: each is read as half of its bound"
+
+
+def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable, tuple[str, ...]]:
+    """The table with one row per application or category, and what was assumed; `left` counts rows of totals."""
+    assumptions: list[str] = []
+    if not {"count", "candidate", "selected", "stage"} & given.keys():
+        raw = _expanded_counts(raw, assumptions, left)
+    if "group" not in given:
+        raw = _one_race(raw, assumptions)
+    return raw, tuple(assumptions)
+
+
+def _say(raw: RawTable, code: str, text: str) -> RawTable:
+    return replace(raw, notices=(*raw.notices, Notice(code, text)))
+
+
+# -------------------------------------------------------------------- counts
+
+
+def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]) -> RawTable:
+    """A table of counts in any of its shapes as one row per category, step reached and number."""
+    if len(raw.table) > _MOST_ROWS or not _counts(raw.table):
+        return raw
+    tidy = _without_totals(_filled_down(raw))
+    totals = len(raw.table) - len(tidy.table)
+    for reshape in (_from_compact, _from_wide, _from_long):
+        tidy = reshape(tidy)
+    stacked = _from_stacked(tidy, assumptions)
+    if stacked is not None:
+        left["total-row"] = left.get("total-row", 0) + totals
+        return stacked
+    counts = _counts(tidy.table)
+    found = _summary(tidy, counts)
+    if found is tidy:
+        return raw
+    if totals:
+        left["total-row"] = left.get("total-row", 0) + totals
+    if any(_SMALL.match(cell) for name in counts for cell in tidy.table[name]):
+        assumptions.append(_SMALL_CELLS)
+    return found
+
+
+def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
+    return {str(name): values for name in table if (values := _whole(table[name])) is not None}
+
+
+def _filled_down(raw: RawTable) -> RawTable:
+    """A pivot writes a label once and leaves it out in the rows below."""
+    table = raw.table
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    if len(labels) < 2:
+        return raw
+    first = labels[0]
+    blank = table[first] == ""
+    if not blank.any() or blank.iloc[0] or (table.loc[blank, labels[1]] == "").any():
+        return raw
+    return replace(raw, table=table.assign(**{first: table[first].where(~blank).ffill()}))
+
+
+def is_total(cell: str) -> bool:
+    """Whether a label is that of a total or subtotal: `Total`, `Engineering Total`, `Summe Vertrieb`."""
+    words = spoken()
+    text = plain(cell)
+    starts = any(text.startswith(f"{start} ") for start in words.words("values", "total_starts"))
+    ends = any(text.endswith(f" {end}") for end in words.words("values", "total_ends"))
+    return text in words.words("values", "totals") or starts or ends
+
+
+def _without_totals(raw: RawTable) -> RawTable:
+    """Rows and columns of totals add nothing; rows whose labels say so leave."""
+    table = raw.table
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    totals = pd.Series(False, index=table.index)
+    for name in labels:
+        totals |= table[name].map(is_total).astype(bool)
+    if not totals.any() or totals.all():
+        return raw
+    text = f"{int(totals.sum())} rows of totals and subtotals are not counted"
+    return replace(_say(raw, "totals", text), table=table[~totals])
+
+
+def _from_compact(raw: RawTable) -> RawTable:
+    """A pivot with one column of labels: a part of the firm, and below it its groups, which add up to it."""
+    table, words = raw.table, spoken()
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    if len(labels) != 1 or not counts or is_protected(labels[0]):
+        return raw
+    cells = table[labels[0]]
+    races = words.pattern("values", "races")
+    sexes = cells.map(lambda cell: words.sex(cell) is not None).astype(bool)
+    group = sexes if sexes.any() else cells.map(lambda cell: races.match(plain(cell)) is not None).astype(bool)
+    if group.iloc[0] or group.sum() < 2 or group.all() or not cells[group].duplicated().any():
+        return raw
+    parent = cells.where(~group).ffill()
+    for values in counts.values():
+        if not (values[group].groupby(parent[group]).sum() == values[~group].groupby(parent[~group]).sum()).all():
+            return raw
+    attribute = "Sex" if sexes.any() else "Race"
+    text = f"{labels[0]!r} has groups below the parts of the firm that they add up to"
+    return replace(_say(raw, "compact-pivot", text), table=table.assign(**{labels[0]: parent, attribute: cells})[group])
+
+
+def _part(name: str) -> tuple[str, str] | None:
+    """The group and the measure in the name of a column: `Female Applicants` -> `Female`, `Applicants`."""
+    words = spoken()
+    tokens = [token for token in re.split(r"[\s_\-:/()|]+", name) if token]
+    for size in (4, 3, 2, 1):
+        for i in range(len(tokens) - size + 1):
+            text = " ".join(tokens[i : i + size])
+            sex = words.sex(text) if len(text) > 1 else None
+            race = words.pattern("values", "races").fullmatch(plain(text))
+            if sex or race or is_total(text):
+                rest = [*tokens[:i], *tokens[i + size :]]
+                rest = [token for token in rest if plain(token) not in ("of", "n", "no", "number", "count")]
+                return text, " ".join(rest)
+    return None
+
+
+def _from_wide(raw: RawTable) -> RawTable:
+    """Columns for each group: `Male Applicants, Female Applicants, Male Hires, Female Hires`."""
+    table = raw.table
+    counts = _counts(table)
+    parts = {name: part for name in counts if (part := _part(name)) is not None}
+    parts = {name: part for name, part in parts.items() if not is_total(part[0])}
+    groups = {part[0] for part in parts.values()}
+    measures = list(dict.fromkeys(part[1] for part in parts.values()))
+    labels = [str(name) for name in table if name not in counts]
+    if len(groups) < 2 or len(measures) < 2 or any(is_protected(name) for name in labels):
+        return raw
+    sexes = all(spoken().sex(group) for group in groups)
+    attribute = "Sex" if sexes else "Race"
+    rows = []
+    for group in sorted(groups):
+        own = {part[1]: name for name, part in parts.items() if part[0] == group}
+        if len(own) != len(measures):
+            return raw
+        people = table[labels].copy()
+        people[attribute] = group
+        for measure in measures:
+            people[measure] = table[own[measure]]
+        rows.append(people)
+    text = f"the columns {', '.join(map(repr, list(parts)[:6]))} count groups of people"
+    return replace(_say(raw, "wide-counts", text), table=pd.concat(rows).sort_index(kind="stable"))
+
+
+def _from_long(raw: RawTable) -> RawTable:
+    """One row for each category and stage, each stage counting all who reached it."""
+    table, words = raw.table, spoken()
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    sized = [
+        name
+        for name in counts
+        if named(name, "count") or named(name, "capacity") or plain(name) in words.words("values", "applied")
+    ]
+    for stage in labels:
+        found = [str(word) for word in pd.unique(table[stage])]
+        ranks = {word: words.step_rank(word) for word in found}
+        first = [word for word in found if plain(word) in words.words("values", "applied") or ranks[word] == 0]
+        if len(found) < 2 or len(first) != 1 or len(sized) != 1 or (None in ranks.values() and len(found) > 2):
+            continue
+        rest = [name for name in labels if name != stage]
+        years = [name for name in counts if name not in sized]
+        keys = [*rest, *years]
+        if table.duplicated([*keys, stage]).any():
+            continue
+        wide = table.set_index([*keys, stage])[sized[0]].unstack(stage).fillna("0")
+        numbers = {word: pd.to_numeric(wide[word], errors="coerce").to_numpy() for word in found}
+        if any((numbers[first[0]] < numbers[word]).any() for word in found):
+            continue  # stages that do not contain each other
+        order = sorted(found, key=lambda word: -float(numbers[word].sum()))
+        flat = wide[order].reset_index().astype("str")
+        flat.columns = [str(name) for name in flat.columns]
+        flat = flat.rename(columns={first[0]: "Applicants"})
+        rows = table.index.to_numpy()
+        flat.index = pd.Index([int(rows[min(i, len(rows) - 1)]) for i in range(len(flat))])
+        text = f"{stage!r} has one row for each step, which counts all who reached it"
+        return replace(_say(raw, "long-counts", text), table=flat.drop(columns=years), separate=raw.separate)
+    return raw
+
+
+def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
+    """Every characteristic below the other: each block counts everybody once.
+
+    The blocks are put side by side, at random among those who got equally far: the numbers of each characteristic are
+    those of the file, and their crossings, which the file does not know, are not compared.
+    """
+    table, words = raw.table, spoken()
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    block = next((name for name in labels if _are_characteristics(table[name])), None)
+    if block is None or len(labels) < 2:
+        return None
+    group = next((name for name in labels if name != block and table[name].nunique() > table[block].nunique()), None)
+    if group is None:
+        return None
+    applied = [name for name in counts if plain(name) in words.words("values", "applied")]
+    reached = [name for name in counts if name not in applied and _is_step(name)]
+    if len(applied) != 1 or not reached:
+        return None
+    reached.sort(key=lambda name: -counts[name].sum())
+    levels = np.minimum.accumulate([counts[name].to_numpy() for name in (applied[0], *reached)])
+    furthest = levels - np.vstack([levels[1:], np.zeros_like(levels[:1])])
+    blocks = list(dict.fromkeys(table[block]))
+    rng = np.random.default_rng(0)
+    parts = []
+    for k in range(len(levels)):
+        columns = {}
+        for name in blocks:
+            own = (table[block] == name).to_numpy()
+            columns[name] = np.repeat(table[group].to_numpy()[own], furthest[k][own])
+        size = max(map(len, columns.values()))
+        filled = {str(name): rng.permutation([*cells, *[""] * (size - len(cells))]) for name, cells in columns.items()}
+        part = pd.DataFrame(filled, dtype="str")
+        for j, name in enumerate(reached):
+            part[name] = "yes" if j < k else "no"
+        parts.append(part)
+    rows = pd.concat(parts, ignore_index=True).astype("str")
+    rows.index = pd.Index(np.resize(table.index.to_numpy(), len(rows)))
+    text = f"{block!r} stacks {len(blocks)} characteristics, each of which counts everybody once"
+    assumptions.append(f"{text}: {len(rows):,} people; crossings of characteristics are not known")
+    if any(_SMALL.match(cell) for name in counts for cell in table[name]):
+        assumptions.append(_SMALL_CELLS)
+    return replace(_say(raw, "stacked-counts", text), table=rows, separate=True)
+
+
+def _are_characteristics(cells: pd.Series[Any]) -> bool:
+    """Whether cells name attributes: `Sex`, `Ethnicity`, `Age`."""
+    found = [str(word) for word in pd.unique(cells) if word]
+    return 2 <= len(found) <= 20 and sum(is_protected(word) for word in found) >= 0.6 * len(found)
+
+
+def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]]) -> RawTable:
+    """One row per category, with how many applied and how many reached each step."""
+    table = raw.table
+    if not any(is_protected(str(name)) for name in table if name not in counts):
+        return raw
+    applied = [name for name in counts if plain(name) in spoken().words("values", "applied")]
+    reached = [name for name in counts if name not in applied and _is_step(name)]
+    refused = [name for name in counts if name not in applied and _outcome(name) == "rejected"]
+    if len(applied) == 1:
+        total = counts[applied[0]]
+    elif not applied and len(reached) == 1 and len(refused) == 1:
+        total = counts[reached[0]] + counts[refused[0]]
+    elif not applied and len(reached) > 1 and not refused:
+        reached.sort(key=lambda name: -counts[name].sum())
+        applied, total, reached = reached[:1], counts[reached[0]], reached[1:]
+    else:
+        return raw
+    reached = sorted((name for name in reached if (counts[name] <= total).all()), key=lambda name: -counts[name].sum())
+    # people who applied several times have numbers too, but a selection of 0 or 1, and rows that are no categories
+    rest = [name for name in table if name not in (*applied, *reached, *refused)]
+    if not reached or counts[reached[-1]].max() < 2 or table.duplicated(rest).any():
+        return raw
+    return _expanded(raw, applied[0] if applied else "applicants", total, {name: counts[name] for name in reached})
+
+
+def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Whole numbers from 0 in every cell ("<5" counts as half of it), or None."""
+    small = cells.map(_SMALL.match)
+    if small.notna().any():
+        cells = cells.where(small.isna(), small.map(lambda match: str(int(match.group(1)) // 2), na_action="ignore"))
+    numbers = to_numbers(cells)
+    values = numbers.values
+    if numbers.bad.any() or values.isna().any() or (values < 0).any() or (values != values.round()).any():
+        return None
+    return values.astype("int64")
+
+
+def _outcome(name: str) -> str | None:
+    text = plain(name)
+    for start in sorted(spoken().phrases("values", "counted"), key=len, reverse=True):
+        text = text.removeprefix(f"{start} ")
+    return spoken().meaning(text)
+
+
+def _is_step(name: str) -> bool:
+    if _outcome(name) == "rejected" or plain(name) in spoken().words("names", "row_numbers"):
+        return False
+    roles = {match.role for match in by_name(name)}
+    rank = spoken().step_rank(name)
+    return bool(roles & {"selected", "inspected"}) or _outcome(name) == "selected" or (rank or 0) > 0
+
+
+def _expanded(raw: RawTable, count: str, total: pd.Series[Any], reached: dict[str, pd.Series[Any]]) -> RawTable:
+    """Each category as many rows as there are steps: how many got just so far."""
+    table = raw.table
+    levels = [total.to_numpy(), *(values.to_numpy() for values in reached.values())]
+    # a step is reached by no more than the one before
+    levels = list(np.minimum.accumulate(levels))
+    parts = []
+    for k in range(len(levels)):
+        own = levels[k] - (levels[k + 1] if k + 1 < len(levels) else 0)
+        part = table.drop(columns=[count], errors="ignore").copy()
+        for j, name in enumerate(reached):
+            part[name] = "yes" if j < k else "no"
+        part[count] = pd.Series(own, index=table.index).astype("str")
+        parts.append(part)
+    rows = pd.concat(parts).sort_index(kind="stable").astype("str")
+    text = f"a summary table: {count!r} counts applications, and {', '.join(map(repr, reached))} how many got there"
+    return replace(_say(raw, "summary-table", text), table=rows, count=count)
+
+
+# -------------------------------------------------------------------- race
+
+
+def _one_race(raw: RawTable, assumptions: list[str]) -> RawTable:
+    """Race as several yes/no columns is one attribute; who is Hispanic is so whatever the race. Sex likewise."""
+    raw = _one_sex(raw, assumptions)
+    table, words = raw.table, spoken()
+    races = words.pattern("values", "races")
+    flags = {
+        str(name): cells
+        for name in table
+        if races.match(plain(str(name))) and (cells := _flags(table[name])) is not None
+    }
+    others = [str(name) for name in table if kind_of(str(name)) == "race" and name not in flags]
+    hispanic = [name for name in [*flags, *others] if words.has("values", "hispanic", plain(name))]
+    if len(flags) >= 2 and not [name for name in others if name not in hispanic]:
+        yes = pd.DataFrame(flags)
+        race = pd.Series("", index=table.index, dtype="str")
+        for name in flags:
+            race = race.mask(yes[name] & (race == ""), name)
+        race = race.mask(yes[[name for name in flags if name not in hispanic]].sum(axis=1) > 1, "Two or more races")
+        for name in hispanic:
+            if name in flags:
+                race = race.mask(yes[name], name)
+        text = f"{len(flags)} yes/no columns are read as one attribute, 'Race': {', '.join(map(repr, flags))}"
+        assumptions.append(text)
+        kept = table.drop(columns=list(flags))
+        column = "Race" if "Race" not in kept else "Race (from columns)"
+        return replace(_say(raw, "race-columns", text), table=kept.assign(**{column: race}))
+    apart = [name for name in hispanic if name not in flags or len(flags) < 2]
+    main = [name for name in others if name not in hispanic]
+    if len(apart) == 1 and len(main) == 1:
+        yes_cells = _flags(table[apart[0]])
+        if yes_cells is None:
+            marked = table[apart[0]].map(lambda word: words.has("values", "hispanic", word)).astype(bool)
+            no = table[apart[0]].map(words.negated_start).astype(bool)
+            yes_cells = marked & ~no if (marked & ~no).any() and not (marked & ~no).all() else None
+        known = table[main[0]].map(lambda word: words.has("values", "hispanic", word)).any()
+        if yes_cells is not None and not known:
+            text = f"who answers yes to {apart[0]!r} is counted as Hispanic or Latino in {main[0]!r}, whatever the race"
+            assumptions.append(text)
+            race = table[main[0]].mask(yes_cells, "Hispanic or Latino")
+            return replace(_say(raw, "hispanic", text), table=table.assign(**{main[0]: race}))
+    return raw
+
+
+def _one_sex(raw: RawTable, assumptions: list[str]) -> RawTable:
+    """A yes/no column for women and one for men are one attribute."""
+    table, words = raw.table, spoken()
+    flags = {str(name): cells for name in table if words.sex(str(name)) and (cells := _flags(table[name])) is not None}
+    if len(flags) == 1 and not any(kind_of(str(name)) == "sex" for name in table):
+        (name, yes), *_ = flags.items()
+        text = f"{name!r} is read as an attribute, 'Sex'"
+        assumptions.append(text)
+        sex = pd.Series(f"not {name}", index=table.index, dtype="str").mask(yes, name)
+        return replace(_say(raw, "sex-columns", text), table=table.drop(columns=[name]).assign(Sex=sex))
+    if len(flags) != 2 or len({words.sex(name) for name in flags}) != 2 or "Sex" in table:
+        return raw
+    (one, mine), (other, theirs) = flags.items()
+    if (mine & theirs).mean() > 0.02:
+        return raw
+    text = f"the columns {one!r} and {other!r} are read as one attribute, 'Sex'"
+    assumptions.append(text)
+    sex = pd.Series("", index=table.index, dtype="str").mask(mine, one).mask(theirs & ~mine, other)
+    return replace(_say(raw, "sex-columns", text), table=table.drop(columns=list(flags)).assign(Sex=sex))
+
+
+def _flags(cells: pd.Series[Any]) -> pd.Series[Any] | None:
+    """Which cells say yes, where all say yes, no or nothing; else None."""
+    words = spoken()
+    marks = {str(word): words.mark(str(word)) for word in pd.unique(cells)}
+    if any(mark is None and not words.is_unknown(word) for word, mark in marks.items()) or True not in marks.values():
+        return None
+    return cells.map({word: mark is True for word, mark in marks.items()}).astype(bool)
+
+
+# -------------------------------------------------------------------- results
+
+
+def in_columns(
+    table: pd.DataFrame, keys: list[str], stage: str, result: str, day: str | None
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """One row per application with a column of results for each stage, and the stages in order.
+
+    Stages are in the order of the numbers that they begin with, or in that in which most applications passed them.
+    """
+    app = table.groupby(keys, sort=False).ngroup().to_numpy()
+    order = np.arange(len(table))
+    if day is not None:
+        dates = to_dates(table[day]).values
+        if dates.notna().mean() > 0.9:
+            order = np.argsort(dates.to_numpy(), kind="stable")
+    events = table.iloc[order]
+    own = app[order]
+    place = pd.Series(own).groupby(own).cumcount().to_numpy()
+    labels = events[stage].to_numpy()
+    found = [str(name) for name in dict.fromkeys(labels) if not spoken().is_missing(str(name))]
+    leading = {name: re.match(r"\s*(\d+)", name) for name in found}
+    if all(leading.values()):
+        found.sort(key=lambda name: int(match.group(1)) if (match := leading[name]) else 0)
+    else:
+        mean = {name: float(place[labels == name].mean()) for name in found}
+        found.sort(key=lambda name: (mean[name], -int((labels == name).sum())))
+    others = [str(name) for name in table.columns if name not in (stage, result)]
+    merged = {}
+    for name in others:
+        cells = events[name].where(events[name] != "").groupby(own)
+        merged[name] = (cells.last() if named(name, "score") else cells.first()).fillna("")
+    wide = pd.DataFrame(merged).sort_index().astype("str")
+    for name in found:
+        here = labels == name
+        last = events[result][here].groupby(own[here]).last()
+        wide[name] = last.reindex(wide.index).fillna("").astype("str")
+    first = pd.Series(table.index, index=app).groupby(level=0).min().sort_index()
+    wide.index = pd.Index(first.to_numpy())
+    return wide, tuple(found)

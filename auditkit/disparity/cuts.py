@@ -1,0 +1,136 @@
+"""Which tables a page has, and their counts: every attribute (and crossing) at every step.
+
+Kinds: `cumulative`, of all applicants; `conditional`, of those who reached the step before. At the first step both are
+the same and only the first is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.disparity.applicants import Applicants, group_codes
+from auditkit.disparity.pair import Pair
+from auditkit.disparity.results import Kind
+from auditkit.errors import InputError, Problem
+from auditkit.model.groups import MINIMUM_SHARE, comparable
+
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+Key = tuple[str, str, Kind]
+"""Attribute, step and kind: the name of a table."""
+
+
+@dataclass(frozen=True)
+class DisparitySettings:
+    line: Fraction = Fraction(4, 5)
+    alpha: float = 0.05
+    minimum_share: Fraction = MINIMUM_SHARE
+    threshold: int = 0
+    """Groups with fewer applicants are neither compared nor listed."""
+
+    def __post_init__(self) -> None:
+        for name in ("line", "minimum_share"):
+            object.__setattr__(self, name, Fraction(str(getattr(self, name))))  # 0.8 means 4/5
+        limits = {
+            "line": 0 < self.line <= 1,
+            "alpha": 0 < self.alpha < 1,
+            "minimum_share": 0 <= self.minimum_share <= 1,
+        }
+        if not all(limits.values()):
+            raise InputError(Problem(name, "must lie between 0 and 1") for name, good in limits.items() if not good)
+
+
+Sides = Sequence[tuple[int, ...]]
+"""Groups to compare, each made of one or more columns of a table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """Counts of one table: strata by groups; `taken` are the columns that are compared."""
+
+    attribute: str
+    crossing: bool
+    step: str
+    before: str | None
+    """The step that those counted have reached; None: all applicants."""
+    groups: tuple[str, ...]
+    codes: Ints
+    n: Ints
+    x: Ints
+    taken: tuple[int, ...]
+    adverse: bool = False
+    """x counts those who were not selected, because being selected is bad."""
+
+    @property
+    def kind(self) -> Kind:
+        return "cumulative" if self.before is None else "conditional"
+
+    @property
+    def key(self) -> Key:
+        return self.attribute, self.step, self.kind
+
+    @cached_property
+    def totals(self) -> tuple[Ints, Ints]:
+        """Applicants and selected of every group."""
+        return self.n.sum(axis=0), self.x.sum(axis=0)
+
+    @cached_property
+    def compared(self) -> tuple[int, ...]:
+        """The columns that are compared and have applicants here."""
+        return tuple(g for g in self.taken if self.totals[0][g])
+
+    @property
+    def each(self) -> Sides:
+        """Every compared group by itself."""
+        return tuple((g,) for g in self.taken)
+
+    def rest(self, group: int) -> tuple[int, ...]:
+        """All compared groups but this one."""
+        return tuple(g for g in self.taken if g != group)
+
+    def counts(self, sides: Sides) -> tuple[Ints, Ints]:
+        """Applicants and selected by stratum and side."""
+        n = np.stack([self.n[:, side].sum(axis=1) for side in sides], axis=1)
+        return n, np.stack([self.x[:, side].sum(axis=1) for side in sides], axis=1)
+
+    def pair(self, sides: Sides) -> Pair:
+        n, x = self.totals
+        one, zero = (list(side) for side in sides)
+        counts = int(n[one].sum()), int(x[one].sum()), int(n[zero].sum()), int(x[zero].sum())
+        return Pair(*counts, self.adverse)
+
+
+def cuts(data: Applicants, settings: DisparitySettings) -> Iterator[Cut]:
+    """The tables of a page, attributes before crossings; where being selected is bad, of all applicants only."""
+    stratum, K = data.stratum[0], len(data.stratum[1])
+    reached = {step: data.good(step) for step in data.steps}
+    for crossing, columns in ((False, data.attributes), (True, data.crossings)):
+        for attribute, labels in columns.items():
+            code, groups = group_codes(labels)
+            code = np.where(data.decided, code, -1)
+            G, known = len(groups), code >= 0
+            cell = stratum[known] * G + code[known]
+
+            def count(rows: Bools, cell: Ints = cell, G: int = G, known: Bools = known) -> Ints:
+                return np.bincount(cell[rows[known]], minlength=K * G).reshape(K, G)
+
+            everybody = np.bincount(cell, minlength=K * G).reshape(K, G)
+            sizes = dict(zip(groups, everybody.sum(axis=0).tolist()))
+            names = comparable(sizes, settings.minimum_share, settings.threshold)
+            taken = tuple(groups.index(name) for name in names)
+            before: str | None = None
+            at: Ints | None = None
+            for step, here in reached.items():
+                x = count(here)
+                yield Cut(attribute, crossing, step, None, groups, code, everybody, x, taken, not data.favourable)
+                if data.favourable and before is not None and at is not None:
+                    both = x if not np.any(here & ~reached[before]) else count(here & reached[before])
+                    yield Cut(attribute, crossing, step, before, groups, code, at, both, taken)
+                before, at = step, x

@@ -1,0 +1,117 @@
+"""Evidence that may be looked at every week: e-processes over requisitions as they close.
+
+A requisition with n1 applicants of a group, n0 others and m selected, x of them of the group: given the margins, x is
+hypergeometric without a difference, and with an odds ratio theta P_theta(x) / P_1(x) = theta^x / E[theta^X]. The
+product over closed requisitions, mixed over log theta with a normal law w of spread 0.5,
+
+    E = sum_j w_j exp( L(theta_j) ),    L(theta) = sum over requisitions of  x log theta - log E[theta^X]
+
+has expectation 1 at any time if there is no difference, so P(E ever reaches 1/alpha) <= alpha (Ville). Odds ratios
+theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it holds the true odds
+ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
+
+L on a grid is all that is kept to go on. A requisition counts once, when every application to it is decided.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.disparity import hypergeometric
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.cuts import DisparitySettings, cuts
+from auditkit.disparity.results import Kind
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+GRID = np.round(np.arange(-60, 61) * 0.05, 10)
+"""Logarithms of odds ratios, 0.05 to 20."""
+SPREAD = 0.5
+WEIGHTS = np.exp(-((GRID / SPREAD) ** 2) / 2) / np.sum(np.exp(-((GRID / SPREAD) ** 2) / 2))
+ALARM = 20.0
+
+
+def log_evidence(n1: int, n0: int, m: int, x: int) -> Floats:
+    """L of one requisition on the grid; 0 where it tells nothing."""
+    if not (n1 and n0 and 0 < m < n1 + n0):
+        return np.zeros_like(GRID)
+    lowest, law = hypergeometric.law(n1, n0, m, x)
+    powers = np.outer(np.arange(lowest, lowest + len(law)), GRID) + np.log(np.maximum(law, 1e-300))[:, None]
+    top = powers.max(axis=0)
+    found: Floats = x * GRID - (top + np.log(np.exp(powers - top).sum(axis=0)))
+    return found
+
+
+def e_value(log: Floats) -> float:
+    """E of the sums L on the grid."""
+    top = float(log.max())
+    return float(np.exp(min(top, 700.0)) * np.sum(WEIGHTS * np.exp(log - top)))
+
+
+def confidence_sequence(log: Floats, alpha: float = 0.05) -> tuple[float, float | None]:
+    """The smallest and largest odds ratio that are not ruled out; 0 and None beyond the grid."""
+    top = float(log.max())
+    mixture = top + math.log(float(np.sum(WEIGHTS * np.exp(log - top))))
+    kept = np.flatnonzero(mixture - log < -math.log(alpha))
+    low, high = int(kept[0]), int(kept[-1])
+    upper = math.exp(GRID[high + 1]) if high < len(GRID) - 1 else None
+    return math.exp(GRID[low - 1]) if low else 0.0, upper
+
+
+@dataclass(frozen=True)
+class StreamName:
+    """One group against everybody else in one decision."""
+
+    attribute: str
+    step: str
+    kind: Kind
+    group: str
+
+
+@dataclass(frozen=True, eq=False)
+class Closings:
+    """Closed requisitions: for each its counts (n1, n0, m, x) in every stream."""
+
+    streams: tuple[StreamName, ...]
+    requisitions: tuple[str, ...]
+    counts: Ints
+    """Requisitions by streams by 4."""
+
+
+def closings(data: Applicants, settings: DisparitySettings | None = None) -> Closings | None:
+    """The closed requisitions of these applications; None where the data have no requisitions."""
+    if data.strata is None:
+        return None
+    stratum, names = data.stratum
+    undecided = np.bincount(stratum[~data.decided], minlength=len(names))
+    closed = np.flatnonzero(undecided == 0)
+    streams: list[StreamName] = []
+    columns: list[Ints] = []
+    first = next(iter(data.steps))
+    for cut in cuts(data, settings or DisparitySettings()):
+        if cut.crossing or (cut.before is None and cut.step != first) or len(cut.taken) < 2:
+            continue
+        for g in cut.taken[: 1 if len(cut.taken) == 2 else None]:
+            n, x = cut.counts(((g,), cut.rest(g)))
+            streams.append(StreamName(cut.attribute, cut.step, cut.kind, cut.groups[g]))
+            columns.append(np.stack([n[:, 0], n[:, 1], x.sum(axis=1), x[:, 0]], axis=1)[closed])
+    if not streams:
+        return None
+    return Closings(tuple(streams), tuple(names[k] for k in closed), np.stack(columns, axis=1))
+
+
+def summed(counts: Ints, of: Sequence[int]) -> tuple[Floats, int]:
+    """L over these requisitions of one stream, and how many of them tell something."""
+    total, told = np.zeros_like(GRID), 0
+    for k in of:
+        n1, n0, m, x = (int(number) for number in counts[k])
+        if n1 and n0 and 0 < m < n1 + n0:
+            total += log_evidence(n1, n0, m, x)
+            told += 1
+    return total, told

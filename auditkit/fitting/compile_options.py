@@ -1,0 +1,22 @@
+"""How kernels are compiled, and whether the compiled code can be kept for the next run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _can_be_kept() -> bool:
+    """Whether numba finds a folder that it may write to: beside the installed files, or in the user's cache."""
+    from numba.core.caching import CompileResultCacheImpl
+
+    try:
+        CompileResultCacheImpl(_can_be_kept)
+    except (RuntimeError, OSError):
+        return False
+    return True
+
+
+KEPT = _can_be_kept()
+"""False in a read-only installation of a user without a writable home: every run then compiles."""
+
+OPTIONS: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy"}

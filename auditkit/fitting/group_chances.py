@@ -1,0 +1,425 @@
+"""Membership from a history: the chance of each group, from what is known before the inspection and given the score.
+
+A policy that does not see the group sees x, what is known before, and the score v. Its law of v is fitted without
+protected attributes (`priors`). For the groups g of one attribute:
+
+**Before**, pi_g(x) is a multinomial logit on the priors, the job family and the segments, with a ridge of one
+pseudo-candidate on categories, learnt from the other folds; then multiplied by one factor for each group, and
+normalised, so that the pi of all candidates add up to the groups' numbers. People of unknown group and groups of under
+two per cent are one more class, which constraints do not count.
+
+**Given the score**, with F the law of v and z = (v - mean)/sd,
+
+    theta_g(v) = pi_g(x) exp(a_g + b_g z) / sum_h pi_h(x) exp(a_h + b_h z)
+
+with the a and b for which  sum_v F theta_g = pi_g  and  sum_v F theta_g z = pi_g m_g. It is the law nearest to F with
+that mean for each group. All groups share the support of F, so no score gives the group away. The mean m_g is the
+group's effect on the score: the mean of score - E(v | x) among others of the group, learnt from the other folds and
+shrunk by credibility (`strata`), less the pi-average of all groups' effects. Where F cannot have means that far apart,
+all effects of the candidate are scaled down together.
+
+Candidates of one law and nearly the same pi (a bin of its principal component) share their mean pi: there are as many
+kinds of candidates as a solver needs to tell apart, not one for each candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.fitting.fitter import Laws
+from auditkit.fitting.folds import Folds
+from auditkit.fitting.regression import Design, is_number
+from auditkit.fitting.strata import credibility, pseudo_count
+from auditkit.model.groups import comparable
+from auditkit.model.layout import Floats, Ints
+from auditkit.model.membership import Share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+BINS, FURTHER_BINS = 8, 3
+"""Of the first principal component of log pi, and of the second within each of them."""
+
+SMALLEST = 1e-4
+"""No group of an attribute is less likely than this for anyone."""
+
+REACH = 0.8
+"""Of how far from the others the mean of a group can be at most: beyond, effects are scaled down."""
+
+MOST_VALUES = 40
+"""Segments with more values say less of a group than of a single search, and are left out of the logit."""
+
+MOST_CURVED, MOST_LOGIT_STEPS, LOGIT_PRECISION = 5_000, 30, 1e-7
+"""Rows from which the curvature of the logit is found; its steps; the gain per row that ends them."""
+
+NEWTON_STEPS, RESIDUAL = 60, 1e-11
+
+MOST_AT_ONCE = 4_000_000
+"""Numbers of a batch of tilts."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupChances:
+    """One attribute. Arrays have one row per row of the history's table; the last class may be the rest."""
+
+    names: tuple[str, ...]
+    """Without the rest."""
+    code: Ints
+    """The class of each row."""
+    before: Floats
+    """pi, (rows, classes)."""
+
+    @property
+    def classes(self) -> int:
+        return self.before.shape[1]
+
+    def only(self, rows: Ints) -> GroupChances:
+        return GroupChances(self.names, self.code[rows], self.before[rows])
+
+    def effects(self, residual: Floats, weights: Floats, folds: Folds, *, shrunk: bool = True) -> Floats:
+        """What each class adds to the expectation of a number, (folds, classes), learnt from the other folds.
+
+        `residual` is the number less its expectation, NaN where it is not known.
+        """
+        found = np.zeros((folds.count, self.classes))
+        for fold in range(folds.count):
+            rows = np.flatnonzero(folds.training(fold, ~np.isnan(residual)) & (weights > 0))
+            if len(rows) < 2:
+                continue
+            own, code, w = residual[rows], self.code[rows], weights[rows]
+            pseudo = pseudo_count(own[:, None], code, np.zeros(len(rows), dtype=np.int64), w) if shrunk else 0.0
+            size = np.bincount(code, w, minlength=self.classes)
+            total = np.bincount(code, w * own, minlength=self.classes)
+            mean = float(w @ own) / float(w.sum())
+            trust = np.array([credibility(float(n), pseudo) for n in size])
+            found[fold] = trust * (total / np.maximum(size, 1e-300) - mean) * (size > 0)
+        return found
+
+
+def group_chances(
+    groups: Mapping[str, NDArray[Any]],
+    features: pd.DataFrame,
+    folds: Folds,
+    counted: NDArray[np.bool_],
+    names_of: Mapping[str, tuple[str, ...]] | None = None,
+) -> dict[str, GroupChances]:
+    """For each attribute, from the group of every row; `counted` are the rows whose numbers the chances add up to.
+
+    Only these teach. `names_of` has the groups of each attribute that are told apart: by default those large enough.
+    """
+    kept = [str(n) for n in features.columns if is_number(features[n]) or features[n].nunique() <= MOST_VALUES]
+    design = Design.of(features[kept])
+    matrix, penalty = design.matrix(features[kept]), np.maximum(design.penalty, 1e-3)
+    penalty[0] = 1e-6
+    found = {}
+    for name, labels in groups.items():
+        known, sizes = np.unique(labels[counted].astype(str), return_counts=True)
+        names = comparable(dict(zip(known.tolist(), sizes.tolist(), strict=True)))
+        names = names if names_of is None else names_of[name]
+        if not names:
+            continue
+        place = {group: i for i, group in enumerate(names)}
+        code = np.array([place.get(label, len(names)) for label in labels.astype(str).tolist()], dtype=np.int64)
+        classes = len(names) + int((code == len(names)).any())
+        before = _cross_fitted(matrix, code, classes, penalty, folds, counted)
+        totals = np.bincount(code[counted], minlength=classes).astype(np.float64)
+        found[name] = GroupChances(names, code, _adding_up(before, totals, counted))
+    return found
+
+
+def _cross_fitted(
+    matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, counted: NDArray[np.bool_]
+) -> Floats:
+    if classes == 1:
+        return np.ones((len(code), 1))
+    found, start = np.full((len(code), classes), 1.0 / classes), None
+    for fold in range(folds.count):
+        inside, training = folds.fold == fold, folds.training(fold, counted)
+        if inside.any() and training.any():
+            start = multinomial_logit(matrix[training], code[training], classes, penalty, start)
+            found[inside] = _softmax(matrix[inside] @ start)
+    return found
+
+
+def multinomial_logit(matrix: Floats, code: Ints, classes: int, penalty: Floats, start: Floats | None = None) -> Floats:
+    """Coefficients (columns, classes) of P(class) = softmax(X b), by penalised maximum likelihood.
+
+    Newton's method; the curvature of many rows is that of every so many of them.
+    """
+    n, columns = matrix.shape
+    rows, some = np.arange(n), slice(None, None, max(1, n // MOST_CURVED))
+    b = start
+    if b is None:
+        b = np.zeros((columns, classes))
+        b[0] = np.log(np.bincount(code, minlength=classes) + 0.5)
+
+    def loss(b: Floats) -> tuple[float, Floats]:
+        chance = _softmax(matrix @ b)
+        value = -float(np.log(np.maximum(chance[rows, code], 1e-300)).sum())
+        return value + float((penalty[:, None] * b**2).sum()) / 2, chance
+
+    now, chance = loss(b)
+    for _ in range(MOST_LOGIT_STEPS):
+        inner = chance[some]
+        weight = n / len(inner)
+        curvature = np.zeros((columns, classes, columns, classes))
+        for k in range(classes):
+            for h in range(k, classes):
+                own = inner[:, k] * ((k == h) - inner[:, h])
+                block = weight * (matrix[some].T @ (matrix[some] * own[:, None]))
+                curvature[:, k, :, h] = curvature[:, h, :, k] = block
+        flat = curvature.reshape(columns * classes, -1)
+        flat[np.diag_indices(len(flat))] += np.repeat(penalty, classes)
+        chance[rows, code] -= 1.0
+        slope = (matrix.T @ chance + penalty[:, None] * b).ravel()
+        move, size = np.linalg.lstsq(flat, slope, rcond=None)[0].reshape(b.shape), 1.0
+        then, chance = loss(b - move)
+        while then > now and size > 1e-3:
+            size /= 2
+            then, chance = loss(b - size * move)
+        if then > now:
+            break
+        b, gained, now = b - size * move, now - then, then
+        if gained < LOGIT_PRECISION * n:
+            break
+    return b
+
+
+def _softmax(eta: Floats) -> Floats:
+    found = np.exp(eta - eta.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+
+def _adding_up(chance: Floats, totals: Floats, counted: NDArray[np.bool_]) -> Floats:
+    """The chances times a factor for each class, normalised, so that those of the rows counted have these totals."""
+    chance = np.maximum(chance, SMALLEST)
+    factor = np.ones(chance.shape[1])
+    for _ in range(100):
+        now = chance * factor
+        now /= now.sum(axis=1, keepdims=True)
+        sums = now[counted].sum(axis=0)
+        if np.abs(sums - totals).max() <= 1e-9 * max(1.0, totals.sum()):
+            break
+        factor *= np.where(totals > 0, totals, SMALLEST) / np.maximum(sums, 1e-300)
+    return np.asarray(now)
+
+
+@dataclass(frozen=True, eq=False)
+class Passing:
+    """Chances of passing the stages of a chain, of each candidate, and what a group adds to them.
+
+    Given that a stage was passed, a group is as many times more likely as it passes more often than others.
+    """
+
+    shows: int
+    """The stage that shows the score."""
+    chances: Floats
+    """(candidates, stages)"""
+    effects: Mapping[str, Floats]
+    """Of each attribute (folds, stages, classes)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellShares:
+    """Candidates of one law and nearly one pi: `cell` of each, and for each attribute the tilt of every cell."""
+
+    cell: Ints
+    tilts: Mapping[str, Tilts]
+    passing: Passing | None = None
+    """Of cells."""
+    before: Mapping[str, Floats] = field(default_factory=dict)
+    """pi of cells."""
+
+    @staticmethod
+    def of(
+        laws: Laws,
+        chances: Mapping[str, GroupChances],
+        effects: Mapping[str, Floats],
+        fold: Ints,
+        passing: Passing | None = None,
+    ) -> CellShares:
+        """Of candidates with these laws, chances of groups, effects on the score (folds, classes) and folds."""
+        kind = laws.which
+        if passing is not None:
+            alike = np.unique(passing.chances, axis=0, return_inverse=True)[1].ravel()
+            kind = np.unique(kind * (int(alike.max(initial=0)) + 1) + alike, return_inverse=True)[1]
+        for own in chances.values():
+            kind = np.unique(kind * (BINS * FURTHER_BINS) + _bins(own.before), return_inverse=True)[1]
+        kind = kind.astype(np.int64)
+        count = int(kind.max(initial=-1)) + 1
+        first = np.empty(count, dtype=np.int64)
+        first[kind[::-1]] = np.arange(len(kind) - 1, -1, -1)
+        size = np.bincount(kind, minlength=count)
+        law, fold = laws.which[first], fold[first]
+        if passing is not None:
+            by_cell = {name: of_folds[fold] for name, of_folds in passing.effects.items()}
+            passing = Passing(passing.shows, passing.chances[first], by_cell)
+        tilts, before = {}, {}
+        for name, own in chances.items():
+            sums = [np.bincount(kind, column, minlength=count) for column in own.before.T]
+            pi = before[name] = np.stack(sums, axis=1) / size[:, None]
+            for stage in range(0 if passing is None else passing.shows):
+                assert passing is not None
+                pi = pi * _more_likely(pi, passing.chances[:, stage], passing.effects[name][:, stage])
+            tilts[name] = tilted(laws.values[law], laws.probs[law], pi, effects[name][fold], own.names)
+        return CellShares(kind, tilts, passing, before)
+
+    def shares(self, cell: int, scores: Floats, probs: Floats) -> dict[str, dict[str, Share]]:
+        """The membership of a box of this cell, whose law has these scores."""
+        return {
+            name: {
+                group: Share(float(probs @ theta), theta)
+                for group, theta in zip(tilt.names, tilt.theta(cell, scores).T, strict=False)
+            }
+            for name, tilt in self.tilts.items()
+        }
+
+    def of_stages(self, cell: int, scores: Floats) -> dict[str, list[dict[str, Floats]]]:
+        """Of a chain: attribute -> for each stage, and after the last, the chance of each group.
+
+        One number until the score is shown, then one for each score.
+        """
+        assert self.passing is not None
+        found, stages = {}, self.passing.chances.shape[1]
+        for name, tilt in self.tilts.items():
+            now, path = self.before[name][cell][None, :], []
+            for stage in range(stages):
+                path.append(now)
+                if stage == self.passing.shows:
+                    now = tilt.theta(cell, scores)
+                    continue
+                chance, own = self.passing.chances[cell, stage], self.passing.effects[name][cell, stage]
+                now = now * _more_likely(now, np.full(len(now), chance), np.tile(own, (len(now), 1)))
+            path.append(now)
+            found[name] = [dict(zip(tilt.names, each.T, strict=False)) for each in path]
+        return found
+
+
+def _more_likely(pi: Floats, chance: Floats, effects: Floats) -> Floats:
+    """P(pass | class) / P(pass), (rows, classes), from chances that are moved by the effects of the classes."""
+    moved = np.clip(chance[:, None] + effects - np.einsum("ck,ck->c", pi, effects)[:, None], 0.01, 1.0)
+    ratio = moved / np.einsum("ck,ck->c", pi, moved)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):  # nobody passes more often than always
+        room = np.where(ratio > 1, (1 / np.maximum(chance[:, None], 1e-300) - 1) / (ratio - 1), np.inf).min(axis=1)
+    return np.asarray(1 + np.minimum(room, 1.0)[:, None] * (ratio - 1))
+
+
+def _bins(chance: Floats) -> Ints:
+    """Bins of about equal numbers along the first two principal components of log pi."""
+    logs = np.log(np.maximum(chance, SMALLEST))
+    logs -= logs.mean(axis=0)
+    if chance.shape[1] == 1 or not np.abs(logs).max(initial=0.0) > 1e-9:
+        return np.zeros(len(chance), dtype=np.int64)
+    _, axes = np.linalg.eigh(logs.T @ logs)
+    first = _quantile_bins(logs @ _signed(axes[:, -1]), BINS)
+    if chance.shape[1] < 3:
+        return first * FURTHER_BINS
+    second, found = logs @ _signed(axes[:, -2]), np.zeros(len(chance), dtype=np.int64)
+    for b in range(BINS):
+        own = first == b
+        found[own] = FURTHER_BINS * b + _quantile_bins(second[own], FURTHER_BINS)
+    return found
+
+
+def _signed(axis: Floats) -> Floats:
+    """Whichever of the two directions numpy finds."""
+    return axis if axis[np.argmax(np.abs(axis))] > 0 else -axis
+
+
+def _quantile_bins(values: Floats, bins: int) -> Ints:
+    if not len(values):
+        return np.zeros(0, dtype=np.int64)
+    cuts = np.quantile(values, np.arange(1, bins) / bins)
+    return np.searchsorted(cuts, values, side="right").astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Tilts:
+    """theta_g(v) = softmax(intercept + slope z)_g of every cell, with z = (v - centre) / scale."""
+
+    names: tuple[str, ...]
+    intercept: Floats
+    slope: Floats
+    centre: Floats
+    scale: Floats
+
+    def theta(self, cell: int, scores: Floats) -> Floats:
+        """(scores, classes)"""
+        z = (scores - self.centre[cell]) / self.scale[cell]
+        return _softmax(self.intercept[cell] + z[:, None] * self.slope[cell])
+
+
+def tilted(values: Floats, probs: Floats, pi: Floats, effects: Floats, names: tuple[str, ...]) -> Tilts:
+    """The tilts for laws (cells, points), pi and effects (cells, classes)."""
+    centre = np.einsum("cp,cp->c", values, probs)
+    spread = np.sqrt(np.einsum("cp,cp->c", (values - centre[:, None]) ** 2, probs))
+    scale = np.where(spread > 0, spread, 1.0)
+    pi = np.maximum(pi, SMALLEST / 2)
+    pi = pi / pi.sum(axis=1, keepdims=True)
+    moved = (effects - np.einsum("ck,ck->c", pi, effects)[:, None]) / scale[:, None]
+    moved[spread == 0] = 0.0
+    intercept, slope = np.log(pi), np.zeros_like(pi)
+    if pi.shape[1] > 1:
+        step = max(1, MOST_AT_ONCE // (values.shape[1] * pi.shape[1]))
+        for low in range(0, len(pi), step):
+            own = slice(low, low + step)
+            z = np.where(probs[own] > 0, (values[own] - centre[own, None]) / scale[own, None], 0.0)
+            means = moved[own] * _possible(z, probs[own], pi[own], moved[own])[:, None]
+            intercept[own], slope[own] = _solved(z, probs[own], pi[own], means)
+    return Tilts(names, intercept, slope, centre, scale)
+
+
+def _possible(z: Floats, probs: Floats, pi: Floats, means: Floats) -> Floats:
+    """The factor, at most 1, by which means come within REACH of the largest that a class of this size can have."""
+    order = np.argsort(z, axis=1)
+    z, probs = np.take_along_axis(z, order, axis=1), np.take_along_axis(probs, order, axis=1)
+    factor = np.ones(len(z))
+    for k in range(pi.shape[1]):
+        for side in (1, -1):
+            own, mass = (z[:, ::-1], probs[:, ::-1]) if side == 1 else (z, probs)
+            below = np.cumsum(mass, axis=1) - mass
+            taken = np.clip(pi[:, k, None] - below, 0.0, mass)
+            furthest = side * np.einsum("cp,cp->c", taken, own) / pi[:, k]
+            wanted = side * means[:, k]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                factor = np.where(wanted > REACH * furthest, np.minimum(factor, REACH * furthest / wanted), factor)
+    return np.maximum(factor, 0.0)
+
+
+def _solved(z: Floats, probs: Floats, pi: Floats, means: Floats) -> tuple[Floats, Floats]:
+    """Intercepts and slopes, 0 for the last class, by Newton's method; without slopes where it does not settle."""
+    cells, classes = pi.shape
+    free = classes - 1
+    a = np.log(pi[:, :free] / pi[:, free:])
+    b = means[:, :free] - means[:, free:]
+    base = np.stack([np.ones_like(z), z], axis=2)  # (cells, points, 2)
+    target = np.stack([pi[:, :free], pi[:, :free] * means[:, :free]], axis=2)
+    todo = np.arange(cells)
+    for _ in range(NEWTON_STEPS):
+        eta = a[todo, None, :] + z[todo, :, None] * b[todo, None, :]
+        theta = _softmax(np.concatenate([eta, np.zeros((*eta.shape[:2], 1))], axis=2))[:, :, :free]
+        weighted = probs[todo, :, None] * theta
+        miss = target[todo] - np.einsum("cpk,cpi->cki", weighted, base[todo])
+        left = np.abs(miss).max(axis=(1, 2)) > RESIDUAL
+        if not left.any():
+            todo = todo[:0]
+            break
+        todo, theta, weighted, miss = todo[left], theta[left], weighted[left], miss[left]
+        outer = np.einsum("cpi,cpj->cpij", base[todo], base[todo])
+        hessian = -np.einsum("cpk,cpl,cpij->ckilj", weighted, theta, outer)
+        each = np.arange(free)
+        hessian[:, each, :, each, :] += np.einsum("cpk,cpij->kcij", weighted, outer)
+        size = 2 * free
+        flat = hessian.reshape(-1, size, size) + 1e-14 * np.eye(size)
+        step = np.linalg.solve(flat, miss.reshape(-1, size, 1)).reshape(-1, free, 2)
+        step *= np.minimum(1.0, 2.0 / np.maximum(np.abs(step).max(axis=(1, 2), keepdims=True), 1e-300))
+        a[todo] += step[:, :, 0]
+        b[todo] += step[:, :, 1]
+    a[todo], b[todo] = np.log(pi[todo, :free] / pi[todo, free:]), 0.0
+    zero = np.zeros((cells, 1))
+    return np.concatenate([a, zero], axis=1), np.concatenate([b, zero], axis=1)

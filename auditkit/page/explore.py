@@ -1,0 +1,60 @@
+"""What the sliders of the page ask, and the answer: plain values that travel between processes.
+
+`explorer` answers, in the worker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LOWEST = 0.5
+"""The lowest impact ratio of the slider; there, none is asked for."""
+
+
+@dataclass(frozen=True)
+class SliderRanges:
+    """Between which ends the sliders move."""
+
+    attributes: tuple[str, ...]
+    interviews: int
+    """Of the best policy without a limit: allowing more changes nothing."""
+    value_scale: float
+
+
+@dataclass(frozen=True)
+class ExploredGroup:
+    """A group under the firm's decisions and under the best policy: people, interviews, hires and impact ratio."""
+
+    group: str
+    candidates: float
+    firm_inspected: float
+    firm_selected: float
+    inspected: float
+    selected: float
+    ratio: float | None
+
+
+@dataclass(frozen=True)
+class Explored:
+    """The optimum at the sliders' places. Without `utility` the demands cannot hold together."""
+
+    utility: float | None
+    gap: float | None
+    free: float
+    """Utility of the best policy without demands, at the same value of a point."""
+    firm: float
+    interviews: float | None
+    unfilled: float | None
+    groups: tuple[ExploredGroup, ...]
+    conflict: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Explore:
+    """One place of the sliders. `ratio` at its lowest and `interviews` None ask for nothing."""
+
+    attribute: str
+    ratio: float
+    interviews: int | None
+    value_scale: float

@@ -1,0 +1,107 @@
+"""Answers the sliders: the exact optimum at another impact ratio, number of interviews or value of a point.
+
+The instance of the last report stays in the worker, and with it every policy that was evaluated on it: a new question
+starts from those (`scenarios.neighbours`), which is what makes an exact answer quick. Another value of a point is
+another instance; it is fitted when it is first asked for.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from auditkit import pipeline
+from auditkit.config import Config
+from auditkit.constraints.base import Constraint
+from auditkit.data.privacy import Protected
+from auditkit.fitting.fitted import Fitted
+from auditkit.page.explore import LOWEST, Explore, Explored, ExploredGroup, SliderRanges
+from auditkit.plugin_manager import Plugins
+from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver import Solution, solve_once
+from auditkit.solver.policy import Outcome
+
+MOST_KEPT = 4
+"""Values of a point whose instances are kept."""
+
+
+@dataclass
+class Explorer:
+    """Kept in a worker after a report."""
+
+    shown: Protected
+    config: Config
+    plugins: Plugins
+    value_scale: float
+    """What a point was worth in the report."""
+    fits: dict[float, Fitted]
+    lines: dict[float, Neighbours] = field(default_factory=dict)
+
+    @property
+    def ranges(self) -> SliderRanges:
+        fitted = self.fitted(self.value_scale)
+        free = solve_once(fitted.instance).unconstrained
+        names = tuple(name for name in fitted.instance.layout.protected if "+" not in name)
+        return SliderRanges(names, int(np.ceil(free.inspected.sum())), self.value_scale)
+
+    def answer(self, asked: Explore) -> Explored:
+        begun = time.perf_counter()
+        keys: list[dict[str, object]] = []
+        if asked.ratio > LOWEST:
+            keys.append({"type": "impact-ratio", "minimum": asked.ratio, "by": asked.attribute})
+        if asked.interviews is not None:
+            keys.append({"type": "budget", "limit": asked.interviews, "on": "inspection"})
+        fitted = self.fitted(asked.value_scale)
+        solution = self.solve(asked.value_scale, pipeline.constraints_of(keys, self.plugins) or [])
+        best = solution.constrained
+        outcome = None if best is None else best.outcome
+        return Explored(
+            utility=None if outcome is None else outcome.utility,
+            gap=None if best is None else best.gap,
+            free=solution.unconstrained.utility,
+            firm=fitted.realised.utility,
+            interviews=None if outcome is None else float(outcome.inspected.sum()),
+            unfilled=None if outcome is None else float(outcome.unfilled_capacity),
+            groups=() if outcome is None else _groups(fitted, asked.attribute, outcome),
+            conflict=tuple(solution.conflict),
+            seconds=time.perf_counter() - begun,
+        )
+
+    def fitted(self, value_scale: float) -> Fitted:
+        if value_scale not in self.fits:
+            made = pipeline.fit_protected(self.shown, self.config.over(value_scale=value_scale), self.plugins)
+            while len(self.fits) >= MOST_KEPT:
+                dropped = next(iter(self.fits))
+                del self.fits[dropped]
+                self.lines.pop(dropped, None)
+            self.fits[value_scale] = made
+        return self.fits[value_scale]
+
+    def solve(self, value_scale: float, constraints: list[Constraint]) -> Solution:
+        instance = self.fitted(value_scale).instance
+        if not constraints:
+            return solve_once(instance)
+        return self.lines.setdefault(value_scale, Neighbours()).solve(instance, constraints)
+
+
+def _groups(fitted: Fitted, attribute: str, outcome: Outcome) -> tuple[ExploredGroup, ...]:
+    layout, realised = fitted.instance.layout, fitted.realised
+    sizes = layout.by_attribute(np.ones(len(realised.inspected)))[attribute]
+    firm = [layout.by_attribute(who)[attribute] for who in (realised.inspected, realised.selected)]
+    inspected, selected = outcome.inspected_by_attribute[attribute], outcome.selected_by_attribute[attribute]
+    rates = {group: selected[group] / size for group, size in sizes.items() if size}
+    best = max(rates.values(), default=0.0)
+    return tuple(
+        ExploredGroup(
+            group,
+            size,
+            firm[0][group],
+            firm[1][group],
+            inspected[group],
+            selected[group],
+            rates[group] / best if best and size else None,
+        )
+        for group, size in sizes.items()
+    )

@@ -1,0 +1,124 @@
+"""Run the page until Ctrl-C: a free port of 127.0.0.1, a private folder, and nothing left of either afterwards."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import signal
+import socket
+import tempfile
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import uvicorn
+
+from auditkit.config import Config
+from auditkit.errors import InputError, Problem
+from auditkit.page.access import Key
+from auditkit.page.open_audits import OpenAudits
+from auditkit.page.past_audits import AuditHistory
+from auditkit.page.routes import application
+
+HOST = "127.0.0.1"
+GRACE = 2
+"""Seconds that open connections get at the end."""
+
+
+def serve(
+    file: Path | None,
+    config: Config,
+    port: int,
+    browser: bool,
+    announce: Callable[[str], None],
+    history: AuditHistory | None = None,
+) -> None:
+    """Serve the page; `announce` is called with its address as soon as it answers."""
+    if file is not None and not file.is_file():
+        raise InputError(Problem(str(file), "there is no such file", "give the name of an export, or none"))
+    with (
+        _listening(port) as listener,
+        tempfile.TemporaryDirectory(prefix="auditkit-page-", ignore_cleanup_errors=True) as folder,
+    ):
+        key = Key(listener.getsockname()[1])
+        audits = OpenAudits(Path(folder), config)
+        try:
+            audits.warm_up()
+            address = key.address
+            if file is not None:
+                opened = audits.open_file(file.resolve())
+                address = address.replace("/?", f"/audits/{opened.id}/reading?")
+            server = _Server(
+                uvicorn.Config(
+                    application(audits, key, history),
+                    log_level="critical",
+                    access_log=False,
+                    server_header=False,
+                    lifespan="off",
+                    timeout_graceful_shutdown=GRACE,
+                    timeout_keep_alive=30,
+                ),
+                lambda: _started(address, browser, announce),
+            )
+            with _terminated_like_interrupted():
+                server.run(sockets=[listener])
+        finally:
+            audits.stop()
+
+
+class _Server(uvicorn.Server):
+    """Calls back once it answers."""
+
+    def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._callback = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._callback()
+
+
+def _started(address: str, browser: bool, announce: Callable[[str], None]) -> None:
+    announce(address)
+    if browser:
+        threading.Thread(target=_show, args=(address,), daemon=True).start()
+
+
+def _show(address: str) -> None:
+    """Open a browser; where there is none, the printed address serves."""
+    with contextlib.suppress(Exception):
+        webbrowser.open(address)
+
+
+@contextlib.contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    """A socket on the port; 0 is any. Without a wish, the usual port or, if that is taken, any other."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
+        try:
+            listener.bind((HOST, port))
+        except OSError as error:
+            why = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be used: {error.strerror}"
+            raise InputError(Problem(f"--port {port}", why, "leave --port out, or name another")) from None
+        except OverflowError:
+            raise InputError(Problem(f"--port {port}", "is not a port", "name one from 1024 to 65535")) from None
+        yield listener
+
+
+@contextlib.contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the page as Ctrl-C does: uvicorn takes the first, and this the others."""
+
+    def leave(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    before = {name: signal.signal(name, leave) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)

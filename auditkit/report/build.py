@@ -1,0 +1,386 @@
+"""From results to a `Report`. The same input, settings and SOURCE_DATE_EPOCH give the same bytes.
+
+Nothing of a candidate goes into it, and outcomes of small groups are in none of its numbers (`data.privacy`).
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from auditkit import __version__
+from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
+from auditkit.config import check
+from auditkit.data import render_mapping
+from auditkit.data.privacy import coarse
+from auditkit.data.reading import Reading
+from auditkit.disparity import Disparities
+from auditkit.report import decision_findings, findings, people, schema
+from auditkit.report.conventions import conventions
+from auditkit.report.words import sentences as say
+from auditkit.report.words.phrases import Phrases
+
+if TYPE_CHECKING:
+    from auditkit.compare.expost import SlackLaw, Unfilled
+    from auditkit.compare.firm_gain import FirmGain, FirmSearch
+    from auditkit.compare.value_of_point import PointValue
+    from auditkit.config import Config
+    from auditkit.data import History
+    from auditkit.data.privacy import Protected
+    from auditkit.fitting.fitted import Fitted
+    from auditkit.rules.find import Alternatives
+    from auditkit.scenarios import Answers, Frontier
+    from auditkit.solver.policy import Policy
+
+EPOCH = "SOURCE_DATE_EPOCH"
+
+PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
+
+
+@dataclass(frozen=True, eq=False)
+class ReportParts:
+    """What an audit found, before it becomes a report."""
+
+    history: History
+    shown: Protected
+    disparities: Disparities | None
+    fitted: Fitted | None
+    comparison: Comparison | None
+    missing: tuple[str, ...]
+    """Why there is no model."""
+    answers: Answers | None = None
+    """To the what-if questions."""
+    decisions: FirmDecisions | None = None
+    alternatives: Alternatives | None = None
+    """Rules that never look at the group."""
+    point: PointValue | None = None
+    """What a score point is worth in the model of the alternatives."""
+
+
+def created() -> str:
+    """Now, or the moment that SOURCE_DATE_EPOCH names."""
+    epoch = os.environ.get(EPOCH, "").strip()
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
+    """The report of an audit, without the sections of plugins."""
+    history, shown, comparison, decisions = parts.history, parts.shown, parts.comparison, parts.decisions
+    source, asked = history.source, None if parts.answers is None else answers(parts.answers, words_of(parts.shown))
+    measured = parts.disparities
+    return schema.Report(
+        version=__version__,
+        created=when,
+        input=schema.InputModel(
+            path=Path(source.path).name,
+            rows=source.rows,
+            sha256=source.sha256,
+            encoding=source.encoding,
+            separator=source.separator,
+            url=source.url,
+            query=None if source.url is None else source.query,
+        ),
+        config=check(config.to_json()),
+        mapping=tuple(schema.RoleModel(role=r, column=c, reason=why) for r, c, why in render_mapping(history)),
+        reading=None if history.reading is None else _reading(history.reading, shown),
+        problems=people.problems(history),
+        scope=people.scope(history, shown, config.organisation),
+        attributes=people.attributes(shown),
+        steps=tuple(history.steps),
+        groups=people.groups(shown),
+        firm=None if comparison is None else _firm(parts, comparison),
+        unconstrained=None if comparison is None else schema.BestModel.mirror(comparison.unconstrained),
+        constrained=None if comparison is None else _all_constrained(comparison, decisions, words_of(shown)),
+        disparity=None if measured is None else schema.DisparitiesModel.mirror(measured),
+        segments=None if measured is None else tuple(map(schema.SegmentModel.mirror, measured.segments)),
+        funnel=people.funnel(shown),
+        frontier=None if asked is None else asked.frontier,
+        sensitivity=None if asked is None else asked.sensitivity,
+        value_of_a_point=None if parts.point is None else _point(parts.point),
+        alternatives=None if parts.alternatives is None else _alternatives(parts.alternatives, words_of(shown)),
+        revealed=None if decisions is None else schema.RevealedModel.mirror(decisions.revealed),
+        scores=None if decisions is None else schema.ScoresModel.mirror(decisions.scores),
+        fit=None if parts.fitted is None else _fit(parts, parts.fitted),
+        findings=tuple(_findings(parts)),
+        provenance=_provenance(),
+    )
+
+
+def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
+    """How the file was read; what became of people who are left out is in none of its numbers."""
+    table = shown.history.table
+    decision = table["selected" if "selected" in table else "inspected"]
+    return schema.ReadingModel(
+        confidence="certain" if reading.confidence == "certain" else "likely",
+        row=reading.row,
+        favourable=schema.FavourableModel(text=reading.favourable.text, count=int(decision.sum()), of=len(table)),
+        people=reading.words.people,
+        unused=tuple(
+            schema.UnusedColumnModel(column=each.column, looks_like=each.looks_like or None) for each in reading.unused
+        ),
+        assumptions=reading.assumptions,
+    )
+
+
+def words_of(shown: Protected) -> Phrases:
+    """How the report names the steps and groups of these data."""
+    return Phrases.of(people.attributes(shown), shown.history.steps)
+
+
+def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
+    """The answers to the what-if questions, each with its sentence."""
+    biased, positions, places = found.sensitivity, found.positions, found.places
+    return schema.AnswersModel(
+        frontier=schema.FrontierModel(
+            group=found.group,
+            constraints=tuple(constraint.to_spec() for constraint in found.constraints),
+            curves=tuple(_curve(one, words) for one in found.frontiers),
+            positions=None
+            if positions is None
+            else schema.MorePositionsModel.said(positions, say.more_positions(positions)),
+            budgets=tuple(schema.BudgetModel.said(one, say.budget_or_position(words, one)) for one in found.budgets),
+            places=None if places is None else schema.MorePlacesModel.said(places, say.more_places(places)),
+            notices=found.notices,
+            phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
+        ),
+        sensitivity=None if biased is None else schema.SensitivityModel.said(biased, say.biased_scores(words, biased)),
+    )
+
+
+def _point(found: PointValue) -> schema.PointValueModel:
+    return schema.PointValueModel.model_validate({**asdict(found), "sentence": say.value_of_a_point(found)})
+
+
+def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativeModel, ...]:
+    return tuple(
+        schema.AlternativeModel.model_validate(
+            {**_without_duals(asdict(each)), "sentences": say.alternatives(words, each, found.information)}
+        )
+        for each in found.found
+    )
+
+
+def _without_duals(each: dict[str, Any]) -> dict[str, Any]:
+    for side in ("blind", "aware"):
+        each[side] = [{key: x for key, x in point.items() if key != "dual"} for point in each[side]]
+    return each
+
+
+def _curve(found: Frontier, words: Phrases) -> schema.CurveModel:
+    title, axis = found.constraint.frontier_words(words, found.parameter)
+    return schema.CurveModel.said(found, say.frontier(words, found), title=title, axis=axis)
+
+
+def _findings(parts: ReportParts) -> list[schema.FindingModel]:
+    words = words_of(parts.shown)
+    found = [] if parts.disparities is None else findings.of_disparities(parts.disparities, words)
+    differing = {item.attribute for item in found if item.kind == "disparity"}
+    if parts.comparison is not None:
+        found += findings.of_comparison(parts.comparison, words, differing)
+    if parts.alternatives is not None:
+        found += findings.of_alternatives(parts.alternatives, words)
+    if parts.decisions is not None and parts.comparison is not None:
+        names = {entry.label: findings.phrase_of(entry, words) for entry in parts.comparison.constrained}
+        losses = {
+            entry.label: entry.interval.loss
+            for entry in parts.comparison.constrained
+            if isinstance(entry.interval, PriceInterval)
+        }
+        odds = {} if parts.disparities is None else findings.odds_ratios(parts.disparities)
+        found += decision_findings.of_decisions(parts.decisions, parts.history, words, names, losses, odds)
+    if parts.fitted is None:
+        found += findings.without_fit(parts.missing)
+    found += findings.of_data(parts.history, parts.shown)
+    if parts.fitted is not None:
+        found += findings.of_fit(parts.fitted, parts.shown.threshold, words)
+    return findings.in_order(found)
+
+
+# Policies -------------------------------------------------------------------------------------------------------------
+
+
+def _firm(parts: ReportParts, comparison: Comparison) -> schema.FirmModel:
+    firm = comparison.firm
+    later = None if firm.long_term_utility is None else coarse(firm.long_term_utility)
+    standing = schema.StandingModel.mirror(replace(firm, utility=coarse(firm.utility), long_term_utility=later))
+    return schema.FirmModel(
+        **dict(standing),
+        capacity=None if parts.fitted is None else int(parts.fitted.instance.layout.capacity.sum()),
+        gain=None if parts.decisions is None else gain(parts.decisions.search),
+    )
+
+
+def gain(search: FirmSearch) -> schema.GainModel:
+    """What the best policy would have gained over the firm's own search."""
+    return schema.GainModel(
+        level=search.level,
+        expected_utility=search.utility,
+        inspected=search.inspected,
+        positions_filled=search.positions,
+        **dict(schema.AgainstFirmModel.mirror(search.unconstrained)),
+        steps=tuple(schema.StepGainModel(step=step, gain=gain) for step, gain in search.steps),
+    )
+
+
+def _all_constrained(
+    comparison: Comparison, decisions: FirmDecisions | None, words: Phrases
+) -> tuple[schema.ConstrainedModel, ...]:
+    none = (None,) * len(comparison.constrained)
+    gains = none if decisions is None else decisions.search.constrained
+    return tuple(_constrained(entry, gain, words) for entry, gain in zip(comparison.constrained, gains, strict=True))
+
+
+def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> schema.ConstrainedModel:
+    optimum, standing = entry.optimum, entry.standing
+    named = schema.ConstrainedModel(
+        label=entry.label,
+        phrase=findings.phrase_of(entry, words),
+        specs=tuple(c.to_spec() for c in entry.constraints),
+        status="optimal" if standing is not None else "infeasible",
+        conflict=entry.conflict,
+        against_firm=None if gain is None else schema.AgainstFirmModel.mirror(gain),
+    )
+    if standing is None or optimum is None or entry.loss is None:
+        return named
+    price, unfilled = entry.interval, entry.unfilled
+    interval = schema.IntervalModel.mirror(price) if isinstance(price, PriceInterval) else None
+    policies = _policies(entry)
+    laws = tuple(map(_law, entry.shown_laws))
+    found: dict[str, object] = {
+        **dict(schema.StandingModel.mirror(standing)),
+        "price_of_fairness": schema.ReportPriceModel(ratio=entry.ratio, loss=entry.loss, interval=interval),
+        "ex_post_slack": laws or None,
+        "unfilled": None if unfilled is None else _unfilled(unfilled),
+        "bound": optimum.bound,
+        "gap": optimum.gap,
+        "duals": _duals(entry),
+        "order_kept": entry.order_kept,
+        "policies": policies,
+        "mixture": None if policies is None else _mixture(entry),
+        "randomised": optimum.mixture.randomised,
+    }
+    return named.model_copy(update=found)
+
+
+def _law(law: SlackLaw) -> schema.LawModel:
+    return schema.LawModel(
+        label=law.label,
+        edges=tuple(law.edges.tolist()),
+        probabilities=tuple(law.probabilities.tolist()),
+        mean=law.mean,
+        sd=law.sd,
+        outside=law.outside,
+        meaning=say.meant(law.meaning),
+    )
+
+
+def _unfilled(law: Unfilled) -> schema.UnfilledModel:
+    return schema.UnfilledModel(counts=tuple(law.counts.tolist()), probabilities=tuple(law.probabilities.tolist()))
+
+
+def _duals(entry: Constrained) -> tuple[schema.DualModel, ...]:
+    """One for each row; rows about one candidate each are counted together."""
+    found = [schema.DualModel.mirror(dual) for dual in entry.duals if not dual.individual]
+    single = [dual for dual in entry.duals if dual.individual]
+    if single:
+        tight = sum(dual.value != 0 for dual in single)
+        found.append(
+            schema.DualModel(
+                label=f"{len(single)} rows, one for each candidate",
+                sense=single[0].sense,
+                value=None,
+                slack=min(dual.slack for dual in single),
+                words=f"{tight} of them bind",
+            )
+        )
+    return tuple(found)
+
+
+def _policies(entry: Constrained) -> tuple[schema.MixedPolicyModel, ...] | None:
+    """The policies of the mixture, so that anyone with the data can evaluate it; None if they would name candidates."""
+    optimum = entry.optimum
+    if optimum is None or optimum.rows.measures or any(dual.individual for dual in entry.duals):
+        return None
+    return tuple(map(_policy, optimum.mixture.policies))
+
+
+def _policy(policy: Policy) -> schema.MixedPolicyModel:
+    first, *ties = (schema.MultipliersModel(objective=lv.objective, duals=tuple(lv.duals)) for lv in policy.levels)
+    return schema.MixedPolicyModel(**dict(first), ties=tuple(ties))
+
+
+def _mixture(entry: Constrained) -> schema.LotteriesModel:
+    """Which searches follow which policy, by their place in the data: their names are cells of it."""
+    from auditkit.solver.solution import mixture_document
+
+    assert entry.optimum is not None
+    mixture = entry.optimum.mixture
+    return schema.LotteriesModel.model_validate(mixture_document(mixture, [str(s) for s in range(mixture.count)]))
+
+
+# Fit and provenance ---------------------------------------------------------------------------------------------------
+
+
+def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
+    quality, decisions = fitted.quality, parts.decisions
+    bins = len(quality.pit)
+    return schema.FitModel(
+        fitter=str(fitted.settings["fitter"]),
+        pit=schema.PitModel(edges=tuple(i / bins for i in range(bins + 1)), shares=quality.pit, p_value=quality.pit_p),
+        coverage=tuple(schema.CoverageModel(nominal=level, actual=share) for level, share in quality.coverage),
+        by_group=tuple(
+            schema.GroupErrorModel(
+                group=row.name,
+                n=row.scores,
+                mean_error=row.mean_error,
+                standard_error=row.standard_error,
+                crps=row.crps,
+                coverage=row.coverage,
+            )
+            if row.scores >= parts.shown.threshold
+            else schema.GroupErrorModel(group=row.name, n=None, mean_error=None, crps=None)
+            for row in quality.by_group
+        ),
+        by_stratum=tuple(map(schema.StratumErrorModel.mirror, quality.by_stratum)),
+        skill=quality.skill,
+        selection=schema.SelectionModel.mirror(quality.selection),
+        hidden_information=None
+        if decisions is None
+        else schema.HiddenInformationModel(
+            tests=tuple(map(schema.HiddenTestModel.mirror, decisions.hidden)),
+            prices=tuple(map(schema.HiddenPricesModel.mirror, decisions.prices)),
+        ),
+        warnings=quality.warnings,
+        settings=_fit_settings(fitted),
+    )
+
+
+def _fit_settings(fitted: Fitted) -> schema.FitSettingsModel:
+    """Without the effects of crossed groups, which may be of any size."""
+    known = json.loads(json.dumps(fitted.settings))
+    return schema.FitSettingsModel.model_validate(known, extra="ignore")
+
+
+def _provenance() -> schema.ProvenanceModel:
+    versions = {"auditkit": __version__}
+    for name in PACKAGES:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return schema.ProvenanceModel(
+        python=platform.python_version(),
+        packages=versions,
+        platform=f"{platform.system()} {platform.machine()}",
+        conventions=tuple(
+            schema.ConventionModel(name=c.name, text=c.text, read_on=c.read_on.isoformat())
+            for c in conventions().values()
+        ),
+    )

@@ -1,0 +1,1476 @@
+"""The report, `auditkit-report/3`: one tree of frozen models. JSON is its dump; pages, charts, thresholds and exporters
+read its attributes.
+
+A part that the data cannot support is None, and a finding says why. No candidate's row is in it. `build` makes a report
+from results, `load` reads one from a file, older or foreign ones included. Parts that mirror a result are read from its
+attributes, so a result needs no JSON of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    SerializationInfo,
+    SerializerFunctionWrapHandler,
+    field_serializer,
+    model_serializer,
+)
+
+from auditkit.config import Config
+from auditkit.constraints.meaning import AmountAtMost, Other, RateGap, RatioAtLeast, ShareAtLeast
+from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
+from auditkit.disparity.measure import Form
+
+FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
+EARLIER = ("auditkit-report/2",)
+"""Formats that `load` reads too: their keys have the same names and meaning."""
+
+TOGETHER = "all together"
+"""The label of the entry under all constraints at once."""
+
+Basis = Literal["cumulative", "conditional"]
+Outcome = Literal["inspected", "selected"]
+P = TypeVar("P", bound="ReportPart")
+A = TypeVar("A", bound="AnswerModel")
+
+
+def _finite(value: object) -> object:
+    """Fractions as numbers; no number for what is not finite."""
+    if isinstance(value, Fraction):
+        return float(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _as_fields(value: object) -> object:
+    """The meaning of a row of a constraint, as a file has it."""
+    return value.to_json() if isinstance(value, RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other) else value
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Ratio = Annotated[float, BeforeValidator(_finite)]
+MaybeRatio = Annotated[float | None, BeforeValidator(_finite)]
+Whole = Annotated[
+    int | float, BeforeValidator(_whole), Field(description="recorded numbers are whole, expected ones need not be")
+]
+Bounds = tuple[float, float]
+
+
+class ReportPart(BaseModel):
+    """A part of the report. Keys in `sparse` are written only where they have a value."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, from_attributes=True)
+    sparse: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def mirror(cls: type[P], result: object) -> P:
+        """The part that mirrors a result: its attributes by the same names."""
+        return cls.model_validate(result)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return self.model_dump(mode="json")
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> dict[str, Any]:
+        found: dict[str, Any] = dump(self)
+        for key in self.sparse:
+            if found.get(key) in (None, []):
+                found.pop(key, None)
+        return found
+
+
+# Data -----------------------------------------------------------------------------------------------------------------
+
+
+class InputModel(ReportPart):
+    """Which data were audited."""
+
+    sparse = ("url", "query")
+
+    path: str = Field(description="name of the file, without its folder, or of the database")
+    rows: int
+    sha256: str
+    encoding: str | None = None
+    separator: str | None = None
+    url: str | None = Field(default=None, description="of the database, without its password")
+    query: str | None = Field(default=None, description="the SQL that returned the rows")
+
+
+class RoleModel(ReportPart):
+    """Which column played which role, and why."""
+
+    role: str
+    column: str
+    reason: str
+
+
+class FavourableModel(ReportPart):
+    """The good outcome, how many had it, and of how many."""
+
+    text: str
+    count: int
+    of: int
+
+
+class UnusedColumnModel(ReportPart):
+    """A column that the audit does not use."""
+
+    column: str
+    looks_like: str | None = Field(description="step, outcome, group, score or postal code, where it looks like one")
+
+
+class ReadingModel(ReportPart):
+    """How the file was read."""
+
+    confidence: Literal["certain", "likely"]
+    row: str = Field(description="what a row is: application, event, counts, ...")
+    favourable: FavourableModel
+    people: str = Field(default="applicants", description="what the people of the file are called")
+    unused: tuple[UnusedColumnModel, ...]
+    assumptions: tuple[str, ...]
+
+
+class ProblemModel(ReportPart):
+    """One kind of problem of the data and how often it occurred; no cell is quoted."""
+
+    code: str
+    treatment: Literal["refuse", "warn", "unknown"]
+    count: int
+    what: str
+    fix: str
+
+
+class CountsModel(ReportPart):
+    """Rows of the file: those read are those used and those left out, by reason."""
+
+    read: int
+    used: int
+    left: dict[str, int]
+
+
+class ProblemsModel(ReportPart):
+    """Problems of the data."""
+
+    total: int
+    by_code: tuple[ProblemModel, ...]
+    counts: CountsModel
+
+
+class PeriodModel(ReportPart):
+    """First and last date of the applications, as 2026-11-16."""
+
+    first: str
+    last: str
+
+
+class LeftOutModel(ReportPart):
+    """Rows that are in no number of the report, and why."""
+
+    reason: str
+    rows: int
+
+
+class ScopeModel(ReportPart):
+    """What the report covers: `rows` of the file are `applications` and those left out, unless rows are counts."""
+
+    organisation: str
+    period: PeriodModel | None
+    searches: int
+    rows: int
+    stand_for: int | None = Field(
+        default=None, description="where rows are counts: how many applications the used rows represent"
+    )
+    applications: int
+    reached: dict[str, int] = Field(default={}, description="applications that reached each step")
+    left_out: tuple[LeftOutModel, ...]
+    repeated_applicants: int = Field(description="people who applied more than once")
+    unknown: dict[str, int] = Field(description="by attribute: applications whose group is unknown")
+    merged: dict[str, tuple[str, ...]] = Field(description="by attribute: small groups that are shown together")
+
+
+class AttributeModel(ReportPart):
+    """A protected attribute, or the crossing of several, and its groups."""
+
+    name: str
+    kind: str
+    crossing: bool
+    groups: tuple[str, ...]
+
+
+class GroupModel(ReportPart):
+    """A group of an attribute, and how many of it reached each step."""
+
+    attribute: str
+    name: str
+    applicants: int
+    steps: dict[str, int]
+
+    def share(self, step: str) -> float | None:
+        """Of the applicants, those who reached a step."""
+        return self.steps[step] / self.applicants if self.applicants and step in self.steps else None
+
+
+class FunnelModel(ReportPart):
+    """How many of each group reached a step, by attribute and group; the first step is having applied."""
+
+    step: str
+    by_group: dict[str, dict[str, int]]
+
+
+# Policies -------------------------------------------------------------------------------------------------------------
+
+
+class NumbersModel(ReportPart):
+    """One group under one policy; expected numbers, for the firm recorded ones."""
+
+    candidates: Whole
+    inspected: Whole
+    selected: Whole
+
+    def rate(self, outcome: Outcome) -> float | None:
+        """Outcomes per candidate."""
+        return getattr(self, outcome) / self.candidates if self.candidates else None
+
+
+ByGroup = Annotated[dict[str, dict[str, NumbersModel]], Field(description="by attribute, then by group")]
+
+
+class UnitModel(ReportPart):
+    """The limits of one label in all searches."""
+
+    label: str
+    searches: int
+    positions: int
+    selected: Whole
+    unfilled: Whole
+    exceeded: int = Field(description="searches in which more were selected")
+
+
+class StandingModel(ReportPart):
+    """What a policy yields."""
+
+    sparse = ("units",)
+
+    utility: float
+    long_term_utility: float | None = None
+    by_group: ByGroup
+    unfilled_capacity: Whole
+    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+
+
+class BestModel(StandingModel):
+    """The best policy without constraints."""
+
+    ex_post_slack: None = None
+
+
+class GainPartsModel(ReportPart):
+    """Their sum is the gain."""
+
+    positions: float = Field(description="more positions filled, at the mean worth of both searches")
+    cost: float = Field(description="less spent on inspections")
+    quality: float = Field(description="better people in the positions filled")
+
+
+class ChangeModel(ReportPart):
+    """By how many people of a group a policy changes the expected numbers."""
+
+    inspected: float
+    selected: float
+
+
+class AgainstFirmModel(ReportPart):
+    """What a policy is expected to gain over the firm's own search, the best of those it inspected taken."""
+
+    label: str
+    gain: float
+    interval: Bounds | None
+    parts: GainPartsModel
+    by_group: dict[str, dict[str, ChangeModel]] = Field(description="by attribute, then by group")
+
+
+class StepGainModel(ReportPart):
+    """The gain at one stage, all later ones at their best."""
+
+    step: str
+    gain: float
+
+
+class GainModel(ReportPart):
+    """The best policy without constraints against the firm's own search."""
+
+    level: float = Field(description="of the intervals")
+    expected_utility: float = Field(description="of the firm's own search, the best of those it inspected taken")
+    inspected: int
+    positions_filled: float
+    label: str
+    gain: float
+    interval: Bounds | None
+    parts: GainPartsModel
+    by_group: dict[str, dict[str, ChangeModel]] = Field(description="by attribute, then by group")
+    steps: tuple[StepGainModel, ...] = Field(description="of searches in stages")
+
+
+class FirmModel(StandingModel):
+    """What the firm's recorded decisions yielded."""
+
+    capacity: int | None = Field(default=None, description="positions of all searches")
+    gain: GainModel | None = Field(default=None, description="what the best search would have gained, like with like")
+
+
+class IntervalModel(ReportPart):
+    """From priors that were refitted to resampled searches."""
+
+    level: float
+    ratio: Bounds | None
+    loss: Bounds
+    one_sided: bool = Field(default=False, description="the loss may be zero; only an upper bound is known")
+    replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
+
+
+class ReportPriceModel(ReportPart):
+    """The price of fairness."""
+
+    ratio: float | None = Field(description="share of the unconstrained utility that is kept")
+    loss: float
+    interval: IntervalModel | None
+
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that is lost."""
+        return None if self.ratio is None else max(0.0, 1 - self.ratio)
+
+    @property
+    def given_up_span(self) -> Bounds | None:
+        """The interval of the share that is lost."""
+        if self.interval is None or self.interval.ratio is None:
+            return None
+        low, high = self.interval.ratio
+        return max(0.0, 1 - high), max(0.0, 1 - low)
+
+    @property
+    def loss_span(self) -> Bounds | None:
+        return None if self.interval is None else self.interval.loss
+
+
+class RowMeaningModel(ReportPart):
+    """What a row of a constraint asks for, with the keys that apply to its kind; its label is for people."""
+
+    kind: Literal["rate_gap", "ratio", "share", "amount", "other"]
+    on: str | None = Field(default=None, description="selection, inspection, or the name of a stage")
+    by: str | None = Field(default=None, description="the attribute, or several joined with +")
+    group: str | None = None
+    against: str | None = Field(default=None, description="the group that it is compared with")
+    within: str | None = Field(default=None, description="the segment within whose `value` the row holds")
+    value: str | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    of: str | None = Field(default=None, description="what an amount adds up: an attribute of candidates, or cost")
+    each: float | None = Field(default=None, description="the expense of one outcome")
+    basis: Literal["rate", "count"] | None = None
+    text: str | None = Field(default=None, description="the author's words")
+
+    @model_serializer(mode="wrap")
+    def _that_apply(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> dict[str, Any]:
+        return {key: value for key, value in dump(self).items() if key in self.model_fields_set}
+
+
+Meant = Annotated[RowMeaningModel | None, BeforeValidator(_as_fields)]
+"""What a row means, as a constraint or a file states it; null in `auditkit-report/2`."""
+
+
+class LawModel(ReportPart):
+    """Exact distribution of how far a constraint is kept or missed in one draw of all searches."""
+
+    label: str
+    edges: tuple[float, ...]
+    probabilities: tuple[float, ...]
+    mean: float
+    sd: float
+    outside: float | None = None
+    meaning: Meant = None
+
+
+class UnfilledModel(ReportPart):
+    """Exact distribution of the number of positions left open."""
+
+    counts: tuple[int, ...]
+    probabilities: tuple[float, ...]
+
+    @property
+    def none(self) -> float:
+        """The chance that every position is filled."""
+        return sum(p for n, p in zip(self.counts, self.probabilities, strict=True) if n == 0)
+
+
+class DualModel(ReportPart):
+    """What the optimum gains per unit by which the bound of a row is moved."""
+
+    label: str
+    sense: Literal["<=", "==", ">="]
+    value: float | None
+    slack: float
+    words: str | None
+    interval: Bounds | None = Field(default=None, description="of the value, at the level of the price's")
+    meaning: Meant = None
+
+
+class MultipliersModel(ReportPart):
+    """Multipliers under which a policy is optimal; `objective` is the weight of the utility itself."""
+
+    objective: float = 1.0
+    duals: tuple[float, ...] = Field(description="one for each affine row, then one for each cut")
+
+
+class MixedPolicyModel(MultipliersModel):
+    """One policy of the mixture. Ties of its indices are broken by the further levels in `ties`."""
+
+    sparse = ("ties",)
+
+    ties: tuple[MultipliersModel, ...] = ()
+
+
+Draw = Annotated[tuple[int, float], Field(description="number of a policy, counted from 0, and its probability")]
+
+
+class LotteriesModel(ReportPart):
+    """Who follows which policy: one lottery for the whole `firm`, or a policy for every search."""
+
+    sparse = ("firm", "default")
+
+    firm: tuple[Draw, ...] | None = Field(default=None, description="one policy is drawn for all searches together")
+    default: int | None = Field(default=None, description="the policy of all searches that are not named")
+    searches: dict[str, tuple[Draw, ...]] = Field(
+        default={}, description="search = its policy, or the lottery that it draws one from"
+    )
+
+
+class ConstrainedModel(ReportPart):
+    """The best policy under one constraint, or under all together; all null but its name where none meets them."""
+
+    sparse = ("units",)
+
+    label: str
+    phrase: str | None = Field(default=None, description="what it asks for, in words")
+    specs: tuple[str, ...]
+    status: Literal["optimal", "infeasible"]
+    conflict: tuple[str, ...]
+    utility: float | None = None
+    long_term_utility: float | None = None
+    by_group: ByGroup | None = None
+    unfilled_capacity: Whole | None = None
+    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+    price_of_fairness: ReportPriceModel | None = None
+    ex_post_slack: tuple[LawModel, ...] | None = None
+    unfilled: UnfilledModel | None = None
+    bound: float | None = None
+    gap: float | None = None
+    duals: tuple[DualModel, ...] | None = None
+    order_kept: bool | None = Field(default=None, description="within each group, nobody overtakes a higher score")
+    policies: tuple[MixedPolicyModel, ...] | None = Field(
+        default=None, description="the policies mixed; null where they would name candidates or are not affine"
+    )
+    mixture: LotteriesModel | None = Field(
+        default=None, description="who follows which policy; searches by their place in the data, counted from 0"
+    )
+    randomised: int | None = Field(default=None, description="how many searches draw their policy by lot")
+    against_firm: AgainstFirmModel | None = None
+
+    @property
+    def met(self) -> bool:
+        """Whether some policy meets the constraints."""
+        return self.status == "optimal"
+
+
+# Alternatives ---------------------------------------------------------------------------------------------------------
+
+
+class AtScaleModel(ReportPart):
+    """The best search if a score point has some value."""
+
+    value: float
+    utility: float
+    inspected: float
+    selected: float
+    unfilled: float
+
+
+class PointValueModel(ReportPart):
+    """What one score point is worth, in the unit of costs, in the model of the alternatives."""
+
+    value: float
+    source: Literal["given", "revealed"]
+    inspected_by_firm: int
+    at_value: AtScaleModel
+    at_half: AtScaleModel
+    at_twice: AtScaleModel
+    sentence: str
+
+
+class FrontierOptimumModel(ReportPart):
+    """The best policy at a ratio of the rates; all null but the ratio where it is out of reach."""
+
+    ratio: float | None = Field(description="that is asked for, null for none")
+    utility: float | None
+    bound: float | None = Field(description="no policy with the same information is worth more")
+    gap: float | None
+    filled: float | None = Field(description="expected positions filled")
+    reached: float | None = Field(description="the ratio that it has")
+
+
+class RuleYieldModel(ReportPart):
+    """What a rule yields."""
+
+    utility: float
+    ratio: float | None
+    interviews: float
+    filled: float
+
+
+class ConfirmedGainModel(ReportPart):
+    """The ratio of a rule over that of the firm's own rule, judged on other requisitions than it was chosen on."""
+
+    ratio: float
+    interval: Bounds
+    found: bool
+    p: float
+    detectable: float = Field(description="the smallest gain that would be found four times out of five")
+    splits: int
+
+
+class RuleModel(ReportPart):
+    """The best rule found of one kind at a ratio; no policy of the report looks at the group here."""
+
+    name: str
+    target: float = Field(description="the ratio that it is the best found for")
+    met: bool
+    parameters: dict[str, JsonValue]
+    text: str
+    exposure: int = Field(description="from the easiest to defend (0) to the most exposed")
+    utility: float
+    ratio: float | None = Field(description="in the model")
+    interviews: float
+    filled: float
+    people: RuleYieldModel = Field(description="the same for those who applied, each in their own group")
+    gain: ConfirmedGainModel | None
+
+
+class LargestRatioModel(ReportPart):
+    """The largest ratio, up to 1, of any policy that does not see the group; null where none has the utility."""
+
+    filled: float | None = Field(description="with as many positions filled as the best search fills")
+    at_firm_utility: float | None
+    at_less: float | None = Field(description="at one per cent less than the utility of the firm's own rule")
+
+
+class AlternativeModel(ReportPart):
+    """Rules for one attribute: the most affected group and the one that it is compared with."""
+
+    attribute: str
+    group: str
+    against: str
+    step: str
+    recorded_ratio: float | None
+    blind: tuple[FrontierOptimumModel, ...]
+    aware: tuple[FrontierOptimumModel, ...] = Field(description="the bound if the group could be used")
+    firm: RuleYieldModel = Field(description="the firm's own rule, in the model")
+    rules: tuple[RuleModel, ...]
+    largest_ratio: LargestRatioModel
+    sentences: tuple[str, ...]
+
+    @property
+    def reached(self) -> list[RuleModel]:
+        """The rules that reach the ratio they were looked for at, each once."""
+        found: dict[str, RuleModel] = {}
+        for rule in self.rules:
+            if rule.met and rule.text not in found:
+                found[rule.text] = rule
+        return list(found.values())
+
+    def given_up(self, point: FrontierOptimumModel) -> float | None:
+        """The share of the utility of the best search that a ratio costs."""
+        free = self.blind[0].utility
+        return None if not free or free <= 0 or point.utility is None else max(0.0, 1 - point.utility / free)
+
+    def aware_at(self, ratio: float | None) -> float | None:
+        return next((point.utility for point in self.aware if point.ratio == ratio), None)
+
+
+# Disparity ------------------------------------------------------------------------------------------------------------
+
+
+class RatioIntervalModel(ReportPart):
+    """Confidence interval of a ratio; null where it has no end."""
+
+    lower: MaybeRatio
+    upper: MaybeRatio
+    method: str
+    confidence: float
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        return self.lower, self.upper
+
+
+class AgreementModel(ReportPart):
+    """Whether the odds ratio is the same in all requisitions."""
+
+    statistic: MaybeRatio
+    df: int
+    p: MaybeRatio
+    reliable: bool
+
+
+class DesignModel(ReportPart):
+    """Clusters that widen an interval: requisitions or repeat applicants."""
+
+    cause: Literal["requisitions", "repeat applicants"]
+    effect: MaybeRatio = Field(description="how many times as large the variance is")
+    clusters: MaybeRatio = Field(default=None, description="null if there are many")
+
+
+class WithinModel(ReportPart):
+    """A group against the reference within searches."""
+
+    strata: int
+    odds_ratio: MaybeRatio
+    interval: RatioIntervalModel | None
+    risk_ratio: MaybeRatio
+    risk_interval: RatioIntervalModel | None = None
+    statistic: MaybeRatio = None
+    p: MaybeRatio = Field(description="without any correction")
+    mid_p: MaybeRatio = Field(default=None, description="of the exact test")
+    p_design: MaybeRatio = Field(default=None, description="with repeat applicants counted once, like the intervals")
+    method: str
+    p_adjusted: MaybeRatio
+    shortfall: MaybeRatio
+    agreement: AgreementModel | None = None
+    design: DesignModel | None = None
+
+
+class FlipFlopModel(ReportPart):
+    """What one or two selections, moved between the group and the reference, would change."""
+
+    impact_ratio: MaybeRatio
+    line_holds: bool | None
+    test_holds: bool
+    sign_reverses: bool
+    robust: bool
+    needed: int | None = Field(default=None, description="fewest moves, 1 or 2, that change a conclusion; null: more")
+
+
+class ComparisonModel(ReportPart):
+    """A group compared with the highest rate, with the largest group or with everybody else.
+
+    `p`, `mid_p`, `sd` and `interval_plain` are of this comparison by itself; `p_design` and `interval` allow for
+    requisitions and repeat applicants; `p_adjusted` also for all tests of the report.
+    """
+
+    against: Comparator
+    reference: str | None = Field(description="the other group; null for everybody else")
+    applicants: int = Field(description="of the other side, like `selected` and `rate`")
+    selected: int
+    rate: MaybeRatio
+    impact_ratio: MaybeRatio
+    interval: RatioIntervalModel | None
+    interval_plain: RatioIntervalModel | None
+    p: MaybeRatio
+    mid_p: MaybeRatio
+    method: str
+    p_design: MaybeRatio
+    p_adjusted: MaybeRatio = Field(description="null where this comparison is not tested")
+    sd: MaybeRatio = Field(description="number of standard deviations; negative: fewer than expected")
+    h: MaybeRatio = Field(description="Cohen's h")
+    phi: MaybeRatio
+    odds_ratio: MaybeRatio
+    odds_interval: RatioIntervalModel | None
+    shortfall: MaybeRatio
+    flips: FlipFlopModel
+    design: DesignModel | None
+    within: WithinModel | None
+
+
+class DisparityRowModel(ReportPart):
+    """One group beside the reference group; comparisons are null for the reference and for groups not compared."""
+
+    group: str
+    applicants: int
+    selected: int
+    rate: MaybeRatio
+    share: MaybeRatio
+    impact_ratio: MaybeRatio
+    interval: RatioIntervalModel | None
+    p: MaybeRatio = Field(description="without any correction")
+    p_adjusted: MaybeRatio = Field(description="corrected for all tests of the report")
+    status: GroupStatus
+    decided_by: Literal["pooled", "within_requisitions", "both"] | None = None
+    decided_against: Comparator | None = Field(
+        default=None, description="the comparison in which a difference is found"
+    )
+    detectable_ratio: MaybeRatio
+    more_applicants: int | None = None
+    within: WithinModel | None
+    shortfall: MaybeRatio
+    sd: MaybeRatio = None
+    p_design: MaybeRatio = Field(default=None, description="on the basis of the interval, before the correction")
+    design: DesignModel | None = None
+    flip_flop: FlipFlopModel | None = None
+    reconciled: Reconciled | None = None
+    flags: tuple[Caution, ...] = ()
+    measures: dict[str, MaybeRatio] = Field(default={}, description="what plugins measure, by name")
+    comparisons: tuple[ComparisonModel, ...] = ()
+
+    @property
+    def compared(self) -> bool:
+        return self.status not in (GroupStatus.REFERENCE, GroupStatus.EXCLUDED)
+
+
+class OmnibusModel(ReportPart):
+    """One test of equal rates in all compared groups."""
+
+    statistic: MaybeRatio
+    df: int
+    p: MaybeRatio
+    p_adjusted: MaybeRatio
+    method: str
+    design_effect: MaybeRatio = None
+    p_design: MaybeRatio = Field(default=None, description="with the design effect, before the correction")
+
+
+class OmnibusTestsModel(ReportPart):
+    """The tests of a whole table; only if it is open are pairs of groups tested."""
+
+    p_adjusted: MaybeRatio
+    open: bool
+    pooled: OmnibusModel | None
+    stratified: OmnibusModel | None
+
+
+class TrendModel(ReportPart):
+    """Over groups that have an order (Cochran and Armitage; within requisitions Mantel)."""
+
+    groups: tuple[str, ...]
+    z: MaybeRatio = Field(description="negative: the rate falls along the groups")
+    p: MaybeRatio
+    z_within: MaybeRatio
+    p_within: MaybeRatio
+
+
+class DisparityTableModel(ReportPart):
+    """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
+
+    attribute: str
+    step: str
+    kind: Basis
+    crossing: bool
+    reference: str | None
+    groups: tuple[DisparityRowModel, ...]
+    applicants: int
+    selected: int
+    unknown: int
+    agreement: AgreementModel | None = None
+    trend: TrendModel | None = None
+    open: bool = False
+    reconciled: Reconciled | None = None
+    omnibus: OmnibusTestsModel
+
+
+class RepeatedModel(ReportPart):
+    """Applications of people who applied more than once."""
+
+    persons: int
+    applications: int
+
+
+class MeasureModel(ReportPart):
+    """A column that a plugin adds to every table."""
+
+    name: str
+    title: str
+    form: Form
+    legend: str = ""
+
+
+class SegmentDifferenceModel(ReportPart):
+    """A difference in one value of a segment, found by the search over all segments.
+
+    Rates and impact ratio are of all applicants of the value; odds ratio, p and shortfall within its requisitions.
+    """
+
+    attribute: str
+    group: str
+    against: str | None = Field(description="the other group; null: everybody else")
+    step: str
+    kind: Basis
+    segment: str
+    value: str
+    applicants: int
+    selected: int
+    others_applicants: int
+    others_selected: int
+    rate: MaybeRatio
+    others_rate: MaybeRatio
+    impact_ratio: MaybeRatio
+    interval: RatioIntervalModel | None
+    strata: int
+    odds_ratio: MaybeRatio
+    odds_interval: RatioIntervalModel | None
+    p: MaybeRatio
+    p_design: MaybeRatio
+    p_adjusted: MaybeRatio
+    method: str
+    shortfall: MaybeRatio
+    elsewhere_odds_ratio: MaybeRatio
+    p_elsewhere: MaybeRatio = Field(description="of the same odds ratio here and elsewhere")
+
+
+class SegmentSearchModel(ReportPart):
+    """The search over segments, in the error control of the report."""
+
+    tests: int
+    segments: tuple[str, ...]
+    level: float = Field(description="the p that one of these tests needs")
+    found: tuple[SegmentDifferenceModel, ...]
+
+
+class PoolModel(ReportPart):
+    """Those selected from one pool, those of the group among them, and the group's share of the pool."""
+
+    pool: str
+    selected: int
+    of_group: int
+    share: float
+
+
+class AvailabilityModel(ReportPart):
+    """A group among those selected, against its share of pools outside the firm (exact or generalised binomial)."""
+
+    attribute: str
+    group: str
+    step: str
+    pools: tuple[PoolModel, ...]
+    selected: int
+    of_group: int
+    expected: MaybeRatio
+    share: MaybeRatio
+    sd: MaybeRatio
+    p: MaybeRatio
+    p_adjusted: MaybeRatio = Field(description="for the groups of the attribute (Holm)")
+    shortfall: MaybeRatio
+
+
+class ScoreGroupModel(ReportPart):
+    """The scores of one group, and how far their mean is from that of the reference, in standard deviations."""
+
+    group: str
+    scored: int
+    mean: MaybeRatio
+    sd: MaybeRatio
+    quantiles: tuple[float, ...] = Field(description="at 10, 25, 50, 75 and 90 %")
+    d: MaybeRatio
+    interval: RatioIntervalModel | None
+    p: MaybeRatio
+
+
+class CutScoreModel(ReportPart):
+    """Those of each group at or above a score, in the order of the groups."""
+
+    score: float
+    above: tuple[int, ...]
+    impact_ratios: tuple[MaybeRatio, ...]
+    present: bool = Field(description="the cut that admits as many as were selected")
+
+
+class ScorePageModel(ReportPart):
+    """One score by the groups of one attribute; the reference is the largest group."""
+
+    attribute: str
+    score: str
+    reference: str
+    groups: tuple[ScoreGroupModel, ...]
+    cuts: tuple[CutScoreModel, ...]
+    agree: MaybeRatio = Field(description="of those selected, the share at or above the present cut")
+
+
+class DisparitiesModel(ReportPart):
+    """Impact ratios with tests and intervals, of every attribute at every step."""
+
+    tables: tuple[DisparityTableModel, ...]
+    attributes: tuple[str, ...]
+    crossings: tuple[str, ...]
+    steps: tuple[str, ...]
+    applicants: int
+    undecided: int
+    repeated: RepeatedModel | None = None
+    level: float
+    line: Ratio
+    alpha: float
+    minimum_share: Ratio
+    tests: int = Field(default=0, description="how many tests p is corrected for")
+    requisitions: int = 0
+    favourable: bool = Field(default=True, description="whether it is good to be selected")
+    search: SegmentSearchModel | None = None
+    availability: tuple[AvailabilityModel, ...] = ()
+    score_pages: tuple[ScorePageModel, ...] = ()
+    measures: tuple[MeasureModel, ...] = ()
+
+
+class SegmentPartModel(ReportPart):
+    """One value of a segment: the group beside the reference there, and its part of the shortfall."""
+
+    value: str
+    applicants: int
+    selected: int
+    reference_applicants: int
+    reference_selected: int
+    rate: MaybeRatio
+    reference_rate: MaybeRatio
+    impact_ratio: MaybeRatio
+    interval: RatioIntervalModel | None = None
+    p: MaybeRatio
+    p_adjusted: MaybeRatio
+    found: bool
+    shortfall: MaybeRatio
+
+
+class SegmentModel(ReportPart):
+    """Where the shortfall of a group comes from: `shortfall` = those of the `parts` + `others` + `composition`."""
+
+    attribute: str
+    step: str
+    kind: Basis
+    segment: str
+    group: str
+    reference: str
+    shortfall: MaybeRatio
+    within: MaybeRatio
+    composition: MaybeRatio
+    parts: tuple[SegmentPartModel, ...]
+    others: MaybeRatio
+    values: int = Field(default=0, description="how many values there are, listed or not")
+    agreement: AgreementModel | None = None
+
+    @property
+    def unlisted(self) -> int:
+        """Values that are not among the parts."""
+        return self.values - len(self.parts)
+
+
+# What if --------------------------------------------------------------------------------------------------------------
+
+
+class AnswerModel(ReportPart):
+    """The answer to a question; each has a `sentence`."""
+
+    @classmethod
+    def said(cls: type[A], result: object, sentence: str, **more: str) -> A:
+        """The part that mirrors a result, with its sentence."""
+        own = {name: getattr(result, name) for name in cls.model_fields if hasattr(result, name)}
+        return cls.model_validate({**own, **more, "sentence": sentence})
+
+
+class FrontierPointModel(ReportPart):
+    """The optimum at one value; without numbers if the constraints cannot hold together there."""
+
+    value: float
+    utility: float | None
+    loss: float | None
+    ratio: float | None
+    gap: float | None
+    long_term_utility: float | None
+    unfilled_capacity: float | None
+    selected: dict[str, dict[str, float]] | None = Field(description="by attribute, then by group")
+
+    @property
+    def given_up(self) -> float | None:
+        return None if self.ratio is None else 1 - self.ratio
+
+
+class CurveModel(AnswerModel):
+    """What each value of a constraint's parameter costs."""
+
+    label: str
+    parameter: str
+    tightens: int = Field(description="1 if larger values demand more, -1 if smaller ones do")
+    present: float | None
+    unconstrained: float
+    positions: int
+    points: tuple[FrontierPointModel, ...]
+    starts: float | None = Field(description="the value from which it costs something")
+    title: str | None = Field(default=None, description="of its chart")
+    axis: str | None = Field(default=None, description="what the values are")
+    sentence: str
+
+
+class ExtraModel(ReportPart):
+    """`positions` more make `reached` at least `target`; null if no number of them does."""
+
+    target: float
+    now: float
+    positions: int | None
+    reached: float | None
+    one_less: float | None
+
+
+class MorePositionsModel(AnswerModel):
+    """How many more positions make up for the constraints."""
+
+    constraints: tuple[str, ...]
+    positions: int
+    short_term: ExtraModel
+    long_term: ExtraModel | None
+    sentence: str
+
+
+class BudgetModel(AnswerModel):
+    """One more unit of a budget against one more position."""
+
+    label: str
+    limit: float
+    unit: float
+    utility: float
+    dual: float
+    budget: float
+    position: float | None
+    sentence: str
+
+
+class PlaceModel(ReportPart):
+    """One more place of a limit, in the search where it promises most."""
+
+    label: str
+    search: str
+    capacity: int
+    worth: float
+
+
+class MorePlacesModel(AnswerModel):
+    """What limits cost: places in order of their worth."""
+
+    constraints: tuple[str, ...]
+    limits: int
+    places: tuple[PlaceModel, ...]
+    unsolved: int
+    sentence: str
+
+
+class FrontierModel(ReportPart):
+    """Answers to the what-if questions about constraints, positions and budgets."""
+
+    group: str | None
+    constraints: tuple[str, ...]
+    curves: tuple[CurveModel, ...]
+    positions: MorePositionsModel | None
+    budgets: tuple[BudgetModel, ...]
+    places: MorePlacesModel | None = Field(default=None, description="one more place in each limit that binds")
+    notices: tuple[str, ...]
+    phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
+
+
+class YieldModel(ReportPart):
+    """What a policy yields: utility as seen and as it turns out, and expected positions left empty."""
+
+    utility: float
+    long_term_utility: float
+    unfilled_capacity: float
+
+
+class SensitivityPointModel(ReportPart):
+    """`constrained` is null, and what follows from it, if the constraints cannot hold together at this factor."""
+
+    factor: float
+    unconstrained: YieldModel
+    constrained: YieldModel | None
+    ratio: float | None
+    long_term_ratio: float | None
+    gap: float | None
+
+
+class SensitivityModel(AnswerModel):
+    """What biased scores of a group would mean."""
+
+    group: str
+    constraints: tuple[str, ...]
+    positions: int
+    points: tuple[SensitivityPointModel, ...]
+    wins_at: float | None
+    wins_between: Bounds | None
+    unfilled_at: float | None
+    unfilled_between: Bounds | None
+    sentence: str
+
+
+class AnswersModel(ReportPart):
+    """The what-if answers of a report; what `auditkit whatif --json` prints."""
+
+    frontier: FrontierModel
+    sensitivity: SensitivityModel | None
+
+
+# The firm's decisions and scores --------------------------------------------------------------------------------------
+
+
+class RevealedShiftModel(ReportPart):
+    """A group against the reference, in points of the score, at equal priors (or at equal scores)."""
+
+    attribute: str
+    group: str
+    reference: str
+    shift: float = Field(description="negative: as if expected scores of the group were lower by that")
+    standard_error: float
+    interval: Bounds
+    equal_expectation: float | None = Field(description="less what scores of the group differ by at equal priors")
+    equal_expectation_interval: Bounds | None
+
+
+class RevealedStepModel(ReportPart):
+    """All groups at one step, among those who reached the step before."""
+
+    step: str
+    standing: Literal["priors", "score"]
+    searches: int = Field(description="that took some and left some")
+    slope: float | None = Field(description="null where decisions follow standing and groups without exception")
+    shifts: tuple[RevealedShiftModel, ...]
+
+
+class NeededShiftModel(ReportPart):
+    """What a constraint acts like at its optimum."""
+
+    constraint: str
+    attribute: str
+    group: str
+    reference: str
+    counts: str = Field(description="selection: in points of the score; anything else: in the unit of cost")
+    shift: float
+    interval: Bounds | None = Field(
+        default=None, description="of what is not known of the priors; null if not refitted"
+    )
+
+
+class RevealedModel(ReportPart):
+    """What the firm's decisions act like, beside what constraints act like."""
+
+    level: float
+    steps: tuple[RevealedStepModel, ...]
+    needed: tuple[NeededShiftModel, ...]
+    left_out: tuple[str, ...]
+
+
+class ScoreDifferenceModel(ReportPart):
+    """A group beside the reference: at the average of the predictor, and per point of it."""
+
+    group: str
+    people: int
+    level: float
+    level_interval: Bounds
+    level_p: float | None
+    slope: float
+    slope_interval: Bounds
+    slope_p: float | None
+
+
+class ScoreMeaningModel(ReportPart):
+    """One regression: of outcomes on scores, or of scores on priors."""
+
+    attribute: str
+    predicts: Literal["outcome", "score"]
+    reference: str
+    people: int
+    families: int
+    slope: float
+    groups: tuple[ScoreDifferenceModel, ...]
+
+
+class ScoresModel(ReportPart):
+    """What scores say of different groups."""
+
+    within: str | None = Field(default=None, description="the segment within whose values people are compared")
+    tables: tuple[ScoreMeaningModel, ...]
+    left_out: tuple[str, ...]
+
+
+class HiddenCorrelationModel(ReportPart):
+    """For one group: the correlation of what the firm saw with what the priors leave open."""
+
+    group: str
+    scores: int
+    correlation: float
+    standard_error: float
+    mills: float
+
+
+class HiddenTestModel(ReportPart):
+    """Whether the firm inspected on something that the data do not show."""
+
+    attribute: str
+    verdict: Literal["found", "not-found", "cannot-tell"]
+    p: float | None
+    reason: str | None
+    spread: float | None
+    groups: tuple[HiddenCorrelationModel, ...]
+
+
+class HiddenPriceModel(ReportPart):
+    """The price if the correlation is this."""
+
+    correlation: float
+    shift: float
+    loss: float | None
+    ratio: float | None
+
+    @property
+    def given_up(self) -> float | None:
+        return None if self.ratio is None else 1 - self.ratio
+
+
+class HiddenPricesModel(ReportPart):
+    """The price of a constraint over a range of hidden information about a group."""
+
+    attribute: str
+    group: str
+    constraint: str
+    prices: tuple[HiddenPriceModel, ...]
+
+
+class HiddenInformationModel(ReportPart):
+    """The tests of all attributes, and prices where one rejects or cannot tell."""
+
+    tests: tuple[HiddenTestModel, ...]
+    prices: tuple[HiddenPricesModel, ...]
+
+
+# Fit ------------------------------------------------------------------------------------------------------------------
+
+
+class PitModel(ReportPart):
+    """Where scores fall in their predicted distributions: shares in parts of [0, 1]."""
+
+    edges: tuple[float, ...]
+    shares: tuple[float, ...]
+    p_value: float
+
+
+class CoverageModel(ReportPart):
+    """How often predicted intervals of a level hold the score."""
+
+    nominal: float
+    actual: float
+
+
+class GroupErrorModel(ReportPart):
+    """Errors of the predictions of a group; null where it is too small to show."""
+
+    group: str
+    n: int | None
+    mean_error: float | None
+    standard_error: float | None = None
+    crps: float | None
+    coverage: float | None = None
+
+
+class StratumErrorModel(ReportPart):
+    """Errors of the predictions by tercile of the expected score."""
+
+    name: str
+    scores: int
+    mean_error: float | None
+    standard_error: float | None = None
+    crps: float | None
+    coverage: float | None = None
+
+
+class SelectionRateModel(ReportPart):
+    """How many were inspected among some candidates."""
+
+    name: str
+    candidates: int
+    inspected: int
+    scored: int
+    rate: float | None
+
+
+class SelectionModel(ReportPart):
+    """Who was inspected, by group and by tercile of the expected score."""
+
+    by_group: tuple[SelectionRateModel, ...]
+    by_tercile: tuple[SelectionRateModel, ...]
+    scored: int
+    effective_sample_size: float
+    weighted: bool
+
+
+class TrueValueModel(ReportPart):
+    """How outcomes follow from scores."""
+
+    intercept: float
+    slope: float
+    outcomes: int
+    scale: Literal["match", "given"]
+
+
+class FitSettingsModel(ReportPart):
+    """How the priors were fitted."""
+
+    fitter: str
+    fitter_settings: dict[str, JsonValue]
+    features: tuple[str, ...]
+    blind: bool
+    folds: int
+    folds_of: str
+    propensity: bool
+    value_scale: float
+    cost: JsonValue
+    capacity: JsonValue
+    stages: tuple[str, ...]
+    score_stage: str | None
+    true_value: TrueValueModel | None
+
+
+class FitModel(ReportPart):
+    """How well the priors fit scores that they have not seen."""
+
+    fitter: str
+    pit: PitModel
+    coverage: tuple[CoverageModel, ...]
+    by_group: tuple[GroupErrorModel, ...]
+    by_stratum: tuple[StratumErrorModel, ...] = ()
+    skill: float | None = None
+    selection: SelectionModel
+    hidden_information: HiddenInformationModel | None = None
+    warnings: tuple[str, ...]
+    settings: FitSettingsModel
+
+
+# The whole ------------------------------------------------------------------------------------------------------------
+
+
+class SectionModel(ReportPart):
+    """What a plugin adds to the report."""
+
+    title: str
+    data: dict[str, JsonValue]
+
+
+FindingKind = Literal["disparity", "segment", "firm", "price", "model", "notice"]
+
+
+class FindingModel(ReportPart):
+    """One statement of the summary, and what it is about; the order is that of importance."""
+
+    sparse = ("attribute", "group", "against", "step", "segment", "value")
+
+    kind: FindingKind
+    code: str
+    text: str
+    attribute: str | None = None
+    group: str | None = None
+    against: str | None = Field(default=None, description="the group that it is compared with")
+    step: str | None = None
+    segment: str | None = None
+    value: str | None = Field(default=None, description="of the segment")
+
+
+class ConventionModel(ReportPart):
+    """A convention that the report refers to, and when its text was read."""
+
+    name: str
+    text: str
+    read_on: str
+
+
+class ProvenanceModel(ReportPart):
+    """The program and the machine that made the report."""
+
+    python: str
+    packages: dict[str, str] = {}
+    platform: str
+    conventions: tuple[ConventionModel, ...] = ()
+
+
+class FollowUpModel(ReportPart):
+    """A finding of this report or an earlier one, the response to it, and the impact ratio then and now."""
+
+    subject: str
+    finding: str
+    status: Literal["open", "under way", "answered", "no longer found"]
+    decision: str | None = None
+    owner: str | None = None
+    due: str | None = None
+    response: str | None = None
+    ratio_then: float | None = None
+    ratio_now: float | None = None
+
+
+class Report(ReportPart):
+    """An audit. A part that the data cannot support is null, and a finding says why. No candidate's row is in it."""
+
+    sparse = ("follow_ups",)
+
+    format: Literal["auditkit-report/3"] = FORMAT
+    version: str
+    created: str = Field(description="UTC, as 2026-11-16T06:00:00Z")
+    input: InputModel
+    config: Config
+    mapping: tuple[RoleModel, ...]
+    reading: ReadingModel | None = Field(default=None, description="null for data that were not read from a file")
+    problems: ProblemsModel
+    scope: ScopeModel
+    attributes: tuple[AttributeModel, ...]
+    steps: tuple[str, ...] = Field(description="in order, as the data name them")
+    groups: tuple[GroupModel, ...]
+    firm: FirmModel | None
+    unconstrained: BestModel | None
+    constrained: tuple[ConstrainedModel, ...] | None
+    disparity: DisparitiesModel | None
+    segments: tuple[SegmentModel, ...] | None
+    funnel: tuple[FunnelModel, ...]
+    frontier: FrontierModel | None
+    sensitivity: SensitivityModel | None
+    value_of_a_point: PointValueModel | None = None
+    alternatives: tuple[AlternativeModel, ...] | None = Field(
+        default=None, description="rules that never look at the group; a finding says why there are none"
+    )
+    revealed: RevealedModel | None
+    scores: ScoresModel | None = None
+    fit: FitModel | None
+    sections: dict[str, SectionModel] = Field(default={}, description="of plugins, by name")
+    findings: tuple[FindingModel, ...]
+    follow_ups: tuple[FollowUpModel, ...] = Field(
+        default=(), description="findings and the responses to them, from the history of scheduled audits"
+    )
+    provenance: ProvenanceModel
+
+    @field_serializer("config")
+    def _settings(self, config: Config) -> dict[str, Any]:
+        return config.to_json()
+
+    @property
+    def entries(self) -> tuple[ConstrainedModel, ...]:
+        """The best policies under constraints, if there are any."""
+        return self.constrained or ()
+
+    @property
+    def tables(self) -> tuple[DisparityTableModel, ...]:
+        """Every disparity table, if there are any."""
+        return () if self.disparity is None else self.disparity.tables
+
+    def with_findings(self, more: Sequence[FindingModel]) -> Report:
+        """The report with these findings behind its own."""
+        return self.model_copy(update={"findings": (*self.findings, *more)})
+
+    def text(self) -> str:
+        """The JSON as it is written to a file."""
+        return json.dumps(self.to_json(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,0 +1,213 @@
+"""How a report names steps, people and constraints: "women were interviewed", not "group Female, inspected".
+
+The data's own words come first. A step whose name says what happened to people ("Interviewed", "Hire") becomes a verb;
+any other is quoted ("reached “Phone screen”"). Constraints describe themselves in these words, and rows are named by
+their meaning (`auditkit.constraints.meaning`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel, RowMeaningModel
+from auditkit.text import listing, percent, plain, signs, spaced
+
+VERBS: dict[str, tuple[str, str]] = {
+    "interviewed": ("interviewed", "interview"),
+    "interview": ("interviewed", "interview"),
+    "hired": ("hired", "hiring"),
+    "hire": ("hired", "hiring"),
+    "selected": ("selected", "selection"),
+    "selection": ("selected", "selection"),
+    "inspected": ("inspected", "inspection"),
+    "inspection": ("inspected", "inspection"),
+    "screened": ("screened", "screening"),
+    "shortlisted": ("shortlisted", "shortlisting"),
+    "shortlist": ("shortlisted", "shortlisting"),
+    "invited": ("invited", "invitation"),
+    "invited to interview": ("invited to interview", "invitation"),
+    "placed": ("placed", "placement"),
+    "appointed": ("appointed", "appointment"),
+    "admitted": ("admitted", "admission"),
+    "promoted": ("promoted", "promotion"),
+    "called back": ("called back", "callback"),
+    "callback": ("called back", "callback"),
+    "received callback": ("called back", "callback"),
+    "recommended": ("recommended", "recommendation"),
+    "assessed": ("assessed", "assessment"),
+    "eingestellt": ("hired", "hiring"),
+    "einstellung": ("hired", "hiring"),
+    "eingeladen": ("invited", "invitation"),
+    "vorstellungsgespräch": ("interviewed", "interview"),
+    "entretien": ("interviewed", "interview"),
+    "embauché": ("hired", "hiring"),
+    "recruté": ("hired", "hiring"),
+    "entrevista": ("interviewed", "interview"),
+    "entrevistado": ("interviewed", "interview"),
+    "contratado": ("hired", "hiring"),
+    "tested": ("tested", "test"),
+}
+"""Names of steps -> what happened to people, and what their rate is called."""
+
+WOMEN = frozenset({"female", "f", "w", "woman", "women", "weiblich", "frau", "femme", "mujer", "mujeres", "femenino"})
+MEN = frozenset({"male", "m", "man", "men", "männlich", "mann", "homme", "hombre", "hombres", "masculino"})
+
+ALL_TOGETHER = "all constraints together"
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """The names of one report."""
+
+    attributes: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
+    """Attribute -> its kind (sex, race, crossing, ...) and its groups."""
+    steps: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, attributes: Iterable[AttributeModel], steps: Sequence[str]) -> Phrases:
+        """From `attributes` and `steps` of a report."""
+        return cls({a.name: (a.kind, a.groups) for a in attributes}, tuple(steps))
+
+    # Steps
+
+    def outcome(self, name: str) -> str:
+        """What happened to those whom the policies count as inspected or selected, in the words of the data."""
+        step = self.step(name)
+        verb = _verb(step)
+        return f"at “{step}”" if verb is None else verb[0]
+
+    def rate(self, name: str, plural: str = "") -> str:
+        """ "hiring rate"; of a step that is no verb "rate at “Offer”"."""
+        verb = _verb(self.step(name))
+        return f"rate{plural} at “{self.step(name)}”" if verb is None else f"{verb[1]} rate{plural}"
+
+    @property
+    def inspection(self) -> str:
+        """One look at a candidate: "interview", or "inspection" where the data have no word for it."""
+        return (_verb(self.step("inspected")) or VERBS["inspected"])[1]
+
+    def were(self, step: str, singular: bool = False) -> str:
+        """ "were interviewed", or "reached “Phone screen”"."""
+        verb = _verb(step)
+        return f"reached “{step}”" if verb is None else f"{'was' if singular else 'were'} {verb[0]}"
+
+    def reached(self, step: str) -> str:
+        """As an adjective: "interviewed", or "who reached “Phone screen”"."""
+        verb = _verb(step)
+        return f"who reached “{step}”" if verb is None else verb[0]
+
+    def decision(self, step: str) -> str:
+        """The decision that leads to a step: "deciding who was interviewed"."""
+        place = list(self.steps).index(step) if step in self.steps else 0
+        verb = _verb(step)
+        then = f"went on to “{step}”" if verb is None else f"{'was' if not place else 'were'} {verb[0]}"
+        if not place:
+            return f"deciding who {then}"
+        return f"deciding which of {self.before(step)} {then}"
+
+    def would(self, step: str) -> str:
+        """ "would have been interviewed", or "would have reached “Phone screen”"."""
+        verb = _verb(step)
+        return f"would have reached “{step}”" if verb is None else f"would have been {verb[0]}"
+
+    def before(self, step: str) -> str:
+        """Those of whom the next step is asked: "those interviewed"."""
+        place = list(self.steps).index(step) if step in self.steps else 0
+        return f"those {self.reached(self.steps[place - 1])}" if place else "all applicants"
+
+    def step(self, name: str) -> str:
+        """The step that a policy's outcome is: the first is the inspection, the last the selection."""
+        if name in ("selected", "selection") and self.steps:
+            return self.steps[-1]
+        if name in ("inspected", "inspection") and len(self.steps) > 1:
+            return self.steps[0]
+        return name
+
+    # People
+
+    def people(self, attribute: str | None, group: str) -> str:
+        """ "women", "Black applicants", "Asian women", or "applicants of Age band 40+"."""
+        kind = self.attributes.get(str(attribute), ("", ()))[0]
+        names = str(attribute).split("+")
+        if kind == "crossing" or len(names) > 1:
+            return self._crossed(names, group)
+        word = group.strip().lower()
+        if kind == "sex" and word in WOMEN | MEN:
+            return "women" if word in WOMEN else "men"
+        if kind in ("sex", "race"):
+            return f"{group} applicants"
+        return f"applicants of {attribute} {group}" if attribute else f"applicants of {group}"
+
+    def _crossed(self, names: Sequence[str], group: str) -> str:
+        parts = group.split("+")
+        if len(parts) != len(names):
+            return f"{group} applicants"
+        said = [self.people(name, part) for name, part in zip(names, parts)]
+        noun = next((word for word in said if word in ("women", "men")), "applicants")
+        return " ".join([*(p for p, word in zip(parts, said) if word not in ("women", "men")), noun])
+
+    def group(self, name: str) -> str:
+        """The people of a group whose attribute is not said, if only one attribute has it."""
+        homes = [attribute for attribute, (_, groups) in self.attributes.items() if name in groups]
+        return self.people(homes[0], name) if len(homes) == 1 else name
+
+    # Constraints, which describe themselves in these words (`auditkit.constraints.words`)
+
+    def constraint(self, entry: ConstrainedModel) -> str:
+        """What a constraint of the report asks for, as it reads after "under"."""
+        return ALL_TOGETHER if entry.label == TOGETHER else entry.phrase or entry.label
+
+    def done(self, on: str) -> str:
+        """After "those": "hired", or "who reached “Offer”"."""
+        return self.reached(self.step(on))
+
+    def member(self, by: str | None, group: str) -> str:
+        """The people of a group; without an attribute, of the only one that has it."""
+        return self.people(by, group) if by else self.group(group)
+
+    def whom(self, by: str | None, groups: Sequence[str] | None) -> str:
+        """Whose rates are compared: "for women and men", "by Ethnicity", "by every attribute"."""
+        homes = [name for name, (kind, _) in self.attributes.items() if kind != "crossing"]
+        by = by or (homes[0] if len(homes) == 1 else None)
+        kind, known = self.attributes.get(str(by), ("", ()))
+        said = [self.people(by, group) for group in groups or known]
+        if kind == "sex" and sorted(said) == ["men", "women"]:
+            return "for women and men"
+        if groups:
+            return f"for {listing(said)}"
+        return "by every attribute" if by is None else f"by {_joined(by)}"
+
+    def row(self, label: str, meaning: RowMeaningModel | None) -> str:
+        """One row of a constraint: "Women hired at no less than 0.8 times men’s rate"."""
+        said = None if meaning is None else self._row(meaning)
+        return signs(label) if said is None else said[:1].upper() + said[1:]
+
+    def _row(self, asked: RowMeaningModel) -> str | None:
+        if asked.on is None or (asked.group is None and asked.kind != "amount"):
+            return asked.text
+        done = self.done(asked.on)
+        own = "" if asked.group is None else self.member(asked.by, asked.group)
+        where = "" if asked.within is None else f" in {spaced(asked.within)} {asked.value}"
+        if asked.kind == "ratio" and asked.against is not None:
+            other = self.member(asked.by, asked.against)
+            rate = f"{other}’s rate" if other in ("women", "men") else f"the rate of {other}"
+            return f"{own} {done} at no less than {plain(asked.minimum)} times {rate}{where}"
+        if asked.kind == "rate_gap" and asked.against is not None:
+            what = "numbers" if asked.basis == "count" else "rates"
+            how = f"{what} within the tolerance" if asked.maximum else f"equal {what}"
+            both = listing([own, self.member(asked.by, asked.against)])
+            return f"{both} {done} {'in' if asked.basis == 'count' else 'at'} {how}{where}"
+        if asked.kind == "share" and asked.minimum is not None:
+            return f"{own} at least {percent(asked.minimum)} of those {done}{where}"
+        if asked.kind == "amount":
+            return f"at most {plain(asked.maximum)} spent on those {done}{own and f' for {own}'}{where}"
+        return asked.text
+
+
+def _verb(step: str) -> tuple[str, str] | None:
+    return VERBS.get(step.strip().lower().replace("_", " "))
+
+
+def _joined(by: str | None) -> str:
+    return str(by).replace("+", " and ")

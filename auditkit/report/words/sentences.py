@@ -1,0 +1,878 @@
+"""Every sentence of the findings and notices, in one place: `findings.py` decides what is said, this file how.
+
+Each function takes numbers and names and returns at most two sentences. To translate the findings of a report,
+translate this file, `labels.py` (charts), `phrases.py` (steps, people and constraints) and the templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from auditkit.compare.comparison import NoLaw
+from auditkit.compare.value_of_point import PointValue
+from auditkit.constraints.meaning import Meaning
+from auditkit.disparity import Caution, DisparityTable, Reconciled, SegmentDifference, SegmentPart, SegmentTable
+from auditkit.disparity.design import ClusterDesign
+from auditkit.report.schema import RowMeaningModel
+from auditkit.report.words.phrases import Phrases
+from auditkit.rules.confirmed_gains import Gain
+from auditkit.rules.find import Alternative
+from auditkit.scenarios import BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
+from auditkit.text import (
+    NOT_AVAILABLE,
+    amount,
+    amount_like,
+    brief,
+    count,
+    decimals,
+    decimals_of,
+    expected,
+    fraction,
+    interval,
+    listing,
+    measured,
+    p_value,
+    percent,
+    plain,
+    plural,
+    ratio,
+    sentence,
+    spaced,
+)
+
+Bounds = tuple[float | None, float | None] | None
+
+
+def p(value: float | None) -> str:
+    """p = 0.003, or p < 0.0001."""
+    text = p_value(value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def with_interval(x: float | None, bounds: Bounds, line: float | None = None) -> tuple[str, str]:
+    """A ratio and its interval, with the digits that they have."""
+    decimals = decimals_of(bounds)
+    return measured(x, bounds, line), interval(bounds, lambda end: ratio(end, line, decimals))
+
+
+def whole(text: str) -> str:
+    """A sentence: a capital at the beginning and a point at the end."""
+    text = sentence(text)
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+# Disparity ------------------------------------------------------------------------------------------------------------
+
+RECONCILED = {
+    Reconciled.NO_STRATA: "the data do not allow a comparison within requisitions",
+    Reconciled.NEITHER: "no difference found, neither pooled nor within requisitions",
+    Reconciled.BOTH: "the difference is found pooled and within requisitions",
+    Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
+    "which requisitions people applied to",
+    Reconciled.POOLED_WITHIN_UNCLEAR: "no detectable difference within requisitions, but one as large as the pooled "
+    "difference is not ruled out there",
+    Reconciled.WITHIN_ONLY: "the difference is found within requisitions, not pooled",
+    Reconciled.WITHIN_ONLY_OPPOSITE: "a difference is found within requisitions only, and it points the other way than "
+    "the pooled rates",
+    Reconciled.REVERSED: "differences are found pooled and within requisitions, and they point in opposite directions",
+}
+"""How the pooled result and the one within requisitions go together."""
+
+CAUTIONS = {
+    Caution.SMALL_NUMBERS: "a group under 30 or an expected count under 5: the exact test is used",
+    Caution.MORE_THAN_TWO_SD: "more than two standard deviations from the expected number of selections",
+    Caution.NOT_ROBUST: "not robust: one decision the other way changes the side of the line or the test",
+    Caution.WITHIN_BELOW_LINE: "not below the line pooled, but below it within requisitions",
+    Caution.STRATA_DISAGREE: "requisitions differ in how large the difference is",
+}
+"""What a reader should know beside a status."""
+
+
+VERDICTS = {"found": "signs of it", "not-found": "no sign of it", "cannot-tell": "cannot be told"}
+"""Whether the firm decided on something that the data do not show."""
+
+TREATMENTS = {"warn": "warned of", "refuse": "refused", "unknown": "counted as unknown"}
+"""What becomes of a problem in the data."""
+
+ORDERS = {True: "unchanged", False: "changed", None: NOT_AVAILABLE}
+"""The order of people within their groups under a constraint."""
+
+
+def rates_apart(one: float | None, other: float | None) -> tuple[str, str]:
+    """Two rates with as many decimals as it takes to tell them apart, four at most."""
+    for digits in (1, 2, 3):
+        pair = percent(one, digits), percent(other, digits)
+        if pair[0] != pair[1]:
+            return pair
+    return percent(one, 4), percent(other, 4)
+
+
+def deviations(sd: float | None) -> str:
+    """ "3.1 standard deviations", whichever way."""
+    return "" if sd is None else f"{decimals(abs(sd), 1)} standard deviations"
+
+
+def because(design: ClusterDesign | None) -> str:
+    """Why an interval is wider than one of independent applications."""
+    if design is None:
+        return ""
+    times = f"{decimals(design.effect, 1)} times the variance of independent applications"
+    return f", allowing for {design.cause}: {times}" if design.effect > 1 else f", allowing for {design.cause}"
+
+
+def _against(words: Phrases, attribute: str, reference: str | None) -> str:
+    return "everyone else" if reference is None else words.people(attribute, reference)
+
+
+def difference(
+    words: Phrases,
+    *,
+    attribute: str,
+    step: str,
+    conditional: bool,
+    group: str,
+    reference: str | None,
+    rates: tuple[float | None, float | None],
+    impact_ratio: float | None,
+    bounds: Bounds,
+    line: float,
+    evidence: tuple[float | None, float | None],
+    sd: float | None,
+    design: ClusterDesign | None,
+    favourable: bool = True,
+) -> str:
+    """A difference that was found: rates, ratio, interval, p by itself and corrected; reference None: everyone else."""
+    own, other = words.people(attribute, group), _against(words, attribute, reference)
+    of = f"Of {words.before(step)}, " if conditional else ""
+    x, spread = with_interval(impact_ratio, bounds, line)
+    one, zero = rates_apart(*rates)
+    often = "less often" if favourable else "more often"
+    if one == zero:
+        text = f"{of}{own} and {other} {words.were(step)} at nearly the same rate: {one}"
+    else:
+        text = f"{of}{own} {words.were(step)} {often} than {other}: {one} against {zero}"
+    side = "" if impact_ratio is None or impact_ratio < line else f", not below {fraction(line)}"
+    far = f"{deviations(sd)}, " if sd is not None else ""
+    alone = f"{p(evidence[0])} by itself{because(design)}"
+    return whole(
+        f"{text}, a ratio of {x}{side} ({spread}; {far}{alone}; "
+        f"corrected for all tests of this report {p(evidence[1])})"
+    )
+
+
+def within_only_opposite(
+    words: Phrases,
+    *,
+    attribute: str,
+    step: str,
+    conditional: bool,
+    group: str,
+    reference: str,
+    rates: tuple[float | None, float | None],
+    odds_ratio: float | None,
+    bounds: Bounds,
+    evidence: tuple[float | None, float | None],
+) -> str:
+    """Found within requisitions only, in favour of the group whose pooled rate is the lower one."""
+    own, other = words.people(attribute, group), words.people(attribute, reference)
+    of = f"of {words.before(step)}, " if conditional else ""
+    one, zero = rates_apart(*rates)
+    text = f"Within requisitions, {of}{other} {words.were(step)} less often than {own}"
+    text += f": the odds of {own} are {measured(odds_ratio, bounds)} times theirs ({p(evidence[0])} by itself; "
+    text += f"corrected for all tests of this report {p(evidence[1])})"
+    return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
+
+
+def behind_it(
+    words: Phrases,
+    *,
+    attribute: str,
+    group: str,
+    step: str,
+    odds_ratio: float | None,
+    bounds: Bounds,
+    within_p: float | None,
+    reconciled: Reconciled,
+    shortfall: float | None,
+    inside: bool,
+    robust: bool,
+    favourable: bool = True,
+) -> str:
+    """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known.
+
+    `inside` says that the shortfall is the one within requisitions.
+    """
+    parts = []
+    if odds_ratio is not None:
+        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
+    if shortfall is not None and shortfall > 0:
+        who = words.people(attribute, group)
+        rate = "at the common rate of each requisition" if inside else "at the common rate"
+        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {who}"
+        parts.append(f"{rate} {more} {words.would(step)}")
+    if not robust:
+        parts.append("a single decision the other way would change this finding")
+    return f" {whole('; '.join(parts))}" if parts else ""
+
+
+def where_it_arises(
+    words: Phrases,
+    *,
+    attribute: str,
+    group: str,
+    steps: Sequence[str],
+    later: Sequence[tuple[str, float | None, Bounds]],
+    line: float,
+    thin: bool,
+) -> str:
+    """The decisions that show a difference by themselves, and that none is found after them."""
+    decisions = listing([words.decision(step) for step in steps])
+    text = f"The difference arises in {decisions}." if len(steps) == 1 else f"Differences arise in {decisions}."
+    if not later:
+        return text
+    parts = []
+    for name, x, bounds in later:
+        own, spread = with_interval(x, bounds, line)
+        parts.append(f"{words.reached(name)}: {f'ratio {own}, {spread}' if bounds else 'the highest rate'}")
+    after = f"no further difference is found for {words.people(attribute, group)} ({'; '.join(parts)})"
+    if thin:
+        after += ", but there is too little evidence to rule one out"
+    return f"{text} Among those {words.reached(steps[-1])}, {after}."
+
+
+def builds_up(words: Phrases, attribute: str, group: str, step: str) -> str:
+    own = words.people(attribute, group)
+    return f"The difference builds up over several steps until “{step}”: no single decision shows one for {own}."
+
+
+FEW = 5
+"""People below which an expected number has a decimal."""
+
+
+MOST_NAMED = 3
+"""Groups that one sentence names; of the others it says how many."""
+NEAR_NOTHING = 0.05
+"""Ratios below this would be found only if hardly anybody of the group were taken."""
+
+
+def _some(named: Sequence[str], of: int) -> str:
+    """a, b, c and 4 more groups."""
+    shown = [*named[:MOST_NAMED]]
+    return listing([*shown, plural(of - len(shown), "more group")] if of > len(shown) else shown)
+
+
+def heads(x: float) -> str:
+    """About how many people, without digits that nobody knows."""
+    return f"about {count(int(x + 0.5)) if x >= FEW else expected(x)}"
+
+
+def contributes_most(
+    words: Phrases,
+    *,
+    attribute: str,
+    group: str,
+    reference: str,
+    step: str,
+    segments: Sequence[tuple[SegmentTable, SegmentPart]],
+) -> str:
+    """In which values of a segment a shortfall arises: the ways to cut it, each with the value that has most of it."""
+    own, other = words.people(attribute, group), words.people(attribute, reference)
+    said = []
+    for i, (cut, part) in enumerate(segments):
+        numbers = f"{count(part.selected)} of {count(part.applicants)} {own}"
+        against = f"{count(part.reference_selected)} of {count(part.reference_applicants)} {other}"
+        bounds = None if part.interval is None else (part.interval.lower, part.interval.upper)
+        ratio_, _ = with_interval(None if part.impact_ratio is None else float(part.impact_ratio), bounds)
+        evidence = f"{p(part.p_adjusted)}, corrected for {plural(cut.values, 'value')}"
+        short = f"the shortfall of {heads(cut.shortfall)} {own} at “{step}”" if i == 0 else "it"
+        value = f"{spaced(cut.segment)} {part.value}" if part.value.isdigit() else part.value
+        largest = part.shortfall >= max(other.shortfall for other in cut.parts)
+        place = f"is largest in {value}" if largest else f"arises in part in {value}"
+        more = ", partly made up elsewhere" if part.shortfall > cut.shortfall else ""
+        first = f"By {spaced(cut.segment)}, {short} {place} ({heads(part.shortfall)}{more})"
+        said.append(f"{first}: {numbers} {words.were(step)} against {against}, a ratio of {ratio_} ({evidence}).")
+    return " ".join(said)
+
+
+def same_everywhere(words: Phrases, attribute: str, group: str, step: str, cuts: Sequence[SegmentTable]) -> str:
+    """That no value of these segments differs from the others in how large the difference is."""
+    own = words.people(attribute, group)
+    named = listing([f"{spaced(cut.segment)} ({p(cut.agreement.p)})" for cut in cuts[:3] if cut.agreement is not None])
+    return f"No value differs detectably from the others in how much less often {own} {words.were(step)}, by {named}."
+
+
+def difference_in_segment(words: Phrases, one: SegmentDifference, line: float, apart: bool) -> str:
+    """A difference in one department, location, level, source or period; `apart` if it differs from the others."""
+    own, other = words.people(one.attribute, one.group), _against(words, one.attribute, one.against)
+    value = f"{spaced(one.segment)} {one.value}" if one.value.isdigit() else f"{one.value} ({spaced(one.segment)})"
+    of = f"of {words.before(one.step)}, " if one.kind == "conditional" else ""
+    bounds = None if one.interval is None else (one.interval.lower, one.interval.upper)
+    x, spread = with_interval(None if one.impact_ratio is None else float(one.impact_ratio), bounds, line)
+    odds = None if one.odds_interval is None else (one.odds_interval.lower, one.odds_interval.upper)
+    text = f"In {value}, {of}{own} {words.were(one.step)} less often than {other}: {count(one.selected)} of "
+    text += (
+        f"{count(one.applicants)} against {count(one.others_selected)} of {count(one.others_applicants)}, a ratio of "
+    )
+    text += f"{x} ({spread}; odds ratio within its requisitions {measured(one.odds_ratio, odds)}, {p(one.p_design)}; "
+    text = whole(f"{text}corrected for all tests of this report {p(one.p_adjusted)})")
+    if one.elsewhere_odds_ratio is None or one.p_elsewhere is None:
+        return text
+    rest = f"the odds ratio elsewhere is {measured(one.elsewhere_odds_ratio, odds)}"
+    if apart:
+        return f"{text} It differs from the others: {rest} ({p(one.p_elsewhere)} of equal ones)."
+    return f"{text} Whether it differs from the others is not clear: {rest} ({p(one.p_elsewhere)} of equal ones)."
+
+
+def below_line(many: int, line: float) -> str:
+    """Ratios below the line that are not findings."""
+    one = many == 1
+    return (
+        f"{plural(many, 'ratio')} {'is' if one else 'are'} below {fraction(line)} without sufficient evidence of a "
+        f"difference; the tables mark {'it' if one else 'them'}, and {'it is' if one else 'they are'} not counted as "
+        f"{'a finding' if one else 'findings'}."
+    )
+
+
+class Alone(NamedTuple):
+    """A comparison that is beyond two standard deviations by itself, and not found on the page."""
+
+    who: str
+    were: str
+    sd: float
+    p: float
+    p_design: float | None
+    p_adjusted: float
+    design: ClusterDesign | None
+
+
+def alone(found: Sequence[Alone], tests: int) -> str:
+    """Reconciles more than two standard deviations with evidence that is not sufficient."""
+    each = []
+    for one in found[:MOST_NAMED]:
+        basis = because(one.design).removeprefix(", ")
+        wide = f", {p(one.p_design)} {basis}" if one.design is not None and one.p_design != one.p else ""
+        text = f"{one.who} {one.were} {deviations(one.sd)} less often than expected ({p(one.p)} by itself{wide}; "
+        each.append(f"{text}corrected {p(one.p_adjusted)})")
+    rest = f" and {plural(len(found) - MOST_NAMED, 'more comparison')}" if len(found) > MOST_NAMED else ""
+    return whole(
+        f"{'; '.join(each)}{rest}: beyond two standard deviations each by itself, and no finding, because among "
+        f"{plural(tests, 'test')} some are so far apart by chance. For one comparison chosen before looking at the "
+        "data, the figures without the correction apply"
+    )
+
+
+Untestable = Literal["one-group", "nobody", "everybody"]
+_WHY: dict[str, str] = {
+    "one-group": "fewer than two groups are large enough",
+    "nobody": "no one was selected",
+    "everybody": "everyone was selected",
+}
+
+
+def nothing_to_compare(reasons: Sequence[tuple[DisparityTable, Untestable]]) -> str:
+    """That no rates can be compared: not that none differ."""
+    why = listing(sorted({_WHY[reason] for _, reason in reasons}))
+    why = why or "there is no decision about known groups"
+    return f"No rates can be compared: {why}. Nothing is said about differences."
+
+
+def not_compared(words: Phrases, reasons: Sequence[tuple[DisparityTable, Untestable]]) -> str:
+    """Tables of a report in which there is nothing to compare."""
+    named = {f"{spaced(table.attribute)} at “{table.step}” ({_WHY[reason]})": None for table, reason in reasons}
+    return f"No rates could be compared for {_some(list(named), len(named)).replace('more groups', 'more tables')}."
+
+
+def no_comparison_within(attribute: str, shared: int, requisitions: int) -> str:
+    """That groups hardly ever apply to the same requisition."""
+    which, so = "No requisition has", "a comparison within requisitions is not possible"
+    if shared:
+        which = f"Only {count(shared)} of {count(requisitions)} requisitions have"
+        so = "a comparison within requisitions says little"
+    return (
+        f"{which} applicants of two groups of {spaced(attribute)} that are compared: {so}, and a pooled difference "
+        "can be one between requisitions."
+    )
+
+
+def many_unknown(attribute: str, unknown: int, of: int) -> str:
+    return (
+        f"{spaced(attribute)} is unknown for {count(unknown)} of {count(of)} applicants ({percent(unknown / of)}): "
+        "they are in no rate, and results would change if they differ from the others."
+    )
+
+
+def no_difference(smallest: Sequence[float]) -> str:
+    text = "No difference between groups was found at any step, which does not prove that there is none"
+    if smallest:
+        low, high = ratio(min(smallest), None, 2), ratio(max(smallest), None, 2)
+        between = f"ratios above {low}" if low == high else f"ratios above {low} to {high}"
+        text += f": {between} could have been missed"
+    return whole(text)
+
+
+def too_little(words: Phrases, attribute: str, step: str, groups: Sequence[tuple[str, float | None]]) -> str:
+    who = _some([words.people(attribute, group) for group, _ in groups], len(groups))
+    text = f"At “{step}” there is too little evidence about {who}"
+    known = sorted((x, words.people(attribute, group)) for group, x in groups if x is not None)
+    if known:
+        (low, fewest), (high, most) = known[0], known[-1]
+        at = ratio(low, None, 2)
+        if at != ratio(high, None, 2):
+            at = f"{at} ({fewest}) to {ratio(high, None, 2)} ({most})"
+        near = f"of {at} or lower" if high >= NEAR_NOTHING else "close to 0"
+        text += f": with 80 % power, only a ratio {near} would have been found"
+    return whole(text)
+
+
+def repeated(persons: int, applications: int) -> str:
+    text = f"{plural(persons, 'person', 'people')} applied more than once ({count(applications)} applications)"
+    return f"{text}; intervals and tests count each of them as one person."
+
+
+# Prices and the firm --------------------------------------------------------------------------------------------------
+
+
+def prices(
+    words: Phrases,
+    one: tuple[str, float | None, float | None, Bounds],
+    together: tuple[float | None, float | None, Bounds] | None,
+    constraints: int,
+    level: float | None,
+    fixed_order: tuple[int, int, int] | None,
+) -> str:
+    """What one constraint costs, (phrase, share lost, loss, interval of the share lost), what all of them together
+    cost, and in how many requisitions one order of interviews would do (fewest, most, of how many)."""
+    phrase, share, loss, bounds = one
+    value = f"of the value of those {words.outcome('selected')}, net of costs"
+    text = f"{sentence(phrase)} would cost the best search {cost(share, loss, bounds, level, value)}"
+    if together is not None:
+        text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
+    if fixed_order is None:
+        return whole(text)
+    low, high, searches = fixed_order
+    number = count(low) if low == high else f"{count(low)} to {count(high)}"
+    would = f"one fixed order of {words.inspection}s would do in {number} of {plural(searches, 'requisition')}"
+    return f"{whole(text)} Under a constraint, {would}."
+
+
+ASKED = 0.9
+"""The ratio that the first sentence on alternatives is about."""
+
+
+def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) -> list[str]:
+    """What bringing rates together costs without looking at the group, the best simple rule, and the bound beside it.
+
+    Under the fitted model and with this information: never that no alternative exists.
+    """
+    people = [words.people(each.attribute, group) for group in (each.group, each.against)]
+    rates = f"rates of {people[0]} and {people[1]}"
+    value = f"of the value of those {words.outcome('selected')}, net of costs"
+    free, asked = each.blind[0], next((point for point in each.blind if point.ratio == ASKED), None)
+    known = listing([*information, "the score"])
+    if asked is None or free.utility is None:
+        return []
+    ratio = brief(ASKED)
+    if asked.utility is None:
+        first = f"No rule that uses only {known} brings the {rates} within {ratio} of each other, under this model"
+    elif free.reached is not None and free.reached >= ASKED:
+        best_search = f"The best search that never looks at {each.attribute}"
+        first = f"{best_search} has the {rates} within {ratio} of each other already, under this model"
+    else:
+        lost = max(0.0, 1 - asked.utility / free.utility) if free.utility > 0 else None
+        told = amount(free.utility - asked.utility) if lost is None else f"{_share(lost)} {value}"
+        first = (
+            f"The {rates} could be brought within {ratio} of each other without looking at {each.attribute} for about "
+            f"{told}, under this model and with what is known ({known})"
+        )
+    found = [whole(first)]
+    best = each.best
+    if best is None:
+        found.append(whole(f"No simple rule that was tried reaches {ratio} with the positions filled"))
+    else:
+        found.append(whole(f"The best simple rule found is: {best.text}; {_confirmed(best.gain)}"))
+    aware = next((point for point in each.aware if point.ratio == 1.0), None)
+    blind = next((point for point in each.blind if point.ratio == 1.0), None)
+    earned = [point.utility for point in (aware, blind) if point is not None and point.utility is not None]
+    if len(earned) == 2 and free.utility > 0:
+        seen, unseen = (max(0.0, 1 - utility / free.utility) for utility in earned)
+        found.append(
+            whole(
+                f"Equal rates would cost {_share(unseen)} without looking at {each.attribute}; the bound if it could "
+                f"be used is {_share(seen)}"
+            )
+        )
+    return found
+
+
+def _share(x: float) -> str:
+    return percent(x, share_decimals(x, None))
+
+
+def _confirmed(gain: Gain | None) -> str:
+    if gain is None:
+        return "its gain was not judged on other requisitions"
+    if gain.found:
+        ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
+        return f"on other requisitions it raised the ratio by {percent(gain.ratio - 1, 0)} ({ends})"
+    least = percent(gain.detectable - 1, 0)
+    return f"its gain was not confirmed on other requisitions, which would show one of about {least}"
+
+
+def value_of_a_point(found: PointValue) -> str:
+    """What a score point is worth, where that comes from, and what changes at half and twice."""
+    half, twice = (brief(each.inspected) for each in (found.at_half, found.at_twice))
+    change = f"at half of it the best search would inspect {half} candidates, at twice {twice}"
+    if found.source == "given":
+        return whole(f"A score point is worth {brief(found.value)}, as given, in the unit of costs; {change}")
+    return whole(
+        f"A score point is taken to be worth {brief(found.value)} in the unit of costs: the value at which the best "
+        f"search inspects as many candidates as the firm did ({count(found.inspected_by_firm)}), so whether that was "
+        f"too many or too few cannot be judged; {change}"
+    )
+
+
+def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None, of: str = "") -> str:
+    """At most 0.15 % (95 % confidence; measured 0.03 %), or 0.02 to 0.15 % (95 % interval; measured 0.08 %).
+
+    The interval comes first, because a price measured is one draw of many (docs/validity.md); `of` says of what.
+    """
+    if share is None:
+        return amount(loss)
+    digits = share_decimals(share, bounds)
+    text = percent(share, digits)
+    if bounds is None or bounds[0] is None or bounds[1] is None:
+        return f"{text} {of}".rstrip()
+    ends, kind = interval(bounds, lambda x: percent(x, digits)), "interval"
+    if not bounds[0]:
+        ends, kind = f"at most {percent(bounds[1], digits)}", "confidence"
+    sure = "" if level is None else f"{percent(level, 0)} {kind}; "
+    return f"{ends}{of and f' {of}'} ({sure}measured {text})"
+
+
+def share_decimals(share: float, bounds: Bounds) -> int:
+    """Decimals of a small share, in per cent."""
+    if bounds is not None and None not in bounds:
+        return max(1, decimals_of((100 * (bounds[0] or 0.0), 100 * (bounds[1] or 0.0))))
+    return 1 if abs(share) >= 0.01 else 2
+
+
+def infeasible(phrase: str, conflict: Sequence[str]) -> str:
+    return whole(f"no policy meets {phrase}: {listing(conflict)} cannot hold together")
+
+
+def firm_gain(
+    words: Phrases,
+    gain: float,
+    own: float,
+    bounds: tuple[float, float] | None,
+    level: float,
+    parts: Mapping[str, float],
+) -> str:
+    """By how much the firm's own search, worth `own`, falls short of the best one, and from what."""
+    spread = "" if bounds is None else f"; {percent(level, 0)} interval {_ends(bounds)}"
+    best = own + gain
+    less = f"{percent(gain / best)} less" if best > 0 <= gain else "less"
+    text = f"The firm's own search is worth {less} than the best search for the same openings"
+    text += f" ({_like(gain, bounds)} units of utility{spread})"
+    on = {
+        "positions": "openings left unfilled",
+        "cost": f"{words.inspection}s that cost more than they were worth",
+        "quality": f"who {words.were(words.step('selected'), singular=True)}",
+    }
+    by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
+    lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
+    won = listing(f"{_like(-part, bounds)} on {by[name]}" for name, part in parts.items() if part < 0)
+    said = ", and ".join(filter(None, (f"loses {lost}" if lost else "", f"gains {won}" if won else "")))
+    return whole(text) + (f" It {said}." if said else "")
+
+
+def _like(x: float, bounds: tuple[float, float] | None) -> str:
+    return amount_like(x, bounds)
+
+
+def _ends(bounds: tuple[float, float]) -> str:
+    return interval(bounds, lambda end: amount_like(end, bounds))
+
+
+def shifted(x: float, bounds: tuple[float, float], than: str) -> str:
+    """1.2 points lower than men’s (0.4 to 2.0), or 0.2 points higher than men’s (0.4 lower to 0.8 higher)."""
+    low, high = (_like(abs(end), bounds) for end in bounds)
+    if bounds[0] < 0 < bounds[1]:
+        spread = f"{low} lower to {high} higher"
+    else:
+        spread = f"{low} to {high}" if x > 0 else f"{high} to {low}"
+    return f"{_like(abs(x), bounds)} points {'higher' if x > 0 else 'lower'}{than} ({spread})"
+
+
+def acts_like(
+    words: Phrases,
+    *,
+    attribute: str,
+    step: str,
+    priors: Sequence[str] | None,
+    shifts: Sequence[tuple[str, float, tuple[float, float]]],
+    reference: str,
+    clear: bool,
+    others: bool,
+    explained: bool | None,
+) -> str:
+    """The shift of scores that best describes whom the firm took forward; `priors` is None where scores were known.
+
+    `explained`, of a shift that is not clear: whether one as large as the difference in rates would have been; None
+    where there is no such difference.
+    """
+    equal = "scores" if priors is None else listing(priors, 3) or "prior information"
+    scores = "scores" if priors is None else "expected scores"
+    other = words.people(attribute, reference)
+    many = len(shifts) > MOST_NAMED
+    largest = sorted(shifts, key=lambda shift: -abs(shift[1]))[:MOST_NAMED] if many else shifts
+    each = []
+    for i, (group, x, bounds) in enumerate(largest):
+        than = f" than those of {other}" if i == 0 else ""
+        each.append(f"{'those' if i else scores} of {words.people(attribute, group)} were {shifted(x, bounds, than)}")
+    as_if = f"as if {listing(each)}"
+    if clear:
+        text = f"At equal {equal}, the firm's decisions at “{step}” act {as_if}"
+        text += f"; {plural(len(shifts) - len(each), 'more group')} differ less" if many else ""
+        text += "; the intervals of the other groups include 0" if others else ""
+        return (
+            f"{text}. This describes decisions, not intentions: what was judged and is not in the data is part of it."
+        )
+    named = [words.people(attribute, group) for group, *_ in shifts]
+    between = f"{other} and any of {count(len(shifts))} other groups" if many else listing([*named, other])
+    text = f"At equal {equal}, no difference between {between} is found at “{step}”"
+    text += f": {'the largest are that decisions' if many else 'decisions'} act {as_if}."
+    if explained is None:
+        return text
+    if explained:
+        what = "whether these mean the same for each group is another question"
+        return f"{text} The difference in rates goes along, at least in part, with differences in {equal}; {what}."
+    return f"{text} One as large as the difference in rates could have been missed."
+
+
+def revealed_left_out(reasons: Sequence[str]) -> str:
+    return whole(f"what the firm's decisions act like is not shown everywhere: {'; '.join(reasons)}")
+
+
+def hidden_information(words: Phrases, attribute: str, value: float | None) -> str:
+    return (
+        f"By {attribute.replace('+', ' and ')}, scores of those {words.outcome('inspected')} depend on how close the "
+        f"competition was ({p(value)}), as they would if the firm decided on something that the data do not show."
+    )
+
+
+def hidden_unknown(attributes: Sequence[str], reasons: Sequence[str]) -> str:
+    return (
+        f"By {listing(attributes)}, the data cannot tell whether the firm decided on something that they do not show "
+        f"({'; '.join(reasons)})."
+    )
+
+
+def hidden_prices(
+    constraint: str, people: str, prices: Sequence[tuple[float, float | None]], bounds: tuple[float, float] | None
+) -> str:
+    """`bounds`: the interval of the price at 0, which says how many digits the prices have."""
+    told = [f"{'cannot be met' if loss is None else amount_like(loss, bounds)} at {brief(rho)}" for rho, loss in prices]
+    what = f"what it saw of {people} correlates with what the predictions leave open"
+    return f" The price of {constraint} depends on how {what}: {listing(told)}."
+
+
+def score_level(
+    words: Phrases,
+    *,
+    attribute: str,
+    outcome: bool,
+    within: str | None,
+    groups: Sequence[tuple[str, float, tuple[float, float]]],
+    reference: str,
+) -> str:
+    """Outcomes at equal scores, or scores at equal priors, of groups beside the reference."""
+    what, given = ("later performance", "scores") if outcome else ("scores", "prior information")
+    that, was = ("that", "was") if outcome else ("those", "were")
+    than = f" than {that} of {words.people(attribute, reference)}"
+    each = [
+        f"{that if i else what} of {words.people(attribute, group)} {was} {shifted(x, bounds, '' if i else than)}"
+        for i, (group, x, bounds) in enumerate(groups)
+    ]
+    where = "" if within is None else f"within each {spaced(within)}, "
+    return whole(f"At equal {given}, {where}{listing(each)}")
+
+
+def scores_left_out(reasons: Sequence[str]) -> str:
+    return whole(f"what scores say of different groups is not shown everywhere: {'; '.join(reasons)}")
+
+
+def default_constraints(phrases: Sequence[str], small: Sequence[str]) -> str:
+    text = f"No constraint was named in the settings, so these were priced: {listing(phrases)}."
+    verb = "is" if len(small) == 1 else "are"
+    return text + (f" {listing(small)}, under 2 % of the applicants, {verb} not compared in them." if small else "")
+
+
+NOTHING_TO_PRICE = "There are no two known groups large enough to compare, so no constraint was priced."
+
+
+def no_interval(phrases: Sequence[str], reason: str) -> str:
+    return whole(f"no interval for the price of {listing(phrases)}: {reason}")
+
+
+def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
+    """More were selected in a unit than its limit allows."""
+    each = listing((f"{label} in {plural(searches, 'requisition')}" for label, searches in units), 3)
+    text = f"The firm itself selected more than limits inside requisitions allow: {each}"
+    return f"{text}. The best policies stay within them."
+
+
+def no_law(words: Phrases, phrase: str, first: NoLaw, further: int) -> str:
+    """Why a row, and so many more, have no distribution of their ex-post slack."""
+    row = words.row(first.label, meant(first.meaning))
+    more = f" (and {plural(further, 'further row')})" if further else ""
+    about = first.label if first.meaning is None else f"“{row}”"
+    return whole(f"no distribution of the ex-post slack under {phrase} for {about}: {first.reason}{more}")
+
+
+def meant(meaning: Meaning | None) -> RowMeaningModel | None:
+    """The meaning of a row as a report has it."""
+    return None if meaning is None else RowMeaningModel.model_validate(meaning.to_json())
+
+
+def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
+    where = "any requisition" if alone == searches else f"{count(alone)} of {plural(searches, 'requisition')}"
+    rest = "" if alone == searches else "; in the others it draws between policies by lot"
+    return f"Under {listing(phrases)}, the best policy needs no lottery in {where}{rest}."
+
+
+def open_positions(each: Iterable[tuple[float, str]]) -> str:
+    under: dict[str, list[str]] = {}
+    for n, phrase in each:
+        under.setdefault(brief(n), []).append(phrase)
+    return f"Openings left unfilled on average: {listing(f'{n} under {listing(some)}' for n, some in under.items())}."
+
+
+# What if --------------------------------------------------------------------------------------------------------------
+
+
+def frontier(words: Phrases, curve: Frontier) -> str:
+    """From where on a demand costs something, and what the strictest one that was computed costs."""
+    axis = curve.constraint.frontier_words(words, curve.parameter)[1]
+    solved = [point for point in curve.points if point.loss is not None]
+    if not solved:
+        return whole(f"{axis}: no value that was tried can be met")
+    strict = max(solved, key=lambda point: curve.tightens * point.value)
+    if curve.starts is None:
+        return whole(f"{axis}: nothing from {brief(solved[0].value)} to {brief(solved[-1].value)} costs anything")
+    side = "up to" if curve.tightens > 0 else "down to"
+    price = amount(strict.loss) if strict.ratio is None else f"{percent(1 - strict.ratio, 2)} of the utility"
+    free = brief(curve.starts, strict.value)
+    text = f"{axis}: {side} {free} costs nothing; {brief(strict.value)} costs {price}"
+    if strict.unfilled_capacity is not None and strict.unfilled_capacity >= 0.05:
+        text += f" and leaves {brief(strict.unfilled_capacity)} of {count(curve.positions)} openings unfilled"
+    lost = len(curve.points) - len(solved)
+    return whole(f"{text}; {lost} of the values tried cannot be met" if lost else text)
+
+
+def biased_scores(words: Phrases, found: Sensitivity) -> str:
+    """From which bias of a group's scores on the constraints pay in the long term."""
+    people = words.group(found.group)
+    if found.wins_at is None:
+        least = percent(min(point.factor for point in found.points), 0)
+        told = f"However low the scores of {people} are seen (down to {least} of what they are worth), the constraints "
+        told += "do not pay in the long term"
+    else:
+        told = f"If the scores of {people} are seen at {percent(found.wins_at, 0)} of what they are worth or less, the "
+        if found.wins_at >= max(point.factor for point in found.points):
+            told = f"With the scores of {people} as they are, and with lower ones, the "
+        told += "constrained policy is worth more in the long term"
+        stays = [p.factor for p in found.points if p.factor < found.wins_at and (p.long_term_ratio or 0.0) < 1]
+        told += f" (but not at {listing(percent(factor, 0) for factor in stays)})" if stays else ""
+    if found.unfilled_at is not None:
+        told += f"; below {percent(found.unfilled_at, 0)} it leaves positions unfilled"
+    return f"{told}."
+
+
+def more_positions(found: MorePositions) -> str:
+    """How many more positions make up for the constraints."""
+    terms = [(found.short_term, "in the short term")]
+    terms += [] if found.long_term is None else [(found.long_term, "in the long term")]
+    return whole("; ".join(_made_up(extra, found.positions, when) for extra, when in terms))
+
+
+def _made_up(extra: Extra, positions: int, when: str) -> str:
+    if extra.positions is None:
+        return f"no number of further positions makes up for the constraints {when}"
+    if extra.positions == 0:
+        return f"no further position is needed to make up for the constraints {when}"
+    makes = "position makes" if extra.positions == 1 else "positions make"
+    share = f" ({percent(extra.positions / positions)})" if positions else ""
+    return f"{count(extra.positions)} more {makes} up for the constraints{share} {when}"
+
+
+def budget_or_position(words: Phrases, found: BudgetOrPosition) -> str:
+    """What one more unit of a budget is worth, beside one more position."""
+    row = words.row(found.label, meant(found.meaning))
+    told = f"{'One' if found.unit == 1 else plain(found.unit)} more of the budget ({row[:1].lower()}{row[1:]}) "
+    nothing = found.budget == 0
+    told += "is worth nothing, because the best policy does not use it up" if nothing else ""
+    told += "" if nothing else f"is worth {brief(found.budget)}"
+    if found.position is None:
+        return f"{told}; there is no candidate left for one more position."
+    told += f"; one more position is worth {brief(found.position)}"
+    if nothing or found.budget == found.position:
+        return f"{told}."
+    return f"{told}, {'less' if found.budget > found.position else 'more'} than that."
+
+
+def more_places(found: MorePlaces) -> str:
+    """In which limits one more place would be worth most."""
+    if not found.places:
+        return f"None of the {plural(found.limits, 'limit')} inside searches binds."
+    each = listing(f"{place.label} in {place.search} ({amount(place.worth)})" for place in found.places)
+    more = f"; {plural(found.unsolved, 'more label')} may bind" if found.unsolved else ""
+    return f"One more place would be worth most in {each}{more}."
+
+
+# The data and the model -----------------------------------------------------------------------------------------------
+
+
+def left_out(rows: int, code: str) -> str:
+    return f"{plural(rows, 'row')} left out: {spaced(code)}."
+
+
+def too_small_to_show(applications: int, threshold: int) -> str:
+    return (
+        f"{plural(applications, 'application')} of people in categories of fewer than {threshold} applicants: in no "
+        "table and no total, so that nobody can be recognised."
+    )
+
+
+def cells_merged(attribute: str, joined: Sequence[str]) -> str:
+    return f"{attribute.replace('+', ' and ')} crossed: {listing(joined)} are joined, because some cells are too small."
+
+
+def priors_use(used: bool) -> str:
+    return f"The predicted scores {'use' if used else 'do not use'} the protected attributes."
+
+
+def selection_into_inspection(
+    words: Phrases, scored: int, low: tuple[int, int], high: tuple[int, int], weighted: bool
+) -> str:
+    (a, n), (b, m) = low, high
+    how = "weighted for that" if weighted else "not weighted for that"
+    done = words.were(words.step("inspected"))
+    return (
+        f"Scores exist for {count(scored)} candidates. Of the third with the lowest expected scores {percent(a / n)} "
+        f"{done}, of the third with the highest {percent(b / m)}; the predicted scores are {how}."
+    )
+
+
+NO_LONG_TERM = "No long-term utility: it needs the later performance of at least 20 people who were selected."
+
+
+def no_model(reasons: Sequence[str]) -> str:
+    why = " ".join(whole(reason) for reason in reasons)
+    return f"No model of the scores: {why[:1].lower()}{why[1:]}"
+
+
+NO_FIRM = "Without a model the firm's decisions are not valued; the disparity audit does not need it."
+NO_BEST = "Without a model there is no best policy to compare with."
+NO_PRICE = "Without a best policy no constraint has a price."

@@ -1,0 +1,176 @@
+"""The most that any policy can earn at a ratio, with and without seeing the group, each point with its bound.
+
+    U(r) = max { R . p : rate of the group >= r times the rate of the other }
+
+On an instance with membership the maximum is over all policies that see what is known before and the scores they
+reveal, and never the group: a certificate against all of them. The largest ratio within reach is found by bisection
+on r, with the positions filled, or with a floor on utility; both are one more row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from auditkit.constraints.base import Constraint, Row
+from auditkit.constraints.outcome import outcome_weights
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats, Layout
+from auditkit.rules.play import GroupPair
+from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver import solve_once
+
+RATIOS = (0.8, 0.85, 0.9, 0.95, 1.0)
+HALVINGS = 2
+"""Of the step of the frontier in which the largest ratio lies; then a chord says where."""
+
+
+@dataclass(frozen=True)
+class FrontierOptimum:
+    """The best policy at a ratio; `ratio` is None for the one that is asked for none. Nothing if it is out of reach."""
+
+    ratio: float | None
+    utility: float | None
+    bound: float | None
+    gap: float | None
+    filled: float | None
+    reached: float | None
+    """The ratio that it has."""
+    dual: float = 0.0
+    """What the optimum gains per unit by which the difference of the rates may miss the ratio; at most 0."""
+
+
+class RatioOfPair(Constraint):
+    """Rate of one group >= minimum x rate of another."""
+
+    type: ClassVar[str] = "ratio-of-pair"
+    attribute: str
+    group: str
+    against: str
+    on: str = "selection"
+    minimum: float
+
+    def rows(self, layout: Layout) -> list[Row]:
+        weights = rate_weights(layout, GroupPair(self.attribute, self.group, self.against, self.on))
+        label = f"{self.on} rate of {self.group} at least {self.minimum:g} of that of {self.against}"
+        return [by_kind(Row.of(label, weights[0] - self.minimum * weights[1], ">=", 0.0, self.attribute), layout)]
+
+
+class AtLeast(Constraint):
+    """Expected utility, or expected selections, of at least so much."""
+
+    type: ClassVar[str] = "at-least"
+    utility: float | None = None
+    filled: float | None = None
+
+    def rows(self, layout: Layout) -> list[Row]:
+        found = []
+        if self.utility is not None:
+            found.append(Row.of(f"utility at least {self.utility:g}", layout.reward, ">=", self.utility))
+        if self.filled is not None:
+            counted = layout.selecting.astype(np.float64)
+            found.append(Row.of(f"positions filled at least {self.filled:g}", counted, ">=", self.filled))
+        return [by_kind(row, layout) for row in found]
+
+
+def by_kind(row: Row, layout: Layout) -> Row:
+    """The row, known to weigh candidates of a kind alike."""
+    return replace(row, by_kind=True) if layout.uncertain else row
+
+
+def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
+    """For each of the two groups the weights of states whose product with p is its rate."""
+    outcome = outcome_weights(layout, pair.on)
+    part = layout.protected[pair.attribute]
+    codes = [part.names.index(group) for group in (pair.group, pair.against)]
+    return [layout.share(part, code) * outcome / float(part.sizes[code]) for code in codes]
+
+
+def frontier_points(instance: Instance, pair: GroupPair, ratios: Sequence[float] = RATIOS) -> list[FrontierOptimum]:
+    """The best policy for no ratio and for each of some, mildest first."""
+    line, found = Neighbours(), [optimum_at(instance, pair, None, Neighbours())]
+    for ratio in sorted(ratios):
+        reached = found[0].reached
+        if reached is not None and reached >= ratio and found[0].utility is not None:
+            free = found[0]
+            found.append(FrontierOptimum(ratio, free.utility, free.bound, free.gap, free.filled, free.reached))
+        else:
+            found.append(optimum_at(instance, pair, ratio, line))
+    return found
+
+
+def optimum_at(
+    instance: Instance, pair: GroupPair, ratio: float | None, line: Neighbours, others: Sequence[Constraint] = ()
+) -> FrontierOptimum:
+    layout = instance.layout
+    if ratio is None:
+        outcome = solve_once(instance).unconstrained
+        reached = _ratio(outcome.visits, layout, pair)
+        filled = float(outcome.selected.sum())
+        return FrontierOptimum(None, outcome.utility, outcome.utility, 0.0, filled, reached)
+    optimum = line.solve(instance, [ratio_of(pair, ratio), *others]).constrained
+    if optimum is None:
+        return FrontierOptimum(ratio, None, None, None, None, None)
+    reached = _ratio(optimum.outcome.visits, layout, pair)
+    filled = float(optimum.outcome.selected.sum())
+    dual, bound = float(optimum.duals[0]), optimum.utility + optimum.gap
+    return FrontierOptimum(ratio, optimum.utility, bound, optimum.gap, filled, reached, dual)
+
+
+def ratio_of(pair: GroupPair, minimum: float) -> RatioOfPair:
+    return RatioOfPair(attribute=pair.attribute, group=pair.group, against=pair.against, on=pair.on, minimum=minimum)
+
+
+def largest_ratio(
+    instance: Instance,
+    pair: GroupPair,
+    known: Sequence[FrontierOptimum],
+    *,
+    utility: float | None = None,
+    filled: float | None = None,
+) -> float | None:
+    """The largest ratio up to 1 of any policy with this utility, or with so many positions filled; None if no policy
+    has these. `known` are points of the frontier, which say where to look."""
+    floor = AtLeast(utility=utility, filled=filled)
+    line = Neighbours()
+    earned: dict[float, float | None] = {}
+
+    def possible(ratio: float) -> bool:
+        if utility is not None:  # U(r) is known where it was solved for
+            here = next((p for p in known if p.ratio == ratio), None)
+            if here is not None:
+                return here.utility is not None and here.utility >= utility - 1e-9 * abs(utility)
+            found = optimum_at(instance, pair, ratio, line)
+            earned[ratio] = found.utility
+            return found.utility is not None and found.utility >= utility - 1e-9 * abs(utility)
+        return line.solve(instance, [ratio_of(pair, ratio), floor]).constrained is not None
+
+    free = known[0]
+    if utility is not None and (free.utility is None or free.utility < utility):
+        return None
+    low = min(1.0, free.reached or 0.0)
+    solved = [p.ratio for p in known if p.ratio is not None]
+    high = 1.0
+    if possible(1.0):
+        return 1.0
+    if utility is not None:
+        within = [r for r in solved if possible(r)]
+        beyond = [r for r in solved if not possible(r)]
+        low, high = max([low, *within]), min([high, *beyond])
+    earned |= {low if p.ratio is None else p.ratio: p.utility for p in known}
+    for _ in range(HALVINGS if utility is not None else 2 * HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if possible(middle) else (low, middle)
+    one, two = (earned.get(end) for end in (low, high))
+    if utility is not None and one is not None and two is not None and one > two:
+        chord = low + (one - utility) / (one - two) * (high - low)
+        return chord if possible(chord) else low
+    return low
+
+
+def _ratio(visits: Floats, layout: Layout, pair: GroupPair) -> float | None:
+    one, two = (float(weights @ visits) for weights in rate_weights(layout, pair))
+    return one / two if two > 0 else None

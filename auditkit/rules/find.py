@@ -1,0 +1,282 @@
+"""Alternatives to the firm's own rule, for each attribute: the certified frontier, simple rules, and their gains.
+
+The most affected group of an attribute is compared with the one that is selected most often (among groups large enough
+to be compared), by what the firm did. Attributes whose ratio is above `ENOUGH` are left out unless they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from auditkit.display import Shown
+from auditkit.errors import InputError, Problem, nearest
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.layout import Partition
+from auditkit.rules.best_rules import Target, Trials, search_rules
+from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio, rate_weights
+from auditkit.rules.confirmed_gains import Gain, Judges
+from auditkit.rules.known_before import firm_ranking, first_searches, known_of
+from auditkit.rules.play import (
+    GroupPair,
+    RuleYield,
+    for_those_who_applied,
+    in_the_model,
+    parameters_of,
+    ranked,
+    visits_of,
+)
+from auditkit.rules.rule import KnownBefore, Rule
+from auditkit.text import brief
+
+TARGETS = (0.8, 0.9, 1.0)
+ENOUGH = 0.95
+LESS = 0.01
+"""Of the utility of the firm's own rule."""
+
+MOST = 6_000
+"""Candidates of the searches on which the best rules are looked for; their numbers are of all."""
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """A rule and what it yields: in the model, for those who applied, and its gain judged on other requisitions."""
+
+    name: str
+    target: float
+    """The ratio that it is the best found for."""
+    met: bool
+    parameters: Mapping[str, Any]
+    text: str
+    exposure: int
+    utility: float
+    ratio: float | None
+    interviews: float
+    filled: float
+    people: RuleYield
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class LargestRatio:
+    """The largest ratio that any policy without the group can have, up to 1."""
+
+    filled: float | None
+    """With as many positions filled as the best search fills."""
+    at_firm_utility: float | None
+    """At the utility of the firm's own rule, in the model; None if no policy has it."""
+    at_less: float | None
+    """At one per cent less than that."""
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One attribute and step."""
+
+    attribute: str
+    group: str
+    against: str
+    step: str
+    recorded_ratio: float | None
+    """That of the firm's decisions."""
+    blind: tuple[FrontierOptimum, ...]
+    aware: tuple[FrontierOptimum, ...]
+    """The bound if the group could be used; empty where that was not asked for."""
+    firm: RuleYield
+    """The firm's own rule, in the model."""
+    rules: tuple[RuleResult, ...]
+    largest_ratio: LargestRatio
+
+    @property
+    def best(self) -> RuleResult | None:
+        """The most valuable rule that reaches 0.9, or else the rule with the largest ratio."""
+        met = [rule for rule in self.rules if rule.target == 0.9 and rule.met]
+        return max(met, key=lambda rule: rule.utility, default=None)
+
+
+@dataclass(frozen=True, eq=False)
+class Alternatives(Shown):
+    """What `auditkit alternatives` finds."""
+
+    found: tuple[Alternative, ...]
+    left_out: Mapping[str, str]
+    """Attribute -> why there is nothing about it."""
+    information: tuple[str, ...]
+    """What the rules may use."""
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [asdict(each) for each in self.found]
+
+    def __repr__(self) -> str:
+        return f"<Alternatives: {len(self.found)} attributes>"
+
+    def _facts(self) -> list[str]:
+        return [f"{name}: {why}" for name, why in self.left_out.items()]
+
+    def _tables(self) -> list[Any]:
+        import pandas as pd
+
+        rows = [
+            (each.attribute, rule.name, rule.target, rule.utility, rule.ratio, rule.people.ratio, rule.text)
+            for each in self.found
+            for rule in each.rules
+        ]
+        columns = ["attribute", "rule", "target", "utility", "ratio", "ratio of those who applied", "what it does"]
+        return [pd.DataFrame(rows, columns=columns)]
+
+
+def find_alternatives(
+    fitted: Fitted,
+    rules: Mapping[str, type[Rule]],
+    *,
+    aware: Fitted | None = None,
+    attributes: Sequence[str] | None = None,
+    on: str = "selection",
+    gains: bool = True,
+    progress: Progress = lambda _: None,
+) -> Alternatives:
+    """Of a history fitted so that policies do not see groups; `aware` is the same with groups, for the bound beside it.
+
+    `attributes` are those that are asked for, whatever their ratio is.
+    """
+    layout = fitted.instance.layout
+    if not layout.uncertain:
+        what = "the policies of this model see the groups"
+        raise InputError(Problem("fit.group_aware", what, "set fit.group_aware = false"))
+    for name in attributes or ():
+        if name not in layout.protected:
+            fix = nearest(name, layout.protected)
+            raise InputError(Problem("--by", f"there is no protected attribute {name!r}", fix))
+    known = known_of(fitted)
+    judges: Judges | None = None
+    found, left_out = [], {}
+    for name in layout.protected:
+        if attributes is not None and name not in attributes:
+            continue
+        pair, ratio = most_affected(fitted, name, on)
+        if pair is None:
+            left_out[name] = "fewer than two groups are large enough to be compared"
+        elif attributes is None and ratio is not None and ratio >= ENOUGH:
+            written = brief(ratio, ENOUGH, 1.0)
+            left_out[name] = f"the recorded ratio of {pair.group} to {pair.against} is {written}: little difference"
+        else:
+            progress(f"alternatives for {name}")
+            judges = judges or (Judges.of(fitted, known) if gains else None)
+            found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges))
+    return Alternatives(tuple(found), left_out, tuple(known.features))
+
+
+def most_affected(fitted: Fitted, attribute: str, on: str) -> tuple[GroupPair | None, float | None]:
+    """The group with the lowest recorded rate and the one with the highest, and their ratio."""
+    actual: Partition = fitted.groups[attribute]
+    modelled = fitted.instance.layout.protected[attribute].names
+    groups = [group for group in actual.comparable if group in modelled]
+    if len(groups) < 2:
+        return None, None
+    outcome = fitted.realised.selected if on == "selection" else fitted.realised.inspected
+    rates = {group: float(outcome[actual.codes == actual.names.index(group)].mean()) for group in groups}
+    low, high = min(rates, key=lambda g: rates[g]), max(rates, key=lambda g: rates[g])
+    if low == high:
+        low, high = groups[0], groups[1]
+    return GroupPair(attribute, low, high, on), rates[low] / rates[high] if rates[high] > 0 else None
+
+
+def _alternative(
+    fitted: Fitted,
+    known: KnownBefore,
+    rules: Mapping[str, type[Rule]],
+    aware: Fitted | None,
+    pair: GroupPair,
+    recorded: float | None,
+    judges: Judges | None,
+) -> Alternative:
+    layout = fitted.instance.layout
+    firm = in_the_model(layout, visits_of(layout, firm_ranking(known)), pair)
+    blind = frontier_points(fitted.instance, pair)
+    seen = () if aware is None else tuple(frontier_points(aware.instance, pair))
+    free = blind[0]
+    assert free.utility is not None and free.filled is not None
+    targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
+    chosen = best_of_each(fitted, known, pair, rules, targets, hints=_hints(known, pair, blind))
+    confirmed = {} if judges is None else judges.gains(pair, _judged(rules), TARGETS, chosen)
+    results = []
+    for (name, ratio), rule in chosen.items():
+        visits = visits_of(layout, ranked(rule, known))
+        own = in_the_model(layout, visits, pair)
+        target = next(target for target in targets if target.ratio == ratio)
+        results.append(
+            RuleResult(
+                name=name,
+                target=ratio,
+                met=target.met(own),
+                parameters=parameters_of(rule),
+                text=rule.sentence(known),
+                exposure=rule.exposure,
+                utility=own.utility,
+                ratio=own.ratio,
+                interviews=own.interviews,
+                filled=own.filled,
+                people=for_those_who_applied(layout, visits, pair, fitted.groups[pair.attribute]),
+                gain=confirmed.get((name, ratio)),
+            )
+        )
+    results.sort(key=lambda rule: (rule.target, rule.exposure, rule.name))
+    largest = LargestRatio(
+        filled=largest_ratio(fitted.instance, pair, blind, filled=0.9999 * free.filled),
+        at_firm_utility=largest_ratio(fitted.instance, pair, blind, utility=firm.utility),
+        at_less=largest_ratio(fitted.instance, pair, blind, utility=firm.utility - LESS * abs(firm.utility)),
+    )
+    return Alternative(
+        pair.attribute, pair.group, pair.against, pair.on, recorded, tuple(blind), seen, firm, tuple(results), largest
+    )
+
+
+def _judged(rules: Mapping[str, type[Rule]]) -> dict[str, type[Rule]]:
+    """Rules that can be chosen on half of the requisitions: those that need no other fit."""
+    return {name: kind for name, kind in rules.items() if name != "without"}
+
+
+def best_of_each(
+    fitted: Fitted,
+    known: KnownBefore,
+    pair: GroupPair,
+    rules: Mapping[str, type[Rule]],
+    targets: Sequence[Target],
+    hints: Sequence[Mapping[str, float]] = (),
+) -> dict[tuple[str, float], Rule]:
+    """(kind, ratio) -> the best rule found, on all searches or on as many as hold MOST candidates."""
+    small = first_searches(known, MOST)
+    share = float(small.layout.capacity.sum()) / max(1.0, float(known.layout.capacity.sum()))
+    trials: dict[str, Trials] = search_rules(rules, small, pair, hints)
+    chosen: dict[tuple[str, float], Rule] = {}
+    for target in targets:
+        own = Target(target.ratio, share * target.utility, share * target.filled, share * target.positions)
+        for name, each in trials.items():
+            best = each.refined(own)
+            if best is not None:
+                chosen[name, target.ratio] = best.rule
+    return chosen
+
+
+def _hints(known: KnownBefore, pair: GroupPair, blind: Sequence[FrontierOptimum]) -> list[dict[str, float]]:
+    """Weights that come nearest to what the best blind policy adds to scores at each ratio: least squares on x."""
+    layout = known.layout
+    if not known.features:
+        return []
+    columns = np.column_stack([x - x.mean() for x in known.features.values()])
+    one, two = rate_weights(layout, pair)
+    chance = np.where(layout.selecting, layout.value_chance if layout.only_boxes else 1.0, 0.0)
+    total = np.maximum(layout.sum_by_candidate(chance), 1e-300)
+    found = []
+    for point in blind:
+        if point.ratio in TARGETS and point.dual:
+            bonus = -point.dual * (one - point.ratio * two) / known.value_scale
+            mean = layout.sum_by_candidate(chance * bonus) / total
+            weights = np.linalg.lstsq(columns, mean - mean.mean(), rcond=None)[0]
+            found.append(dict(zip(known.features, weights.tolist(), strict=True)))
+    return found

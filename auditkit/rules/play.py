@@ -1,0 +1,162 @@
+"""Any rule, evaluated exactly: visits, utility and the rates of groups, in the model and for those who applied.
+
+With sigma the index of a candidate and w the number shown once the score is known, the evaluation in docs/method.md
+holds for kappa = min(w, sigma), whether or not sigma is the best index: "advance the highest number shown" is
+all that it needs. A shortlist has sigma = +-infinity. A lottery among candidates of a band is a mixture over who is
+drawn (`lottery_kernels`).
+
+**In the model** a group's outcomes are its membership times the visits. **For those who applied** everybody counts in
+their own group g, with the law of the score of that group: sum over i in g of sum_s p_i(s) theta_g(s) / theta_g(start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from auditkit.errors import PluginError, blaming
+from auditkit.model.layout import Floats, Layout, Partition, dot
+from auditkit.rules.rule import KnownBefore, Ranking, Rule
+from auditkit.solver.evaluate import Prepared
+
+MOST_STEPS = 1e9
+"""Of the kernel of lotteries."""
+
+
+@dataclass(frozen=True)
+class GroupPair:
+    """Two groups of an attribute whose rates of an outcome are compared."""
+
+    attribute: str
+    group: str
+    against: str
+    on: str = "selection"
+
+
+@dataclass(frozen=True)
+class RuleYield:
+    """What a rule yields: utility, rate of the group over that of the other (None where the other has none), and the
+    expected numbers inspected and selected."""
+
+    utility: float
+    ratio: float | None
+    interviews: float
+    filled: float
+
+
+def defect(layout: Layout, ranking: Ranking) -> str | None:
+    """What is wrong with a ranking; rules that prefer a lower score of the same candidate are refused."""
+    index = ranking.index
+    if index.shape != (layout.states,):
+        return f"its index has the shape {index.shape}, not one number for each of the {layout.states} states"
+    if np.isnan(index).any():
+        return "its index is not a number somewhere"
+    if layout.only_boxes:
+        inner = layout.selecting[:-1] & layout.selecting[1:]
+        same = layout.state_candidate[:-1] == layout.state_candidate[1:]
+        with np.errstate(invalid="ignore"):
+            worse = (index[:-1] < index[1:]) & (layout.reward[:-1] > layout.reward[1:])
+        if (inner & same & worse).any():
+            return "it shows a lower number for a higher score of the same candidate: it is not monotone in the score"
+    return None
+
+
+def ranked(rule: Rule, known: KnownBefore) -> Ranking:
+    """The ranking of a rule; raises PluginError if it is none."""
+    with blaming(type(rule), f"the rule {rule.name!r}"):
+        found = rule.rank(known)
+    if not isinstance(found, Ranking):
+        raise PluginError(type(rule), f"the rule {rule.name!r}: rank(known) must return a Ranking")
+    if (wrong := defect(known.layout, found)) is not None:
+        raise PluginError(type(rule), f"the rule {rule.name!r}: {wrong}")
+    return found
+
+
+def affordable(layout: Layout, ranking: Ranking) -> bool:
+    """Whether a ranking can be evaluated in reasonable time."""
+    if ranking.draw is None:
+        return True
+    if not layout.only_boxes or layout.limits is not None:
+        return False
+    people = np.diff(layout.search_ptr).astype(np.float64)
+    events = np.diff(layout.candidate_ptr[layout.search_ptr])
+    steps = events * people * (ranking.draw.places + 1.0) * np.maximum(layout.capacity, 1)
+    return float(steps.sum()) <= MOST_STEPS
+
+
+def visits_of(layout: Layout, ranking: Ranking) -> Floats:
+    """Expected visits of every state under a ranking."""
+    if ranking.draw is None:
+        return Prepared.of_indices(layout, ranking.index).visits()
+    from auditkit.rules.lottery_kernels import drawn_visits
+
+    listed = np.isposinf(ranking.index[layout.start]) & ~ranking.draw.band
+    visits = np.empty(layout.states)
+    drawn_visits(
+        np.arange(len(layout.search_ids)),
+        layout.search_ptr,
+        layout.capacity,
+        layout.candidate_ptr,
+        listed,
+        ranking.draw.band,
+        ranking.draw.places,
+        layout.value_chance,
+        ranking.index,
+        visits,
+    )
+    return visits
+
+
+def in_the_model(layout: Layout, visits: Floats, pair: GroupPair) -> RuleYield:
+    """What a policy with these visits yields, groups counted by membership."""
+    outcomes = _outcomes(layout, visits, pair.on)
+    part = layout.protected[pair.attribute]
+    rates = []
+    for group in (pair.group, pair.against):
+        code = part.names.index(group)
+        rates.append(dot(np.asarray(layout.share(part, code), dtype=np.float64), outcomes) / float(part.sizes[code]))
+    return _yield(layout, dot(layout.reward, visits), rates, visits)
+
+
+def for_those_who_applied(layout: Layout, visits: Floats, pair: GroupPair, actual: Partition) -> RuleYield:
+    """The same for the people who happened to apply, each in their own group."""
+    outcomes = _outcomes(layout, visits, pair.on)
+    weight, rates = np.ones(layout.states), {}
+    part = layout.protected[pair.attribute]
+    for code, group in enumerate(actual.names):
+        if group not in part.names:
+            continue
+        members = actual.codes == code
+        if part.uncertain is None:
+            own = np.ones(layout.states)
+        else:
+            theta = np.asarray(layout.share(part, part.names.index(group)), dtype=np.float64)
+            start = theta[layout.start]
+            own = theta / layout.spread(np.maximum(start, 1e-12))
+        mine = layout.spread(members)
+        weight[mine] = own[mine]
+        rates[group] = float((own * outcomes)[mine].sum()) / max(1, int(members.sum()))
+    utility = float((weight * layout.reward) @ visits)
+    return _yield(layout, utility, [rates.get(pair.group, 0.0), rates.get(pair.against, 0.0)], visits)
+
+
+def _outcomes(layout: Layout, visits: Floats, on: str) -> Floats:
+    if on == "selection":
+        return np.where(layout.selecting, visits, 0.0)
+    found = np.zeros(layout.states)
+    found[layout.start] = visits[layout.start]
+    return found
+
+
+def _yield(layout: Layout, utility: float, rates: list[float], visits: Floats) -> RuleYield:
+    ratio = rates[0] / rates[1] if rates[1] > 0 else None
+    return RuleYield(utility, ratio, float(visits[layout.start].sum()), float(visits[layout.selecting].sum()))
+
+
+def parameters_of(rule: Rule) -> dict[str, Any]:
+    """The parameters of a rule, as plain numbers and words."""
+    found: Mapping[str, Any] = rule.model_dump(mode="json")
+    return dict(found)

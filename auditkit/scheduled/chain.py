@@ -1,0 +1,63 @@
+"""Runs of a history as a chain: each has the SHA-256 of what was recorded of it and of the run before.
+
+A number that is changed, a run that is removed or put in between later breaks the chain there, and `breaks` says where.
+Somebody who may write to the database can compute a new chain to its end: so `auditkit history` prints the last link,
+to be kept elsewhere. What happens to a run later (alerts, removed artefacts) is not part of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import sqlalchemy as sa
+
+from auditkit.scheduled import tables
+
+LATER = ("removed", "removed_why", "link")
+"""Columns of a run that change after it was recorded."""
+PARTS = (tables.groups, tables.policies, tables.policy_groups, tables.crossings, tables.artefacts)
+FIRST = "0" * 64
+
+
+def append(connection: sa.Connection, run: int) -> str:
+    """Link a run that was just recorded to the one before; its link."""
+    before = connection.scalar(
+        sa.select(tables.runs.c.link).where(tables.runs.c.id < run).order_by(tables.runs.c.id.desc()).limit(1)
+    )
+    link = _link(connection, run, before or FIRST)
+    connection.execute(sa.update(tables.runs).where(tables.runs.c.id == run).values(link=link))
+    return link
+
+
+def extend(connection: sa.Connection) -> None:
+    """Link all runs of a history that has no links yet."""
+    for run in list(connection.scalars(sa.select(tables.runs.c.id).order_by(tables.runs.c.id))):
+        append(connection, run)
+
+
+def breaks(connection: sa.Connection) -> tuple[list[str], str]:
+    """Where the chain is broken, in words, and its last link."""
+    found: list[str] = []
+    before, last = FIRST, 0
+    query = sa.select(tables.runs.c.id, tables.runs.c.link).order_by(tables.runs.c.id)
+    for run, link in connection.execute(query).all():
+        if link != _link(connection, run, before):
+            since = f"after run {last}" if last else "at its beginning"
+            found.append(f"the history is not as it was recorded {since}: run {run} or one before it was changed")
+        before, last = link or FIRST, run
+    return found, before
+
+
+def _link(connection: sa.Connection, run: int, before: str) -> str:
+    """SHA-256 of the link before and of everything that was recorded of a run."""
+    parts: dict[str, Any] = {}
+    for table in PARTS:
+        keys = [column for column in table.primary_key.columns if column.name != "run"]
+        rows = connection.execute(sa.select(table).where(table.c.run == run).order_by(*keys)).mappings()
+        parts[table.name] = sorted(json.dumps(dict(row), sort_keys=True) for row in rows)
+    own = connection.execute(sa.select(tables.runs).where(tables.runs.c.id == run)).mappings().one()
+    parts["run"] = {key: value for key, value in own.items() if key not in LATER}
+    text = json.dumps([before, parts], sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,154 @@
+"""Evidence over time: the e-processes of `auditkit.disparity.sequential`, carried from run to run.
+
+`evidence.json` beside the report of a run has, for each attribute, decision and group, the sums that are needed to go
+on, and a fingerprint of every requisition counted so far: no person, and no count. A requisition counts in the first
+run in which it is closed. One that was counted and whose counts are different now means that old data were corrected:
+the process starts again from all requisitions of the new data, and says so. Requisitions that are no longer exported
+stay counted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from auditkit.disparity.sequential import ALARM, GRID, Closings, StreamName, confidence_sequence, e_value, summed
+from auditkit.report.thresholds import Crossing
+from auditkit.scheduled.run_history import Run
+from auditkit.text import amount, plural
+
+FILE = "evidence.json"
+FORMAT = "auditkit-evidence/1"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """One group against everybody else in one decision, over all requisitions counted so far."""
+
+    name: StreamName
+    log: tuple[float, ...]
+    requisitions: int
+
+    @property
+    def e(self) -> float:
+        return e_value(np.array(self.log))
+
+    @property
+    def interval(self) -> tuple[float, float | None]:
+        """Of the odds ratio, at all times together."""
+        return confidence_sequence(np.array(self.log))
+
+
+@dataclass(frozen=True)
+class EvidenceOverTime:
+    """The evidence of an audit at one run."""
+
+    streams: tuple[Stream, ...]
+    counted: Mapping[str, str]
+    """Requisition -> fingerprint of its counts, both hashed."""
+    since: str
+    """The run at which the process began, or began again."""
+    restarted: str | None = None
+    """Why it began again."""
+
+    def decisions(self) -> list[tuple[str, str, float]]:
+        """Attribute, step and e-value of each decision: the average over its groups."""
+        found: dict[tuple[str, str], list[float]] = {}
+        for stream in self.streams:
+            found.setdefault((stream.name.attribute, stream.name.step), []).append(stream.e)
+        return [(attribute, step, sum(values) / len(values)) for (attribute, step), values in found.items()]
+
+    def alarms(self) -> list[Crossing]:
+        """Decisions whose evidence has reached 20, or would have if the decisions were averaged."""
+        every = self.decisions()
+        many = len(every)
+        return [
+            Crossing(
+                threshold="evidence",
+                subject=f"{attribute} (“{step}”)",
+                value=e,
+                bound=ALARM * many,
+                words=f"Evidence over time of a difference by {attribute} at “{step}”: {amount(e)}, where "
+                f"{amount(ALARM * many)} is reached by chance in at most 5 % of audits however often one looks.",
+            )
+            for attribute, step, e in every
+            if e >= ALARM * many
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs: the numbers of every stream, without what only the next run needs."""
+        return {
+            "since": self.since,
+            "restarted": self.restarted,
+            "requisitions": len(self.counted),
+            "decisions": [{"attribute": a, "step": s, "e": e} for a, s, e in self.decisions()],
+            "streams": [
+                {**asdict(s.name), "e": s.e, "odds_ratio": s.interval, "requisitions": s.requisitions}
+                for s in self.streams
+            ],
+        }
+
+    def kept(self) -> bytes:
+        """The file for the next run."""
+        streams = [{**asdict(s.name), "log": s.log, "requisitions": s.requisitions} for s in self.streams]
+        document = {"format": FORMAT, "since": self.since, "restarted": self.restarted, **self.to_json()}
+        document |= {"grid": [float(GRID[0]), float(GRID[-1]), len(GRID)], "sums": streams, "counted": self.counted}
+        return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+
+def carried(found: Closings, before: EvidenceOverTime | None, created: str) -> EvidenceOverTime:
+    """The evidence with the requisitions that have closed since."""
+    ids = [_hash(name) for name in found.requisitions]
+    prints = [_hash(json.dumps(found.counts[k].tolist())) for k in range(len(ids))]
+    now = dict(zip(ids, prints))
+    restarted = None
+    if before is not None:
+        known = {stream.name: stream for stream in before.streams}
+        changed = [id for id, mark in now.items() if before.counted.get(id, mark) != mark]
+        if changed or set(known) != set(found.streams):
+            what = (
+                f"{plural(len(changed), 'requisition')} counted before {'has' if len(changed) == 1 else 'have'} changed"
+            )
+            restarted = what if changed else "the groups or steps are different"
+            before = None
+    fresh = [k for k, id in enumerate(ids) if before is None or id not in before.counted]
+    streams = []
+    for place, name in enumerate(found.streams):
+        log, told = summed(found.counts[:, place], fresh)
+        old = None if before is None else known[name]
+        if old is not None:
+            log, told = log + np.array(old.log), told + old.requisitions
+        streams.append(Stream(name, tuple(round(float(value), 9) for value in log), told))
+    since = created if before is None else before.since
+    return EvidenceOverTime(tuple(streams), {**(before.counted if before else {}), **now}, since, restarted)
+
+
+def read(path: Path) -> EvidenceOverTime | None:
+    """The evidence of a run; None where it has none, or one that this version cannot go on from."""
+    try:
+        document = json.loads(path.read_bytes())
+        if document["format"] != FORMAT or document["grid"][2] != len(GRID):
+            return None
+        streams = tuple(
+            Stream(StreamName(s["attribute"], s["step"], s["kind"], s["group"]), tuple(s["log"]), s["requisitions"])
+            for s in document["sums"]
+        )
+        return EvidenceOverTime(streams, document["counted"], document["since"], document["restarted"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def of_runs(folder: Path, runs: Sequence[Run]) -> dict[int, EvidenceOverTime]:
+    """The evidence of each run that has one."""
+    found = {run.id: read(folder / run.folder / FILE) for run in runs if run.folder and run.removed is None}
+    return {id: evidence for id, evidence in found.items() if evidence is not None}
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,155 @@
+"""Check every claim of a report against its data.
+
+The report is made a second time from the data and compared number by number (`compare_reports`). That would repeat an
+error of the code that made it, so the policies and their bounds are also checked by other code (`check_report`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from auditkit import __version__
+from auditkit.compare import firm_decisions
+from auditkit.compare.firm_decisions import standings_of
+from auditkit.compare.firm_gain import Against
+from auditkit.compare.parts import Parts
+from auditkit.compare.shadow_prices import total_shifts
+from auditkit.config import Config, check
+from auditkit.constraints import bind
+from auditkit.constraints.base import Rows
+from auditkit.data.privacy import Protected, protect
+from auditkit.data.read_query import sha256_of_rows
+from auditkit.data.source import Files, Place
+from auditkit.data.sql_query import Query
+from auditkit.errors import InputError, Problem
+from auditkit.files import sha256_of
+from auditkit.fitting.fitted import Fitted
+from auditkit.model.layout import Floats
+from auditkit.pipeline import audit, constraints_of, silent
+from auditkit.report import build, schema
+from auditkit.report.load_report import load
+from auditkit.text import flat, printable
+from auditkit.verification.check_report import check_report
+from auditkit.verification.claims import Check, Verified, same_numbers
+from auditkit.verification.compare_reports import REWORDED, compare_reports
+
+if TYPE_CHECKING:
+    from auditkit.plugin_manager import Plugins
+
+Progress = Callable[[str], None]
+
+GIVEN = "config, created, version, input.path and provenance (but its conventions): how it was made, as it says itself"
+"""What cannot be derived from the data."""
+
+ORDINARY = {"report.replicates": 200, "fit.points": 200, "fit.folds": 50}
+MOST_CONSTRAINTS = 20
+"""Larger settings in a report would make `verify` run for hours, which only its user may want."""
+
+
+def verify_report(
+    report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent, *, slow: bool = False
+) -> Verified:
+    """Every claim of a report about its data, derived again; `slow` allows settings that make that take long."""
+    load(report)
+    try:
+        datetime.fromisoformat(report["created"])
+    except ValueError:
+        raise InputError(Problem("the report: created", "is no date", "write it again with auditkit report")) from None
+    config = check({**report["config"], "source": None, "also": [], "engine": "local"})  # a report sends data nowhere
+    if not slow:
+        refuse_slow(config)
+    given = [GIVEN, *_chosen(config, report["version"])]
+    config = config.over(report={**config.report.model_dump(), "template_dir": None})
+    progress("reading the data")
+    if isinstance(data, Query):
+        sha256, what = sha256_of_rows(data), "the SHA-256 of the rows is another one; ORDER BY keeps their order"
+    else:
+        sha256 = data.sha256() if isinstance(data, Files) else sha256_of(data)
+        what = "the SHA-256 of the file is another one"
+    same = sha256 == report["input"]["sha256"]
+    checks = [Check("the report is of this data", same, what)]
+    if not same:
+        return Verified(tuple(checks), given=tuple(given))
+    again = audit(data, config, plugins, progress, when=report["created"])
+    checks += compare_reports(report, again)
+    if again.fitted is not None and report["firm"] is not None:
+        rows = []
+        for entry in report["constrained"]:
+            constraints = constraints_of(entry["specs"], plugins) or []
+            rows.append(bind(constraints, again.fitted.instance.layout))
+        shown, level = protect(again.history, config.report.suppress_below), config.report.confidence
+        against = Against(again.fitted, standings_of(shown.history), level)
+
+        def gained(label: str, visits: Floats) -> Mapping[str, Any]:
+            return schema.AgainstFirmModel.mirror(against.gain(label, visits)).to_json()
+
+        more, unchecked = check_report(report, again.fitted, rows, progress, gained)
+        progress("the firm's own decisions again")
+        checks += [*more, *check_decisions(report, shown, again.fitted, rows, level)]
+        given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
+    not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()
+    return Verified(tuple(checks), not_checked, given=tuple(given))
+
+
+def refuse_slow(config: Config) -> None:
+    """Raise InputError if a report's settings ask for far more work than usual."""
+    settings = config.model_dump()
+    found = []
+    for key, most in ORDINARY.items():
+        part, _, name = key.partition(".")
+        if (settings[part][name] or 0) > most:
+            found.append(f"{key} = {settings[part][name]:,}")
+    if len(config.constraints or ()) > MOST_CONSTRAINTS:
+        found.append(f"{len(config.constraints or ())} constraints")
+    if found:
+        what = f"asks for much more work than usual ({', '.join(found)}), which may take hours"
+        raise InputError(Problem("the report: config", what, "if you trust it: auditkit verify --slow"))
+
+
+def _chosen(config: Config, version: str) -> Iterator[str]:
+    """What its author chose: a report may be right about settings that nobody else would have taken."""
+    usual = dict(flat(Config().model_dump(mode="json")))
+    settings = flat(config.model_dump(mode="json"))
+    own = [f"{key} = {printable(text)}" for key, text in settings if usual.get(key) != text]
+    if own:
+        yield f"whether these settings, which are not the defaults, are the right ones: {'; '.join(own)}"
+    if version != __version__:
+        yield f"that auditkit {version} made it: this is {__version__}"
+
+
+def check_decisions(
+    report: dict[str, Any], shown: Protected, fitted: Fitted, rows: Sequence[Rows], level: float
+) -> list[Check]:
+    """What the report says of the firm's decisions and scores, derived again; shifts of constraints from its duals."""
+    priced, layout = [], fitted.instance.layout
+    for entry, own in zip(report["constrained"], rows, strict=True):
+        duals = None if own.measures else [dual["value"] for dual in entry["duals"] or ()]
+        if entry["status"] == "optimal":
+            known = duals is not None and None not in duals
+            shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
+            priced.append((str(entry["label"]), own, shifts, ()))
+    decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
+    revealed = schema.RevealedModel.mirror(decisions.revealed).to_json()
+    found = {
+        "revealed": (_without_needed_intervals(report["revealed"]), revealed),
+        "scores": (report.get("scores"), schema.ScoresModel.mirror(decisions.scores).to_json()),
+        "hidden information": (
+            (report["fit"].get("hidden_information") or {}).get("tests"),
+            [schema.HiddenTestModel.mirror(test).to_json() for test in decisions.hidden],
+        ),
+        "firm.gain": (report["firm"].get("gain"), build.gain(decisions.search).to_json()),
+    }
+    return [
+        same_numbers(name, said, again, noise=1e-6, tolerance=1e-6)
+        for name, (said, again) in found.items()
+        if said is not None
+    ]
+
+
+def _without_needed_intervals(part: dict[str, Any] | None) -> dict[str, Any] | None:
+    """These need the replicates, which only the report made again has (`compare_reports`)."""
+    return part and {**part, "needed": [{**row, "interval": None} for row in part["needed"]]}

@@ -1,0 +1,56 @@
+"""The exporters `html`, `pdf` and `json`: the report as a page, as an archival document and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from auditkit import Exporter, Report, ReportPages, hookimpl
+
+
+class HtmlExporter(Exporter):
+    """One self-contained page."""
+
+    format: ClassVar[str] = "html"
+    suffix: ClassVar[str] = "html"
+    progress: ClassVar[str] = "drawing the report"
+
+    def write(self, report: Report, pages: ReportPages) -> bytes:
+        return pages.html().encode()
+
+
+class PdfExporter(Exporter):
+    """PDF/A with the JSON inside; with more than the first page comes a file of the first page alone."""
+
+    format: ClassVar[str] = "pdf"
+    suffix: ClassVar[str] = "pdf"
+    progress: ClassVar[str] = "setting the PDF"
+
+    def write(self, report: Report, pages: ReportPages) -> bytes:
+        return self._set(report, pages.html())
+
+    def files(self, report: Report, pages: ReportPages) -> Mapping[str, bytes]:
+        made = {self.suffix: self.write(report, pages)}
+        if pages.parts != "summary":
+            made[f"summary.{self.suffix}"] = self._set(report, pages.html("summary"))
+        return made
+
+    def _set(self, report: Report, page: str) -> bytes:
+        from auditkit.report import pdf
+
+        return pdf.render(page, report.text().encode(), report.created)
+
+
+class JsonExporter(Exporter):
+    """The report as `auditkit-report/3`."""
+
+    format: ClassVar[str] = "json"
+    suffix: ClassVar[str] = "json"
+
+    def write(self, report: Report, pages: ReportPages) -> bytes:
+        return report.text().encode()
+
+
+@hookimpl
+def auditkit_exporters() -> list[type[Exporter]]:
+    return [HtmlExporter, JsonExporter, PdfExporter]

@@ -1,0 +1,101 @@
+"""Rules that weigh what is known before: in the final score, or in the order of interviews alone.
+
+Chosen for their effect on a group, weights can be attacked as the use of a proxy: the most exposed of the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from auditkit import hookimpl
+from auditkit.rules.rule import Dimension, KnownBefore, Ranking, Rule
+from auditkit.text import brief, listing
+
+MOST_FEATURES = 4
+
+NOTHING = 0.01
+"""Of the largest weight: smaller ones are not mentioned."""
+
+PLAIN = "interviews in the order of expected worth; hires by the score alone"
+
+
+class ScoreWeights(Rule):
+    """Final score = score + weights . what is known before; interviews in the order that is best for it."""
+
+    name: ClassVar[str] = "weights"
+    exposure: ClassVar[int] = 90
+    weights: dict[str, float]
+
+    @classmethod
+    def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:
+        names = [name for name in known.features if known.scale_of(name) > 0][:MOST_FEATURES]
+        reach = {name: known.spread / known.scale_of(name) for name in names}
+        return [Dimension(name, -reach[name], reach[name]) for name in names]
+
+    @classmethod
+    def of(cls, values: Mapping[str, float], known: KnownBefore) -> ScoreWeights:
+        return cls(weights={name: float(weight) for name, weight in values.items()})
+
+    def rank(self, known: KnownBefore) -> Ranking:
+        return Ranking(known.index(known.bonus(self.weights)))
+
+    def sentence(self, known: KnownBefore) -> str:
+        terms = self._terms()
+        return f"final score = score{terms}; interviews in the order of its index" if terms else PLAIN
+
+    def _terms(self) -> str:
+        size = max(map(abs, self.weights.values()), default=0.0)
+        used = {name: weight for name, weight in self.weights.items() if abs(weight) > NOTHING * size}
+        return "".join(f" {'+' if w >= 0 else '-'} {brief(abs(w))} per unit of {n}" for n, w in used.items())
+
+
+class InterviewOrder(ScoreWeights):
+    """The order of interviews goes by weights of what is known before; who is hired, by the score alone."""
+
+    name: ClassVar[str] = "interview-order"
+    exposure: ClassVar[int] = 80
+
+    def rank(self, known: KnownBefore) -> Ranking:
+        index = known.index()
+        moved = index.copy()
+        start = known.layout.start
+        moved[start] = index[start] + known.value_scale * known.bonus(self.weights)
+        return Ranking(moved)
+
+    def sentence(self, known: KnownBefore) -> str:
+        terms = self._terms()
+        return f"interviews in the order of expected worth{terms}; hires by the score alone" if terms else PLAIN
+
+
+class WithoutFeature(Rule):
+    """One thing that is known before is not used at all."""
+
+    name: ClassVar[str] = "without"
+    exposure: ClassVar[int] = 60
+    feature: str
+
+    @classmethod
+    def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:
+        return [Dimension("feature", 0, len(known.without) - 1, whole=True)] if known.without else []
+
+    @classmethod
+    def of(cls, values: Mapping[str, float], known: KnownBefore) -> WithoutFeature:
+        return cls(feature=list(known.without)[round(values["feature"])])
+
+    def rank(self, known: KnownBefore) -> Ranking:
+        index = known.index().copy()
+        index[known.layout.start] = np.asarray(known.without[self.feature]())
+        return Ranking(index)
+
+    def sentence(self, known: KnownBefore) -> str:
+        others = [name for name in known.without if name != self.feature]
+        rest = f", only {listing(others)}" if others else ""
+        return f"interviews without looking at {self.feature}{rest}; hires by the score alone"
+
+
+@hookimpl
+def auditkit_rules() -> list[type[Rule]]:
+    return [ScoreWeights, InterviewOrder, WithoutFeature]

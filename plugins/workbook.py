@@ -1,0 +1,536 @@
+"""The report as a workbook for Excel and LibreOffice: every table on a sheet of its own, with live formulas.
+
+Rates, impact ratios, shortfalls and numbers of standard deviations are formulas over the counts beside them, so that a
+reader can change a count and see what follows; the value that the report has is stored with each. With applicants n
+and selected x of a group, m and y of the reference, N = n + m and S = x + y:
+
+    rate      x / n
+    ratio     (x / n) / (y / m)
+    shortfall n S / N - x
+    sd        (x - n S / N) / sqrt(n m S (N - S) / (N^2 (N - 1)))
+
+Text from the data is always written as text, also where it begins with `=`, `+`, `-` or `@`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, ClassVar
+
+from auditkit import Exporter, Report, ReportPages, hookimpl
+from auditkit.report.schema import DisparityTableModel
+from auditkit.text import day, moment, percent, plural
+
+WIDEST = 60
+LONGEST_NAME = 31
+"""Of a sheet, by Excel's rule."""
+OURS = ("contents", "findings", "reading", "matrix", "segments", "policies", "prices", "what if", "fit", "sources")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula, and the value that it has in the report."""
+
+    text: str
+    value: float
+
+
+Cell = str | int | float | None | Formula
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column of a sheet: its title and how its numbers are written."""
+
+    title: str
+    form: str = ""
+
+
+PERCENT, RATIO, COUNT, AMOUNT, P = "0.0%", "0.000", "#,##0", "#,##0.00", "0.0000"
+
+
+@dataclass(frozen=True)
+class SheetTable:
+    """A sheet: what it is about, its columns and rows, and charts of them."""
+
+    name: str
+    about: str
+    headings: tuple[Heading, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    charts: tuple[BarChart | LineChart, ...] = ()
+    status: int | None = None
+    """The column whose words are coloured."""
+
+
+@dataclass(frozen=True)
+class BarChart:
+    """Bars of one column by the labels of another, over some rows (both ends included)."""
+
+    title: str
+    labels: int
+    values: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """A line through two columns of numbers, over some rows."""
+
+    title: str
+    x: int
+    y: int
+    first: int
+    last: int
+
+
+HEAD = 2
+"""Rows above the header: the title, and what the sheet is about. The header follows, then the rows."""
+FIRST = HEAD + 1
+
+
+def workbook_of(report: Report) -> bytes:
+    """The workbook, the same bytes for the same report."""
+    import xlsxwriter
+
+    buffer = io.BytesIO()
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    book = xlsxwriter.Workbook(buffer, options)
+    book.set_properties(
+        {
+            "title": f"Disparity audit of {report.input.path}",
+            "author": f"auditkit {report.version}",
+            "created": datetime.fromisoformat(report.created.replace("Z", "+00:00")).replace(tzinfo=None),
+        }
+    )
+    marking = report.config.statement.marking[:200].replace("&", "&&")
+    _Writer(book, marking).write(report, list(sheets(report)))
+    book.close()
+    return buffer.getvalue()
+
+
+def sheets(report: Report) -> Iterator[SheetTable]:
+    """Every table of a report that it has, in order."""
+    yield _findings(report)
+    yield _reading(report)
+    if report.tables:
+        yield _matrix(report)
+    for name in dict.fromkeys(table.attribute for table in report.tables):
+        yield _attribute(report, name)
+    if report.segments:
+        yield _segments(report)
+    if report.firm is not None or report.unconstrained is not None:
+        yield _policies(report)
+    if report.entries:
+        yield _prices(report)
+    if report.frontier is not None and report.frontier.curves:
+        yield _frontiers(report)
+    if report.fit is not None:
+        yield _fit(report)
+    yield _sources(report)
+
+
+def _findings(report: Report) -> SheetTable:
+    headings = tuple(map(Heading, ("Kind", "Finding", "Attribute", "Group", "Step", "Segment")))
+    rows = tuple((f.kind, f.text, f.attribute, f.group, f.step, f.segment) for f in report.findings)
+    return SheetTable("Findings", "What the report says, in order of importance; notices come last", headings, rows)
+
+
+def _reading(report: Report) -> SheetTable:
+    rows: list[tuple[Cell, ...]] = [("column", role.column, role.role, role.reason, None) for role in report.mapping]
+    rows += [("problem", one.code, one.treatment, one.what, one.count) for one in report.problems.by_code]
+    rows += [("left out", "", "", one.reason, one.rows) for one in report.scope.left_out]
+    rows += [("unknown", name, "", "no stated answer", number) for name, number in report.scope.unknown.items()]
+    headings = (*map(Heading, ("What", "Column", "Read as", "Reason")), Heading("Rows", COUNT))
+    return SheetTable("Reading", "Which column is what, and which cells are in no table", headings, tuple(rows))
+
+
+def _matrix(report: Report) -> SheetTable:
+    """Impact ratios of all groups at all steps, each a reference to the sheet of its attribute."""
+    tables = [table for table in report.tables if not table.crossing]
+    steps = list(dict.fromkeys((table.step, table.kind) for table in tables))
+    rows: list[tuple[Cell, ...]] = []
+    for attribute in dict.fromkeys(table.attribute for table in tables):
+        mine = {(table.step, table.kind): table for table in tables if table.attribute == attribute}
+        groups = dict.fromkeys(row.group for table in mine.values() for row in table.groups)
+        for group in groups:
+            cells: list[Cell] = [attribute, group]
+            cells += [_matrix_cell(report, mine.get(key), group) for key in steps]
+            rows.append(tuple(cells))
+    named = [Heading(f"{step}, of {'all' if kind == 'cumulative' else 'those before'}", RATIO) for step, kind in steps]
+    about = "Impact ratios by group and step, of all applicants and of those who reached the step before"
+    return SheetTable("Matrix", about, (Heading("Attribute"), Heading("Group"), *named), tuple(rows))
+
+
+def _matrix_cell(report: Report, table: DisparityTableModel | None, group: str) -> Cell:
+    if table is None or group == table.reference:
+        return None if table is None else "reference"
+    value = next((row.impact_ratio for row in table.groups if row.group == group), None)
+    place = _place(report, table, group)
+    return None if place is None or value is None else Formula(place, value)
+
+
+ATTRIBUTE = (
+    *map(Heading, ("Step", "Of", "Group")),
+    *(Heading(title, COUNT) for title in ("Applicants", "Selected")),
+    Heading("Rate", PERCENT),
+    *(Heading(title, COUNT) for title in ("Reference applicants", "Reference selected")),
+    *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To")),
+    Heading("Shortfall", "0.0"),
+    Heading("Standard deviations", "0.00"),
+    *(Heading(title, P) for title in ("p", "p, corrected")),
+    Heading("Status"),
+    Heading("Detectable ratio", RATIO),
+    *(Heading(title, RATIO) for title in ("Odds ratio within requisitions", "p within requisitions")),
+)
+RATIO_COLUMN = chr(ord("A") + [heading.title for heading in ATTRIBUTE].index("Impact ratio"))
+
+
+def attribute_sheets(report: Report) -> dict[str, str]:
+    """The sheet of each attribute: no two alike as Excel compares them, and none like a sheet of ours."""
+    taken = set(OURS)
+    found = {}
+    for attribute in dict.fromkeys(table.attribute for table in report.tables):
+        name, number = sheet_name(attribute), 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{sheet_name(attribute)[: LONGEST_NAME - 5]} ({number})"
+        taken.add(name.lower())
+        found[attribute] = name
+    return found
+
+
+def _attribute(report: Report, name: str) -> SheetTable:
+    rows: list[tuple[Cell, ...]] = []
+    charts = []
+    for table in (table for table in report.tables if table.attribute == name):
+        first = len(rows)
+        rows += _group_rows(table, FIRST + first)
+        if table.kind == "cumulative":
+            charts.append(BarChart(f"Rate at {table.step}", 2, 5, first, len(rows) - 1))
+    about = f"{name}: change a count (D, E, G, H) and the rates, ratios, shortfalls and deviations follow"
+    status = [heading.title for heading in ATTRIBUTE].index("Status")
+    return SheetTable(attribute_sheets(report)[name], about, ATTRIBUTE, tuple(rows), tuple(charts), status)
+
+
+def _group_rows(table: DisparityTableModel, first: int) -> Iterator[tuple[Cell, ...]]:
+    """The rows of a table from row `first` of the sheet on (counted from 0)."""
+    reference = next((row for row in table.groups if row.group == table.reference), None)
+    for at, row in enumerate(table.groups, first + 1):  # as Excel counts
+        n, x, m, y = f"D{at}", f"E{at}", f"G{at}", f"H{at}"
+        pooled = f"{n}*({x}+{y})/({n}+{m})"
+        spread = f"SQRT({n}*{m}*({x}+{y})*({n}+{m}-{x}-{y})/(({n}+{m})^2*({n}+{m}-1)))"
+
+        def formula(text: str, value: float | None) -> Formula | None:
+            return None if value is None else Formula(f'=IFERROR({text},"")', value)
+
+        compared = reference is not None and row.group != table.reference
+        yield (
+            table.step,
+            "all applicants" if table.kind == "cumulative" else "those who reached the step before",
+            row.group,
+            row.applicants,
+            row.selected,
+            formula(f"{x}/{n}", row.rate),
+            reference.applicants if reference is not None and compared else None,
+            reference.selected if reference is not None and compared else None,
+            formula(f"({x}/{n})/({y}/{m})", row.impact_ratio) if compared else None,
+            None if row.interval is None else row.interval.lower,
+            None if row.interval is None else row.interval.upper,
+            formula(f"{pooled}-{x}", row.shortfall) if compared else None,
+            formula(f"({x}-{pooled})/{spread}", row.sd) if compared else None,
+            row.p,
+            row.p_adjusted,
+            str(row.status.value).replace("_", " "),
+            row.detectable_ratio,
+            None if row.within is None else row.within.odds_ratio,
+            None if row.within is None else row.within.p,
+        )
+
+
+def _place(report: Report, wanted: DisparityTableModel, group: str) -> str | None:
+    """Where the impact ratio of a group is on the sheet of its attribute, as a formula."""
+    at = FIRST
+    for table in (table for table in report.tables if table.attribute == wanted.attribute):
+        for row in table.groups:
+            if table is wanted and row.group == group:
+                name = attribute_sheets(report)[wanted.attribute].replace("'", "''")
+                return f"='{name}'!{RATIO_COLUMN}{at + 1}"
+            at += 1
+    return None
+
+
+def _segments(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Attribute", "Step", "Group", "Reference", "Segment", "Value")),
+        *(Heading(t, COUNT) for t in ("Applicants", "Selected", "Reference applicants", "Reference selected")),
+        *(Heading(title, PERCENT) for title in ("Rate", "Reference rate")),
+        Heading("Impact ratio", RATIO),
+        *(Heading(title, P) for title in ("p", "p, corrected")),
+        Heading("Found"),
+        Heading("Shortfall", "0.0"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in report.segments or ():
+        for part in one.parts:
+            at = FIRST + len(rows) + 1
+            rates = (
+                Formula(f'=IFERROR(H{at}/G{at},"")', part.rate or 0),
+                Formula(f'=IFERROR(J{at}/I{at},"")', part.reference_rate or 0),
+            )
+            ratio = None if part.impact_ratio is None else Formula(f'=IFERROR(K{at}/L{at},"")', part.impact_ratio)
+            rows.append(
+                (
+                    *(one.attribute, one.step, one.group, one.reference, one.segment, part.value),
+                    *(part.applicants, part.selected, part.reference_applicants, part.reference_selected),
+                    *(
+                        None if part.rate is None else rates[0],
+                        None if part.reference_rate is None else rates[1],
+                        ratio,
+                    ),
+                    *(part.p, part.p_adjusted, "yes" if part.found else "no", part.shortfall),
+                )
+            )
+    return SheetTable("Segments", "Where differences come from: parts of the firm", headings, tuple(rows))
+
+
+def _policies(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Policy", "Attribute", "Group")),
+        Heading("Candidates", COUNT),
+        *(Heading(title, AMOUNT) for title in ("Interviewed", "Selected")),
+        *(Heading(title, PERCENT) for title in ("Interviewed of candidates", "Selected of candidates")),
+        Heading("Utility of the policy", AMOUNT),
+    )
+    parts = [("the firm", report.firm), ("best without constraints", report.unconstrained)]
+    parts += [(one.phrase or one.label, one) for one in report.entries]  # type: ignore[misc]
+    rows: list[tuple[Cell, ...]] = []
+    for name, part in parts:
+        for attribute, groups in ((part.by_group if part is not None else None) or {}).items():
+            for group, numbers in groups.items():
+                at = FIRST + len(rows) + 1
+                n = numbers.candidates
+                rates = [
+                    Formula(f'=IFERROR({column}{at}/D{at},"")', value / n) if n else None
+                    for column, value in (("E", numbers.inspected), ("F", numbers.selected))
+                ]
+                utility = None if part is None else part.utility
+                rows.append((name, attribute, group, n, numbers.inspected, numbers.selected, *rates, utility))
+    return SheetTable("Policies", "Who is interviewed and selected under each policy", headings, tuple(rows))
+
+
+def _prices(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Constraint", "Status")),
+        *(Heading(t, AMOUNT) for t in ("Without it", "Under it", "Loss", "Loss from", "Loss to")),
+        Heading("Kept", PERCENT),
+        Heading("Gap", "0.0E+00"),
+    )
+    best = None if report.unconstrained is None else report.unconstrained.utility
+    rows: list[tuple[Cell, ...]] = []
+    for one in report.entries:
+        at = FIRST + len(rows) + 1
+        price = one.price_of_fairness
+        span = None if price is None or price.interval is None else price.interval.loss
+        loss = None if price is None or best is None else Formula(f"=C{at}-D{at}", price.loss)
+        kept = None if price is None or price.ratio is None else Formula(f'=IFERROR(D{at}/C{at},"")', price.ratio)
+        low, high = span or (None, None)
+        rows.append((one.phrase or one.label, one.status, best, one.utility, loss, low, high, kept, one.gap))
+    return SheetTable(
+        "Prices", "What each constraint costs the best policy, in the unit of value", headings, tuple(rows)
+    )
+
+
+def _frontiers(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Constraint", "Parameter")),
+        Heading("Value", RATIO),
+        *(Heading(title, AMOUNT) for title in ("Utility", "Loss")),
+        Heading("Kept", PERCENT),
+        Heading("Gap", "0.0E+00"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    charts = []
+    for curve in report.frontier.curves if report.frontier is not None else ():
+        first = len(rows)
+        for point in curve.points:
+            at = FIRST + len(rows) + 1
+            loss = None if point.loss is None else Formula(f"={curve.unconstrained!r}-D{at}", point.loss)
+            kept = None if point.ratio is None else Formula(f"=D{at}/{curve.unconstrained!r}", point.ratio)
+            name = curve.title or curve.label
+            rows.append((name, curve.axis or curve.parameter, point.value, point.utility, loss, kept, point.gap))
+        charts.append(LineChart(curve.title or curve.label, 2, 5, first, len(rows) - 1))
+    about = "What stricter and looser constraints would cost"
+    return SheetTable("What if", about, headings, tuple(rows), tuple(charts))
+
+
+def _fit(report: Report) -> SheetTable:
+    fit = report.fit
+    assert fit is not None
+    rows: list[tuple[Cell, ...]] = [
+        ("coverage", f"intervals of {percent(one.nominal, 0)}", None, one.nominal, one.actual, None)
+        for one in fit.coverage
+    ]
+    rows += [("group", one.group, one.n, None, one.coverage, one.mean_error) for one in fit.by_group]
+    rows += [("expected score", one.name, one.scores, None, one.coverage, one.mean_error) for one in fit.by_stratum]
+    headings = (
+        *map(Heading, ("What", "Of")),
+        Heading("Scores", COUNT),
+        *(Heading(title, PERCENT) for title in ("Nominal", "Actual")),
+        Heading("Mean error", AMOUNT),
+    )
+    return SheetTable("Fit", "How well the priors fit scores that they have not seen", headings, tuple(rows))
+
+
+def _sources(report: Report) -> SheetTable:
+    facts = [
+        ("File", report.input.path),
+        ("SHA-256 of the file", report.input.sha256),
+        ("Report made", moment(report.created)),
+        ("auditkit", report.version),
+        ("Python", report.provenance.python),
+        ("Platform", report.provenance.platform),
+        *report.provenance.packages.items(),
+        *((one.name, f"{one.text} (read on {day(one.read_on)})") for one in report.provenance.conventions),
+    ]
+    rows = tuple((name, str(text)) for name, text in facts)
+    return SheetTable("Sources", "Where the numbers come from", (Heading("What"), Heading("Value")), rows)
+
+
+def sheet_name(text: str) -> str:
+    """A name that Excel allows: at most 31 characters, none of []:*?/\\, no apostrophe at the ends.
+
+    >>> sheet_name("Hispanic/Latino [2022]"), sheet_name("'quoted'"), sheet_name("history")
+    ('Hispanic-Latino -2022-', 'quoted', 'history_')
+    """
+    clean = re.sub(r"[\[\]:*?/\\\x00-\x1f]", "-", text).strip("' ")[:LONGEST_NAME].rstrip("' ") or "sheet"
+    return f"{clean}_" if clean.lower() == "history" else clean
+
+
+@dataclass
+class _Writer:
+    """Writes sheets into a workbook; formats are made once."""
+
+    book: Any
+    marking: str = ""
+    """On every page, as Excel writes it."""
+    formats: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, report: Report, tables: Sequence[SheetTable]) -> None:
+        contents = self.book.add_worksheet("Contents")
+        made = [(table, self.book.add_worksheet(table.name)) for table in tables]
+        contents.hide_gridlines(2)
+        contents.set_landscape()
+        contents.fit_to_pages(1, 0)
+        contents.set_column(0, 0, 24)
+        contents.set_column(1, 1, 90)
+        if self.marking:
+            contents.set_header(f"&C{self.marking}")
+            contents.write_string(4, 0, report.config.statement.marking, self._format(bold=True, font_color="#9C2F00"))
+        contents.write_string(0, 0, f"Disparity audit of {report.input.path}", self._format(bold=True, font_size=14))
+        scope = f"{plural(report.scope.applications, 'application')}, {plural(report.scope.searches, 'requisition')}"
+        contents.write_string(1, 0, f"{report.config.organisation or report.scope.organisation}".strip() or scope)
+        contents.write_string(2, 0, f"{moment(report.created)} · auditkit {report.version} · {scope}")
+        note = "Measurements, not legal advice. White cells with formulas follow the counts beside them."
+        contents.write_string(3, 0, note, self._format(font_color="#55606D"))
+        link = self._format(underline=1, font_color="#005B96")
+        for at, (table, _) in enumerate(made, 6):
+            quoted = table.name.replace("'", "''")
+            contents.write_url(at, 0, f"internal:'{quoted}'!A1", link, table.name)
+            contents.write_string(at, 1, table.about)
+        for table, sheet in made:
+            self._sheet(table, sheet)
+        contents.activate()
+
+    def _format(self, **keys: Any) -> Any:
+        key = repr(sorted(keys.items()))
+        if key not in self.formats:
+            self.formats[key] = self.book.add_format(keys)
+        return self.formats[key]
+
+    def _sheet(self, table: SheetTable, sheet: Any) -> None:
+        sheet.write_string(0, 0, table.name, self._format(bold=True, font_size=13))
+        sheet.write_string(1, 0, table.about, self._format(font_color="#55606D"))
+        head = self._format(bold=True, bg_color="#E6EBF0", bottom=1, text_wrap=True, valign="top")
+        wrapped = self._format(text_wrap=True, valign="top")
+        widths = [min(18, len(heading.title)) for heading in table.headings]
+        for column, heading in enumerate(table.headings):
+            sheet.write_string(HEAD, column, heading.title, head)
+            form = self._format(num_format=heading.form, valign="top") if heading.form else wrapped
+            for at, row in enumerate(table.rows, FIRST):
+                cell = row[column]
+                if isinstance(cell, str):
+                    sheet.write_string(at, column, cell[:32_767], wrapped)
+                    widths[column] = max(widths[column], min(WIDEST, len(cell)))
+                elif isinstance(cell, Formula):
+                    sheet.write_formula(at, column, cell.text, form, cell.value)
+                elif cell is not None:
+                    sheet.write_number(at, column, cell, form)
+        for column, width in enumerate(widths):
+            sheet.set_column(column, column, max(9, width + 2))
+        last = FIRST + max(1, len(table.rows)) - 1
+        sheet.autofilter(HEAD, 0, last, len(table.headings) - 1)
+        sheet.freeze_panes(FIRST, 1)
+        sheet.set_landscape()
+        sheet.fit_to_pages(1, 0)
+        sheet.repeat_rows(HEAD)
+        sheet.set_footer("&L&A&RPage &P of &N")
+        if self.marking:
+            sheet.set_header(f"&C{self.marking}")
+        if table.status is not None:
+            self._colour(table, sheet, last)
+        for number, chart in enumerate(table.charts):
+            self._chart(chart, sheet, table.name, last + 2 + 16 * number)
+
+    def _colour(self, table: SheetTable, sheet: Any, last: int) -> None:
+        """Words and a border carry the status too: a black and white print shows it."""
+        marks = {
+            "difference below line": {"bold": True, "font_color": "#9C2F00", "bg_color": "#FDF1EA", "border": 1},
+            "below line": {"italic": True, "font_color": "#6B4A00", "bg_color": "#FFF8E5"},
+            "difference": {"bold": True, "font_color": "#003F69", "bg_color": "#E8F2FA"},
+        }
+        for words, keys in marks.items():
+            rule = {"type": "cell", "criteria": "==", "value": f'"{words}"', "format": self._format(**keys)}
+            sheet.conditional_format(FIRST, table.status, last, table.status, rule)
+
+    def _chart(self, chart: BarChart | LineChart, sheet: Any, name: str, row: int) -> None:
+        if isinstance(chart, BarChart):
+            made = self.book.add_chart({"type": "bar"})
+            labels, values = chart.labels, chart.values
+        else:
+            made = self.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
+            labels, values = chart.x, chart.y
+        first, last = FIRST + chart.first, FIRST + chart.last
+        made.add_series(
+            {
+                "name": chart.title,
+                "categories": [name, first, labels, last, labels],
+                "values": [name, first, values, last, values],
+                "fill": {"color": "#005B96"},
+                "line": {"color": "#005B96"},
+            }
+        )
+        made.set_title({"name": chart.title, "name_font": {"size": 11}, "overlay": False})
+        made.set_legend({"none": True})
+        made.set_size({"width": 560, "height": 300})
+        sheet.insert_chart(row, 0, made, {"description": chart.title})
+
+
+class WorkbookExporter(Exporter):
+    """The workbook as a format of reports."""
+
+    format: ClassVar[str] = "xlsx"
+    suffix: ClassVar[str] = "xlsx"
+    progress: ClassVar[str] = "filling the workbook"
+
+    def write(self, report: Report, pages: ReportPages) -> bytes:
+        return workbook_of(report)
+
+
+@hookimpl
+def auditkit_exporters() -> list[type[Exporter]]:
+    return [WorkbookExporter]

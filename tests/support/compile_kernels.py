@@ -1,0 +1,42 @@
+"""Compile the solver's kernels once, before test workers start that would each compile them: `make kernels`.
+
+Small problems of every sort go through the public functions; numba keeps what it compiles. A kernel that is missing
+here is compiled by the first test that needs it. (No tests in here.)
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the package `support`
+
+import auditkit
+from auditkit.model.documents import instance_from_document
+from support.audit_helpers import rows, save
+from support.tiny import add_limits, box_instance, chain_instance
+
+SPECS = (["parity:tolerance=0.2"], ["parity:tolerance=0.2", "floor:minimum=0"], ["quota:group=X,share=0.1"])
+
+
+def compile_all(folder: Path) -> None:
+    rng = np.random.default_rng(1)
+    boxes, chains = box_instance(rng, searches=3, candidates=4), chain_instance(rng, searches=3, candidates=3)
+    for document in (
+        boxes,
+        chains,
+        add_limits(rng, box_instance(rng, searches=3, candidates=5)),
+        add_limits(rng, chains),
+    ):
+        for specs in SPECS:
+            auditkit.solve(instance_from_document(document), specs)
+        auditkit.solve(instance_from_document(document), SPECS[-1], method="rdip")
+    auditkit.audit(save(folder / "people.csv", rows()))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        compile_all(Path(folder))

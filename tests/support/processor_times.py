@@ -1,0 +1,84 @@
+"""Which tests are slow: processor seconds, measured with `make times` and kept in tests/processor_times.json.
+
+Processor time (this process and the children it waited for) is nearly the same on a busy machine. All cases of a
+parametrised test count as one, fixtures included. (No tests in here.)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import defaultdict
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import pytest
+
+TABLE = Path(__file__).parent.parent / "processor_times.json"
+SLOW_SECONDS = 1.0
+"""A test that takes longer is left out by `-m 'not slow'`."""
+
+KEPT_SECONDS = 0.3
+"""The table has no tests below this."""
+
+
+def load() -> dict[str, float]:
+    times: dict[str, float] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return times
+
+
+def key(item: pytest.Item) -> str:
+    """file::function, without the parameters."""
+    return f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
+
+
+def shares_a_fixture(item: pytest.Item) -> bool:
+    """Whether a test uses a module-scoped fixture of its own file, which another worker would compute again."""
+    info = getattr(item, "_fixtureinfo", None)
+    definitions = [d for found in info.name2fixturedefs.values() for d in found] if info else []
+    return any(d.scope == "module" and d.baseid.endswith(item.path.name) for d in definitions)
+
+
+def unit_seconds(item: pytest.Item, times: Mapping[str, float]) -> float:
+    """How long the work takes that is sent to a worker in one piece: a test, or all tests of a group."""
+    if item.get_closest_marker("xdist_group"):
+        return sum(seconds for name, seconds in times.items() if name.startswith(f"{item.path.name}::"))
+    return times.get(key(item), 0.0)
+
+
+def spent() -> float:
+    return sum(os.times()[:4])
+
+
+class Recorder:
+    """Measures every test, in each worker, and writes the table where the reports arrive."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.last = 0.0
+
+    def pytest_collection_finish(self) -> None:
+        self.last = spent()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report, now = (yield), spent()
+        setattr(report, PART, (key(item), now - self.last))
+        self.last = now
+        return report
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        name, seconds = getattr(report, PART)
+        self.seconds[name] += seconds
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if hasattr(session.config, "workerinput"):
+            return
+        files = {name.partition("::")[0] for name in self.seconds}
+        times = {name: seconds for name, seconds in load().items() if name.partition("::")[0] not in files}
+        times |= {name: round(seconds, 1) for name, seconds in self.seconds.items() if seconds >= KEPT_SECONDS}
+        TABLE.write_text(json.dumps(dict(sorted(times.items())), indent=0) + "\n", encoding="utf-8")
+
+
+PART = "processor_time"
+"""The attribute that takes a measurement from a worker to the process that collects them."""

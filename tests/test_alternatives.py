@@ -1,0 +1,177 @@
+"""Alternatives as a whole: what is found, what is said of it, and when a gain counts as found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auditkit.cli import invoke
+from auditkit.compare.value_of_point import AtScale, PointValue, revealed_scale, value_of_a_point
+from auditkit.config import Config
+from auditkit.data.source import read
+from auditkit.errors import InputError
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.priors import fit
+from auditkit.plugin_manager import load
+from auditkit.report.words import sentences as say
+from auditkit.report.words.phrases import Phrases
+from auditkit.rules.blind_frontier import FrontierOptimum
+from auditkit.rules.confirmed_gains import GROUPS, Gain, _gain
+from auditkit.rules.find import Alternative, LargestRatio, RuleResult, find_alternatives, most_affected
+from auditkit.rules.play import RuleYield
+from auditkit.solver import solve_once
+
+SAMPLE = Path(__file__).parent.parent / "sample_data" / "hiring.csv"
+PLUGINS = load()
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Fitted:
+    history = read(SAMPLE, Config(), PLUGINS)
+    return fit(history, fitters=PLUGINS.fitters, group_aware=False, value_scale=revealed_scale)
+
+
+def test_the_revealed_value_makes_the_best_search_inspect_as_many_as_the_firm(fitted: Fitted) -> None:
+    best = solve_once(fitted.instance).unconstrained
+    assert float(best.inspected.sum()) == pytest.approx(float(fitted.realised.inspected.sum()), rel=0.02)
+    found = value_of_a_point(fitted)
+    assert found.source == "revealed" and found.value == fitted.settings["value_scale"]
+    assert found.at_half.inspected < found.at_value.inspected < found.at_twice.inspected
+    assert (found.at_half.value, found.at_twice.value) == (found.value / 2, found.value * 2)
+
+
+def test_without_a_cost_the_unit_is_one_inspection(tmp_path: Path) -> None:
+    import pandas as pd
+
+    pd.read_csv(SAMPLE).drop(columns=["Interview Cost"]).to_csv(tmp_path / "a.csv", index=False)
+    history = read(tmp_path / "a.csv", Config(), PLUGINS)
+    found = fit(history, fitters=PLUGINS.fitters, group_aware=False, value_scale=revealed_scale)
+    assert any("the unit of value is one inspection" in notice for notice in found.notices)
+    best = solve_once(found.instance).unconstrained
+    assert float(best.inspected.sum()) == pytest.approx(float(found.realised.inspected.sum()), rel=0.02)
+    with pytest.raises(InputError, match="no cost of an inspection"):
+        fit(history, fitters=PLUGINS.fitters, group_aware=False, value_scale=1.0)
+
+
+def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
+    kinds = {name: PLUGINS.rules[name] for name in ("weights", "more-interviews")}
+    found = find_alternatives(fitted, kinds, attributes=["Gender"], gains=False)
+    (each,) = found.found
+    assert (each.group, each.against) == ("Female", "Male") and each.recorded_ratio == pytest.approx(0.702, abs=1e-3)
+    utilities = [point.utility for point in each.blind if point.utility is not None]
+    assert utilities == sorted(utilities, reverse=True)
+    bound = {point.ratio: point.bound for point in each.blind}
+    for rule in each.rules:
+        if rule.met and rule.ratio is not None and rule.ratio >= rule.target:
+            assert rule.utility <= bound[rule.target] + 1e-6  # type: ignore[operator]
+    weights = next(rule for rule in each.rules if rule.name == "weights" and rule.target == 0.9)
+    assert weights.met and weights.utility >= 0.99 * bound[0.9]  # type: ignore[operator]
+    assert each.largest_ratio.filled == 1.0
+    json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fitted: Fitted) -> None:
+    with pytest.raises(InputError, match="no protected attribute 'Gnder'"):
+        find_alternatives(fitted, {}, attributes=["Gnder"])
+    history = read(SAMPLE, Config(), PLUGINS)
+    with pytest.raises(InputError, match="see the groups"):
+        find_alternatives(fit(history, fitters=PLUGINS.fitters), {})
+    pair, ratio = most_affected(fitted, "Gender", "inspection")
+    assert pair is not None and pair.on == "inspection" and ratio == pytest.approx(0.76, abs=0.01)
+
+
+def test_a_gain_is_found_only_if_most_splits_say_so() -> None:
+    clear = _gain(np.array([[0.2, 0.21], [0.19, 0.2], [0.2, 0.2], [0.22, 0.2]]), 0.02)
+    assert clear.found and clear.interval[0] > 1 and clear.ratio == pytest.approx(np.exp(0.2), rel=0.01)
+    lucky = _gain(np.array([[0.3, 0.3], [0.0, 0.0], [0.01, 0.0], [-0.1, 0.0]]), 0.05)
+    assert not lucky.found
+    unsteady = _gain(np.array([[0.6, -0.2], [0.5, -0.1], [0.6, -0.2], [0.5, -0.1]]), 0.001)
+    assert not unsteady.found  # the two halves disagree, whatever the jackknife says
+    assert GROUPS > 2 and clear.detectable > 1
+
+
+# Sentences ------------------------------------------------------------------------------------------------------------
+
+WORDS = Phrases()
+GAIN = Gain(1.18, (1.1, 1.25), True, 0.01, 1.1, 4)
+
+
+def optimum(ratio: float | None, utility: float | None, reached: float | None = None) -> FrontierOptimum:
+    return FrontierOptimum(ratio, utility, utility, 0.0, 100.0, ratio if reached is None else reached)
+
+
+def rule(gain: Gain | None, target: float = 0.9) -> RuleResult:
+    own = RuleYield(990.0, 0.91, 300.0, 100.0)
+    text = "final score = score - 0.2 per unit of CV"
+    return RuleResult("weights", target, True, {}, text, 90, 990.0, 0.91, 300.0, 100.0, own, gain)
+
+
+def alternative(**changes: object) -> Alternative:
+    blind = (optimum(None, 1000.0, 0.7), optimum(0.9, 994.0), optimum(1.0, 950.0))
+    aware = (optimum(None, 1001.0, 0.8), optimum(1.0, 999.5))
+    firm = RuleYield(980.0, 0.7, 300.0, 100.0)
+    largest = LargestRatio(1.0, 0.95, 0.97)
+    each = Alternative("Gender", "F", "M", "selection", 0.7, blind, aware, firm, (rule(GAIN),), largest)
+    return replace(each, **changes)  # type: ignore[arg-type]
+
+
+def told(each: Alternative) -> str:
+    return " ".join(say.alternatives(WORDS, each, ("CV",))).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_price_without_the_group_and_the_bound_with_it() -> None:
+    text = told(alternative())
+    assert "could be brought within 0.9 of each other without looking at Gender for about 0.6" in text
+    assert "under this model and with what is known (CV and the score)" in text
+    assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.05 %." in text
+    assert "already" not in text and "No rule" not in text
+    assert "Equal rates" not in told(alternative(aware=()))
+
+
+def test_where_the_best_search_is_within_the_ratio_already_no_price_is_told() -> None:
+    text = told(alternative(blind=(optimum(None, 1000.0, 0.95), optimum(0.9, 1000.0, 0.95), optimum(1.0, 990.0))))
+    assert "within 0.9 of each other already" in text and "could be brought" not in text
+
+
+def test_what_is_out_of_reach_is_so_under_this_model_only() -> None:
+    text = told(alternative(blind=(optimum(None, 1000.0, 0.5), optimum(0.9, None), optimum(1.0, None))))
+    assert "No rule that uses only CV and the score brings" in text and "under this model" in text
+    assert "could be brought" not in text and "no alternative exists" not in text.lower()
+
+
+def test_gains_are_told_as_they_were_judged() -> None:
+    assert "on other requisitions it raised the ratio by 18 % (10 % to 25 %)" in told(alternative())
+    unsure = replace(GAIN, found=False)
+    text = told(alternative(rules=(rule(unsure),)))
+    assert "its gain was not confirmed on other requisitions, which would show one of about 10 %" in text
+    assert "raised the ratio" not in text
+    assert "not judged" in told(alternative(rules=(rule(None),)))
+    assert "No simple rule that was tried reaches 0.9" in told(alternative(rules=(rule(GAIN, target=1.0),)))
+
+
+def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
+    at = [AtScale(x, 1.0, n, 1.0, 0.0) for x, n in ((2.1, 370.0), (1.05, 266.0), (4.2, 518.0))]
+    revealed = say.value_of_a_point(PointValue(2.1, "revealed", 370, *at))
+    assert "cannot be judged" in revealed and "at half of it the best search would inspect 266 candidates" in revealed
+    given = say.value_of_a_point(PointValue(2.1, "given", 370, *at))
+    assert "as given" in given and "cannot be judged" not in given
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_says_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["alternatives", str(SAMPLE), "--by", "Gnder", "-q"]) == 2
+    assert "no protected attribute" in capsys.readouterr().err
+
+
+def test_the_command_prints_what_it_finds(capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["alternatives", str(SAMPLE), "--by", "Gender", "-q", "--json"]) == 0
+    (each,) = json.loads(capsys.readouterr().out)
+    assert each["attribute"] == "Gender" and {"blind", "aware", "firm", "rules", "largest_ratio"} <= set(each)
+    judged = [rule["gain"] for rule in each["rules"] if rule["gain"] is not None]
+    assert judged and all(gain["interval"][0] <= gain["ratio"] <= gain["interval"][1] for gain in judged)

@@ -1,0 +1,269 @@
+"""A file is read right, or auditkit asks: exports with a planted difference, and the single questions one by one."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from exports.judging import judge
+from exports.unseen import UNSEEN
+
+from auditkit import plugin_manager
+from auditkit.data import History, load
+from auditkit.data.reading import AmbiguousReading
+from auditkit.data.vocabulary import shipped
+from auditkit.errors import InputError
+from support.data_files import table
+
+READERS = list(plugin_manager.shipped().readers.values())
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_an_export_is_read_right_or_asked_about(name: str, tmp_path: Path) -> None:
+    truth = UNSEEN[name](tmp_path)
+    verdict = judge(truth)
+    assert verdict.outcome in ("right", "asked, then right"), verdict
+
+
+def read(tmp_path: Path, *lines: str, **given: str) -> History:
+    return load(table(tmp_path, *lines), given or None)
+
+
+def good(history: History) -> tuple[str, int, int]:
+    assert history.reading is not None
+    favourable = history.reading.favourable
+    return favourable.text, favourable.count, favourable.of
+
+
+# What is favourable ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("column", "yes", "no", "text"),
+    [
+        ("Hired", "Y", "N", "Hired"),
+        ("Selected for RIF", "N", "Y", "not selected for RIF"),
+        ("Rejected", "", "Y", "not rejected"),
+        ("Laid Off?", "No", "Yes", "not laid Off"),
+        ("Employment Status", "Active", "Terminated - RIF", "Active"),
+        ("Decision", "Admit", "Deny", "Admit"),
+        ("Award Status", "Awarded", "Declined", "Awarded"),
+        ("Esito", "Idoneo", "Non idoneo", "Idoneo"),
+        ("Uitkomst", "Aangenomen", "Afgewezen", "Aangenomen"),
+        ("Situação", "Aprovado", "Reprovado", "Aprovado"),
+        ("Ergebnis", "Zusage", "Absage", "Zusage"),
+        ("Statut", "Embauchée", "Refusée", "Embauchée"),
+        ("Estado", "Contratada", "Descartada", "Contratada"),
+    ],
+)
+def test_the_good_outcome(tmp_path: Path, column: str, yes: str, no: str, text: str) -> None:
+    rows = [f"{i},{'F' if i % 2 else 'M'},{yes if i % 3 == 0 else no}" for i in range(60)]
+    assert good(read(tmp_path, f"id,gender,{column}", *rows)) == (text, 20, 60)
+
+
+def test_the_words_follow_the_data(tmp_path: Path) -> None:
+    rows = [f"{i},{'F' if i % 2 else 'M'},{'N' if i % 3 else 'Y'}" for i in range(60)]
+    layoff = read(tmp_path, "Employee ID,gender,Selected for RIF", *rows).reading
+    promotion = read(tmp_path, "Employee ID,gender,Promoted", *rows).reading
+    hiring = read(tmp_path, "Applicant ID,gender,Hired", *rows).reading
+    assert layoff is not None and (layoff.words.people, layoff.words.verb) == ("employees", "retained")
+    assert promotion is not None and (promotion.words.people, promotion.words.verb) == ("employees", "promoted")
+    assert hiring is not None and (hiring.words.people, hiring.words.verb) == ("applicants", "selected")
+
+
+# Nothing to compare ---------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+    everybody = read(tmp_path, "id,gender,status", *[f"{i},{'FM'[i % 2]},Hired" for i in range(20)])
+    assert everybody.reading is not None and "everybody in the file" in everybody.reading.refusal
+    nobody = read(tmp_path, "id,gender,hired", *[f"{i},{'FM'[i % 2]},No" for i in range(20)])
+    assert nobody.reading is not None and nobody.reading.refusal.startswith("nobody in the file")
+    alone = read(tmp_path, "id,gender,hired", *[f"{i},F,{i % 2}" for i in range(20)])
+    assert alone.reading is not None and "fewer than two groups" in alone.reading.refusal
+    both = read(tmp_path, "id,gender,hired", *[f"{i},{'FM'[i % 2]},{i % 3 % 2}" for i in range(20)])
+    assert both.reading is not None and both.reading.refusal == ""
+
+
+def test_a_refusal_ends_a_report(auditkit: Any, tmp_path: Path) -> None:
+    path = table(tmp_path, "id,gender,status", *[f"{i},{'FM'[i % 2]},Hired" for i in range(20)])
+    done = auditkit("report", path)
+    assert done.code == 2
+    assert "everybody in the file" in done.err
+    assert not list(tmp_path.glob("*.audit.*"))
+
+
+# Ambiguous ------------------------------------------------------------------------------------------------------------
+
+TWO = [f"{i},{'FM'[i % 2]},{'Hired' if i % 3 else 'Rejected'},{'Yes' if i % 5 else 'No'}" for i in range(60)]
+
+
+def test_two_decisions_are_asked_about_with_their_numbers(tmp_path: Path) -> None:
+    with pytest.raises(AmbiguousReading) as error:
+        read(tmp_path, "id,gender,status,decision", *TWO)
+    answers = error.value.question.answers
+    assert {answer.flags: answer.shown for answer in answers} == {
+        "--map selected=status=Hired": "60 -> Hired 40",
+        "--map selected=decision=Yes": "60 -> Yes 48",
+    }
+
+
+def test_commands_that_are_printed_work(auditkit: Any, tmp_path: Path) -> None:
+    import shlex
+
+    path = table(tmp_path, "id,gender,status,decision", *TWO)
+    done = auditkit("check", path)
+    done = auditkit("report", path, "--format", "json")
+    commands = [line for line in done.err.splitlines() if line.startswith("  auditkit report ")]
+    assert done.code == 2 and 1 <= len(commands) <= 3, done.err
+    followed = auditkit(*shlex.split(commands[0])[1:])
+    assert followed.code == 0, followed.err
+    assert followed.out.startswith("favourable: ")
+
+
+def test_an_unknown_word_is_read_by_what_happened_to_its_people(tmp_path: Path) -> None:
+    words = ["Hired", "Rejected", "Moved sideways"]
+    rows = [f"{i},{'FM'[i % 2]},{words[i % 3]},{'2024-03-05' if i % 3 != 1 else ''}" for i in range(60)]
+    history = read(tmp_path, "id,gender,status,hire date", *rows)
+    assert good(history)[1] == 40
+    assert history.reading is not None and history.reading.confidence == "likely"
+    assert "'Moved sideways' is read as selected" in history.reading.assumptions[0]
+
+
+# Steps ----------------------------------------------------------------------------------------------------------------
+
+
+def test_a_flag_that_those_selected_need_not_have_is_not_a_step(tmp_path: Path) -> None:
+    rows = []
+    for i in range(200):
+        interviewed, hired = i % 2 == 0, i % 8 == 0
+        rows.append(
+            f"{i},{'FM'[i // 2 % 2]},{'Y' if i % 3 else 'N'},{'Y' if interviewed else 'N'},{'Y' if hired else 'N'}"
+        )
+    history = read(tmp_path, "id,gender,Was Auto-Screened,Panel seen,Hired", *rows)
+    assert history.steps == ("Panel seen", "Hired")
+    assert history.reading is not None
+    assert [(each.column, each.looks_like) for each in history.reading.unused] == [("Was Auto-Screened", "step")]
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "step", "reached"),
+    [
+        ("Rejected - not selected for interview", "rejected", "Interview", False),
+        ("Interviewed, not selected", "rejected", "Interviewed", True),
+        ("Not Selected - After Phone Screen", "rejected", "Phone Screen", True),
+        ("Interviews: In Progress", "pending", "Interviews", True),
+        ("Hired", "selected", "", False),
+    ],
+)
+def test_the_step_in_a_disposition(word: str, status: str, step: str, reached: bool) -> None:
+    from auditkit.data.steps import ending
+
+    found = ending(word)
+    assert found is not None and (found.status, found.step, found.reached) == (status, step, reached)
+
+
+# Groups ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("N/D", "Omitted", "Zeg ik liever niet", "keine Angabe", "Ne souhaite pas répondre", "Prefiero no decirlo"),
+        *("Prefiro não informar", "Preferisco non rispondere", "I choose not to self-identify", "Not Declared", "-"),
+    ],
+)
+def test_declined_answers_are_unknown(word: str) -> None:
+    assert shipped().is_unknown(word)
+
+
+def test_two_digit_birth_years(tmp_path: Path) -> None:
+    rows = [f"{i},0{1 + i % 9}/25/2{i % 2},06/1{i % 5}/{'62' if i % 4 else '98'},{i % 3 % 2}" for i in range(40)]
+    history = read(tmp_path, "id,applied,birth date,hired", *rows)
+    assert history.table["group:birth date"].value_counts().to_dict() == {"40 and over": 30, "under 40": 10}
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+def test_json_lines_are_never_read_as_text(tmp_path: Path) -> None:
+    records = [
+        {"id": i, "person": {"gender": "FM"[i % 2]}, "status": "Hired" if i % 3 else "Rejected"} for i in range(9)
+    ]
+    lines = "\n".join(map(json.dumps, records))
+    path = tmp_path / "people.jsonl"
+    path.write_text(lines)
+    history = load(path, readers=READERS)
+    assert len(history.table) == 9 and history.attributes == ("person.gender",)
+    with pytest.raises(InputError, match=r"no reader could read this \.jsonl file"):
+        load(path)
+    other = tmp_path / "people.txt"
+    other.write_text(lines)
+    with pytest.raises(InputError, match="is JSON, whatever its name says"):
+        load(other)
+    packed = tmp_path / "people.jsonl.gz"
+    packed.write_bytes(gzip.compress(lines.encode()))
+    assert len(load(packed, readers=READERS).table) == 9
+    path.write_text('{"id": 1}\nnot json\n')
+    with pytest.raises(InputError, match=r"people.jsonl, line 2: is not JSON"):
+        load(path, readers=READERS)
+
+
+def test_files_with_nothing_in_common(tmp_path: Path) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("id,hired\n1,yes\n2,no\n")
+    two.write_text("name,gender\nA,F\nB,M\n")
+    with pytest.raises(InputError, match="neither the same columns nor an id in common"):
+        load([one, two])
+
+
+def test_several_files_on_the_command_line(auditkit: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [f"{i},{'Hired' if i % 3 else 'Rejected'}" for i in range(40)]
+    (tmp_path / "a.csv").write_text("\n".join(["Candidate ID,Status", *rows]) + "\n")
+    (tmp_path / "b.csv").write_text(
+        "\n".join(["Candidate ID,Gender", *[f"{i},{'FM'[i % 2]}" for i in range(40)]]) + "\n"
+    )
+    done = auditkit("check", "a.csv", "b.csv")
+    assert done.code == 0, done.err
+    assert "joined by 'Candidate ID'" in done.out
+    both = [f"{row},{'FM'[i % 2]}" for i, row in enumerate(rows)]
+    for k in (1, 2):
+        (tmp_path / f"m{k}.csv").write_text(
+            "\n".join(["Candidate ID,Status,Gender", *both[k * 20 - 20 : k * 20]]) + "\n"
+        )
+    done = auditkit("check", "m*.csv")
+    assert done.code == 0 and "40 rows read" in done.out, done.err
+    whole = "\n".join(["Candidate ID,Status,Gender", *both]) + "\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(whole.encode())))
+    done = auditkit("check", "-")
+    assert done.code == 0 and "40 rows read" in done.out, done.err
+
+
+def test_a_sheet_by_name(auditkit: Any, tmp_path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for name, sign in (("one", 3), ("two", 4)):
+        sheet = book.create_sheet(name)
+        sheet.append(["nr", "gender", "hired"])
+        for i in range(24):
+            sheet.append([i, "FM"[i % 2], "Y" if i % sign == 0 else "N"])
+    book.remove(book["Sheet"])
+    book.save(tmp_path / "people.xlsx")
+    assert auditkit("check", "people.xlsx", "--sheet", "two").out.startswith("favourable: hired, 6 of 24")
+    assert auditkit("check", "people.xlsx", "--sheet", "one").out.startswith("favourable: hired, 8 of 24")
+
+
+def test_stacked_characteristics_count_everybody_once(tmp_path: Path) -> None:
+    rows = ["Sex,Female,100,40,10", "Sex,Male,120,60,20", "Ethnicity,White,150,70,22", "Ethnicity,Black,70,30,8"]
+    history = read(tmp_path, "Characteristic,Group,Applied,Interviewed,Appointed", *rows)
+    assert len(history.table) == 220
+    assert history.crossings == ()
+    by_sex = history.table.groupby("group:Sex")["selected"].sum().to_dict()
+    by_race = history.table.groupby("group:Ethnicity")["selected"].sum().to_dict()
+    assert (by_sex, by_race) == ({"Female": 10, "Male": 20}, {"Black": 8, "White": 22})

@@ -1,0 +1,146 @@
+"""Fits whose policies do not see groups: chances of groups before and given the score, and what a point is worth."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from auditkit.config import Config
+from auditkit.data import History
+from auditkit.data.source import read
+from auditkit.fitting.fitted import Fitted
+from auditkit.fitting.folds import Folds
+from auditkit.fitting.group_chances import GroupChances, multinomial_logit, tilted
+from auditkit.fitting.priors import fit
+from auditkit.model.documents import instance_from_document
+from auditkit.plugin_manager import load
+
+SAMPLES = Path(__file__).parent.parent / "sample_data"
+PLUGINS = load()
+
+
+def history(name: str) -> History:
+    return read(SAMPLES / name, Config(), PLUGINS)
+
+
+def blind(name: str, **options: object) -> Fitted:
+    return fit(history(name), fitters=PLUGINS.fitters, group_aware=False, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def boxes() -> Fitted:
+    return blind("hiring.csv")
+
+
+@pytest.fixture(scope="module")
+def chains() -> Fitted:
+    return blind("hiring-stages.csv", cost=1.0)
+
+
+def test_chances_add_up_to_the_groups(boxes: Fitted) -> None:
+    layout = boxes.instance.layout
+    for name, part in layout.protected.items():
+        actual = boxes.groups[name]
+        known = dict(zip(actual.names, actual.sizes.tolist(), strict=True))
+        assert dict(zip(part.names, part.sizes.tolist(), strict=True)) == pytest.approx(
+            {group: known[group] for group in actual.comparable}, rel=1e-4
+        )
+
+
+def test_the_instance_is_consistent_and_says_nothing_of_anybodys_group(boxes: Fitted, chains: Fitted) -> None:
+    for fitted in (boxes, chains):
+        document = fitted.instance.to_json()
+        assert document["format"] == "auditkit-instance/2"
+        assert not any("group" in c for search in document["searches"] for c in search["candidates"])
+        assert instance_from_document(document).layout.uncertain  # membership is checked as it is read
+    assert boxes.settings["group_aware"] is False
+    assert not any(name.startswith("group") for name in boxes.settings["features"])
+
+
+def test_tilts_have_the_chances_and_means_that_they_should() -> None:
+    rng = np.random.default_rng(1)
+    cells, points, classes = 200, 15, 3
+    values = np.sort(rng.normal(60, 10, (cells, points)), axis=1)
+    probs, pi = rng.dirichlet(np.ones(points), cells), rng.dirichlet(np.ones(classes), cells)
+    effects = rng.normal(0, 1.5, (cells, classes))
+    tilts = tilted(values, probs, pi, effects, ("a", "b"))
+    for cell in range(cells):
+        theta = tilts.theta(cell, values[cell])
+        assert theta.sum(axis=1) == pytest.approx(1.0)
+        found = probs[cell] @ theta
+        assert found == pytest.approx(pi[cell] / pi[cell].sum(), abs=2e-4 if pi[cell].min() < 1e-4 else 1e-9)
+        means = (probs[cell] * values[cell]) @ theta / found - probs[cell] @ values[cell]
+        wanted = effects[cell] - pi[cell] @ effects[cell]
+        scaled = float(means @ wanted / (wanted @ wanted))
+        assert scaled <= 1 + 1e-6  # all scaled down together where the law cannot have such means
+        assert means == pytest.approx(scaled * wanted, abs=1e-3)
+
+
+def test_a_law_of_one_score_leaves_chances_as_they_are() -> None:
+    tilts = tilted(
+        np.full((1, 3), 5.0), np.array([[1.0, 0.0, 0.0]]), np.array([[0.3, 0.7]]), np.array([[2.0, -1.0]]), ("a", "b")
+    )
+    assert tilts.theta(0, np.array([5.0]))[0] == pytest.approx([0.3, 0.7])
+
+
+def test_logit_finds_planted_coefficients() -> None:
+    rng = np.random.default_rng(2)
+    x = np.column_stack([np.ones(20_000), rng.normal(size=(20_000, 2))])
+    b = np.array([[0.2, 0.0, -0.2], [1.0, -1.0, 0.0], [0.0, 0.5, -0.5]])
+    eta = x @ b
+    chance = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
+    code = (rng.random((20_000, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
+    found = multinomial_logit(x, code, 3, np.full(3, 1e-3))
+    assert found - found.mean(axis=1, keepdims=True) == pytest.approx(b - b.mean(axis=1, keepdims=True), abs=0.08)
+
+
+@pytest.mark.parametrize("gap", [0.0, 6.0])
+def test_effects_of_groups_are_found_where_they_are_and_shrunk_where_not(gap: float) -> None:
+    rng = np.random.default_rng(3)
+    n = 4000
+    code = rng.integers(0, 2, n)
+    folds = Folds("search", 5, rng.integers(0, 5, n), np.arange(n))
+    chances = GroupChances(("a", "b"), code, np.full((n, 2), 0.5))
+    effects = chances.effects(rng.normal(0, 10, n) + gap * (code == 1), np.ones(n), folds)
+    assert effects[:, 1] - effects[:, 0] == pytest.approx(gap, abs=1.2)
+
+
+def test_a_group_that_scores_higher_is_likelier_given_a_high_score(tmp_path: Path) -> None:
+    import pandas as pd
+
+    rng = np.random.default_rng(4)
+    n = 1200
+    group = rng.choice(["F", "M"], n)
+    cv = rng.normal(50, 10, n) + 4 * (group == "M")
+    score = cv + rng.normal(0, 6, n) - 5 * (group == "F")
+    table = pd.DataFrame({"id": range(n), "req": rng.integers(0, 60, n), "Gender": group, "CV Score": cv})
+    table["Interviewed"] = np.where(cv > 45, "Yes", "No")
+    table["Interview Score"] = np.where(cv > 45, score, np.nan)
+    table["Hired"] = np.where((cv > 45) & (score > 60), "Yes", "No")
+    table["Cost"] = 1.0
+    table.to_csv(tmp_path / "a.csv", index=False)
+    data = read(tmp_path / "a.csv", Config(), PLUGINS)
+    fitted = fit(data, fitters=PLUGINS.fitters, group_aware=False)
+    layout = fitted.instance.layout
+    men = layout.protected["Gender"].names.index("M")
+    theta = layout.kinds.membership["Gender"][:, men]
+    highest, lowest = layout.kinds.ptr[:-1] + 1, layout.kinds.ptr[1:] - 1  # values fall
+    assert (theta[highest] > theta[lowest]).mean() > 0.95
+    before = layout.before("Gender")[:, men]
+    prior = data.table["prior:CV Score"].to_numpy()[fitted.rows]
+    assert np.corrcoef(before, prior)[0, 1] > 0.5  # a higher CV score is likelier a man's
+
+
+def test_resampled_priors_have_membership_too(boxes: Fitted, chains: Fitted) -> None:
+    for fitted in (boxes, chains):
+        assert fitted.refit is not None
+        which = np.arange(8)
+        like = [c for search in fitted.instance.searches[:8] for c in search.candidates][:8]
+        times = np.ones(fitted.refit.searches, dtype=np.int64)
+        same = fitted.refit.candidates(times, which, like, moved=False)
+        assert len(same) == 8
+        for own in same:
+            shares = own.membership if hasattr(own, "membership") else own.states[0].membership
+            assert set(shares) == set(fitted.instance.layout.protected)

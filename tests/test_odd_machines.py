@@ -1,0 +1,63 @@
+"""Machines that are not as usual: one message each, never a defect."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import ROOT
+from support.audit_helpers import rows, save
+
+BOXES = ROOT / "sample_data" / "four-boxes.json"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names or folders")
+def test_a_file_name_that_is_not_utf_8(auditkit: Any, tmp_path: Path) -> None:
+    plain = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
+    odd = Path(os.fsdecode(bytes(tmp_path) + b"/pe\xffple.csv"))
+    odd.write_bytes(plain.read_bytes())
+    (tmp_path / "audit.toml").write_text("[report]\nreplicates = 0\n")
+    for arguments in (
+        ("check", odd),
+        ("report", odd, "-o", "out", "--format", "html,json"),
+        ("report", odd, "--config", "audit.toml", "--format", "html,json"),
+    ):
+        run = auditkit(*arguments)
+        assert run.code == 0, (arguments, run.err)
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["input"]["path"] == "pe\\xffple.csv"
+    assert auditkit("verify", "out.html", odd).code == 0
+    assert odd.with_suffix(".audit.json").exists()
+    run = auditkit("init", odd, "-o", "new.toml")  # TOML is UTF-8
+    assert run.code == 2 and "the name of a file in it is not UTF-8 (rename that file)" in run.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems keep the folder")
+def test_a_working_folder_that_was_deleted(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    script = "import os, sys; from auditkit.cli import invoke; os.rmdir(os.getcwd()); sys.exit(invoke(['solve', 'x']))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=gone, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "error: the working folder: was deleted (go to another one with cd)\n"
+
+
+def test_compiled_code_that_cannot_be_kept(tmp_path: Path) -> None:
+    """As in a read-only installation without a home: numba has no folder and would refuse to compile at all."""
+    script = (
+        "import sys, numba.core.caching as caching\n"
+        "caching.CompileResultCacheImpl._locator_classes = []\n"
+        "from auditkit.fitting import compile_options\n"
+        "assert not compile_options.KEPT\n"
+        "from auditkit.cli import invoke, options\n"
+        "assert 'in every run' in options._compiles()\n"
+        f"sys.exit(invoke(['solve', {str(BOXES)!r}, '--json']))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["status"] == "optimal"

@@ -1,0 +1,61 @@
+"""No message repeats a cell that may say who somebody is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from auditkit.cli import _defect
+from auditkit.data.personal import is_personal
+
+SECRETS = ("anna", "Carl", "+49 30 1234567", "078-05-1120")
+ROLES = ("--map", "candidate=Email", "--map", "score=Interview Score", "--map", "group=Gender")
+EXPORT = """Email,Requisition,Gender,Interviewed,Interview Score,Hired,Phone,Application Date,Comments
+anna@example.org,r1,F,yes,7.5,yes,+49 30 1234567,2024-01-02,anna was late
+anna@example.org,r1,M,yes,anna@example.org,no,+49 30 1234567,anna@example.org,
+Carl Smith,r2,anna@example.org,yes,+49 30 1234567,anna@example.org,078-05-1120,Carl +49 30 1234567,Carl
+Carl Smith,r2,M,no,078-05-1120,no,078-05-1120,078-05-1120,Carl
+"""
+
+
+@pytest.mark.parametrize("command", [("check", "--all"), ("check", "--json"), ("check",), ("report",), ("init",)])
+def test_no_command_repeats_them(auditkit: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "people.csv").write_text(EXPORT)
+    for roles in (
+        ROLES,
+        ROLES[:2],
+        ("--map", "prior=Phone"),
+        ("--map", "date=Comments"),
+        ("--map", "selected=Hired=yes"),
+    ):
+        if command == ("init",) and roles is not ROLES:
+            continue
+        run = auditkit(command[0], "people.csv", *command[1:], *roles)
+        assert run.code in (0, 1, 2), run.err
+        for secret in SECRETS:
+            assert secret not in run.out + run.err, (command, roles)
+
+
+def test_what_is_shown_and_what_is_not(auditkit: Any, tmp_path: Path) -> None:
+    scores = "".join(f"c{i},{'FM'[i % 2]},{i},{'yes' if i % 3 else 'no'}\n" for i in range(20))
+    (tmp_path / "people.csv").write_text(
+        f"id,gender,interview score,hired\n{scores}x,F,anna@example.org,no\ny,M,ten,no\n"
+    )
+    run = auditkit("check", "people.csv", "--json", "--map", "score=interview score")
+    found = {p["row"]: p["value"] for p in json.loads(run.out)["problems"] if p["code"] == "not-a-number"}
+    assert found == {22: "", 23: "ten"}
+    assert not is_personal("Candidate ID", "c-17", of_candidate=True)
+    assert is_personal("Candidate ID", "Smith", of_candidate=True)
+    assert is_personal("Candidate ID", "Anna Smith 2", of_candidate=True)
+    for column in ("First Name", "candidate_name", "E-mail", "Date of birth", "Notes", "Vorname", "name"):
+        assert is_personal(column, "x"), column
+    for column in ("Job name", "Requisition", "Hired", "Interview Score", "Stage name", "Final Status"):
+        assert not is_personal(column, "Phone Screen"), column
+
+
+def test_a_defect_repeats_no_address(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _defect(ValueError("could not convert string to float: 'anna@example.org'")) == 3
+    assert "anna" not in capsys.readouterr().err

@@ -1,0 +1,304 @@
+"""Rules that never look at the group: exact evaluation against literal play, and what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from auditkit.errors import PluginError
+from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats, Layout, Partition
+from auditkit.model.limits import Limit
+from auditkit.model.search import Box, Search
+from auditkit.plugin_manager import load
+from auditkit.plugins.interviews import HiringBar, Lottery, MoreInterviews, Shortlist
+from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights, WithoutFeature
+from auditkit.rules.best_rules import Target, Trials, design_of
+from auditkit.rules.blind_frontier import frontier_points, largest_ratio
+from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking, first_searches
+from auditkit.rules.play import GroupPair, defect, for_those_who_applied, in_the_model, ranked, visits_of
+from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
+
+PAIR = GroupPair("Gender", "F", "M")
+
+
+def random_box(rng: np.random.Generator, i: int, share: float | None = None) -> Box:
+    size = int(rng.integers(2, 4))
+    values, probs = np.round(rng.uniform(1, 12, size), 2), rng.dirichlet(np.ones(size))
+    given = rng.uniform(0.05, 0.95, size)
+    before = float(probs @ given)
+    shares = {"F": {"before": before, "given": given}, "M": {"before": 1 - before, "given": 1 - given}}
+    return Box(f"c{i}", {}, float(rng.uniform(0.1, 1.5)), values, probs, membership={"Gender": shares})
+
+
+def random_instance(seed: int, searches: int = 1, size: int = 4, capacity: int = 2, limited: bool = False) -> Instance:
+    rng = np.random.default_rng(seed)
+    limits = [Limit("both", 1, candidates=["c0", "c1"])] if limited else []
+    return Instance(
+        Search(f"s{s}", capacity, [random_box(rng, i) for i in range(size)], limits) for s in range(searches)
+    )
+
+
+def known_of_instance(instance: Instance, seed: int = 0) -> KnownBefore:
+    layout, rng = instance.layout, np.random.default_rng(seed)
+    n = len(layout.candidate_ids)
+    features = {"cv": rng.normal(50, 10, n), "years": rng.uniform(0, 10, n)}
+    interviews = np.minimum(3, np.diff(layout.search_ptr)).astype(np.int64)
+    expected = expected_scores(layout, 1.0)
+    return KnownBefore(layout, features, expected, 1.0, interviews, features["cv"], {"cv": lambda: expected + 0.5})
+
+
+def literally(layout: Layout, index: Floats, listed: Any = None) -> Floats:
+    """Visits by playing the rule out for every combination of values: advance the highest number, while positive."""
+    visits = np.zeros(layout.states)
+    for search in range(len(layout.search_ids)):
+        people = range(layout.search_ptr[search], layout.search_ptr[search + 1])
+        first = {c: int(layout.candidate_ptr[c]) for c in people}
+        values = [range(first[c] + 1, int(layout.candidate_ptr[c + 1])) for c in people]
+        sets = [(set(people), int(layout.capacity[search]))]
+        if layout.limits is not None and layout.limits.ptr[search] < layout.limits.ptr[search + 1]:
+            for number, members in enumerate(layout.limits.members(layout.search_ptr)):
+                sets.append((set(np.asarray(members).tolist()), int(layout.limits.capacity[number])))
+        for draw in itertools.product(*values):
+            shown = dict(zip(people, draw, strict=True))
+            chance = math.prod(float(layout.value_chance[v]) for v in draw)
+            at, chosen = dict(first), set()
+            for c in people:  # who is inspected in any case
+                if np.isposinf(index[first[c]]):
+                    visits[first[c]] += chance
+                    at[c] = shown[c]
+            while True:
+                free = [
+                    c
+                    for c in people
+                    if c not in chosen and all(c not in s or len(chosen & s) < k for s, k in sets) and index[at[c]] > 0
+                ]
+                if not free:
+                    break
+                best = max(free, key=lambda c: (index[at[c]], -c))
+                visits[at[best]] += chance
+                if at[best] == first[best]:
+                    at[best] = shown[best]
+                else:
+                    chosen.add(best)
+    return visits
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_any_indices_and_shown_scores_are_evaluated_as_they_are_played(limited: bool) -> None:
+    for seed in range(40):
+        layout = random_instance(seed, limited=limited).layout
+        rng = np.random.default_rng(1000 + seed)
+        index = rng.uniform(-1, 10, layout.states)
+        for c in range(len(layout.candidate_ids)):
+            own = slice(layout.candidate_ptr[c] + 1, layout.candidate_ptr[c + 1])
+            index[own] = np.sort(index[own])[::-1]
+        index[layout.start[0]] = [np.inf, -np.inf, 5.0][seed % 3]
+        ranking = Ranking(index)
+        assert defect(layout, ranking) is None
+        assert visits_of(layout, ranking) == pytest.approx(literally(layout, index), abs=1e-12)
+
+
+def test_lotteries_are_the_mean_over_who_is_drawn() -> None:
+    for seed in range(25):
+        layout = random_instance(seed, size=5).layout
+        rng = np.random.default_rng(seed)
+        band = rng.random(5) < 0.6
+        places = int(rng.integers(0, band.sum() + 1))
+        sure = ~band & (rng.random(5) < 0.5)
+        index = layout.reward.copy()
+        index[layout.start] = np.where(sure, np.inf, -np.inf)
+        drawn = list(itertools.combinations(np.flatnonzero(band).tolist(), places))
+        total = np.zeros(layout.states)
+        for some in drawn:
+            own = index.copy()
+            own[layout.start[list(some)]] = np.inf
+            total += literally(layout, own) / len(drawn)
+        found = visits_of(layout, Ranking(index, Draw(band, np.array([places]))))
+        assert found == pytest.approx(total, abs=1e-12)
+
+
+def rules(known: KnownBefore) -> list[Rule]:
+    return [
+        ScoreWeights(weights={"cv": -0.05, "years": 0.2}),
+        InterviewOrder(weights={"cv": 0.1, "years": -0.1}),
+        WithoutFeature(feature="cv"),
+        MoreInterviews(cost_share=0.3),
+        Shortlist(per_opening=1.5),
+        Lottery(width=2.0),
+        HiringBar(bar=3.0),
+    ]
+
+
+def test_shipped_rules_do_what_their_sentences_say() -> None:
+    known = known_of_instance(random_instance(3, searches=3))
+    layout = known.layout
+    for rule in rules(known):
+        ranking = ranked(rule, known)
+        visits = visits_of(layout, ranking)
+        if ranking.draw is None:
+            assert visits == pytest.approx(literally(layout, ranking.index), abs=1e-12)
+        assert rule.sentence(known) and "group" not in rule.sentence(known)
+    short = visits_of(layout, ranked(Shortlist(per_opening=1.5), known))
+    assert np.add.reduceat(short[layout.start], layout.search_ptr[:-1]) == pytest.approx([3.0, 3.0, 3.0])
+    drawn = visits_of(layout, ranked(Lottery(width=2.0), known))
+    assert np.add.reduceat(drawn[layout.start], layout.search_ptr[:-1]) == pytest.approx(known.interviews)
+    bar = visits_of(layout, ranked(HiringBar(bar=3.0), known))
+    assert bar[layout.selecting & (layout.reward <= 3.0)].sum() == 0
+    more, fewer = (visits_of(layout, ranked(MoreInterviews(cost_share=x), known))[layout.start].sum() for x in (0.1, 1))
+    assert more >= fewer
+    plain = ScoreWeights(weights={"cv": 0.0})
+    assert "per unit" not in plain.sentence(known)
+    assert "- 0.05 per unit of cv + 0.2 per unit of years" in rules(known)[0].sentence(known)
+
+
+def test_a_rule_that_is_not_monotone_in_the_score_is_refused() -> None:
+    class Crooked(HiringBar):
+        name = "crooked"
+
+        def rank(self, known: KnownBefore) -> Ranking:
+            index = known.index().copy()
+            first = int(known.layout.start[0])
+            index[first + 1], index[first + 2] = 1.0, 2.0  # values fall: the worse one is shown as the better
+            return Ranking(index)
+
+    known = known_of_instance(random_instance(3))
+    with pytest.raises(PluginError, match="not monotone in the score"):
+        ranked(Crooked(bar=0.0), known)
+    assert defect(known.layout, Ranking(np.full(known.layout.states, np.nan))) is not None
+    assert defect(known.layout, Ranking(np.zeros(3))) is not None
+
+
+def test_ratios_in_the_model_and_for_those_who_applied() -> None:
+    layout = random_instance(5, searches=2).layout
+    visits = visits_of(layout, Ranking(layout.reward + 0.5))
+    part = layout.protected["Gender"]
+    share = [np.asarray(layout.share(part, g)) for g in (0, 1)]
+    chosen = np.where(layout.selecting, visits, 0.0)
+    rates = [float(s @ chosen) / size for s, size in zip(share, part.sizes, strict=True)]
+    found = in_the_model(layout, visits, PAIR)
+    assert found.ratio == pytest.approx(rates[0] / rates[1])
+    assert found.utility == pytest.approx(float(layout.reward @ visits))
+    codes = np.array([0, 1] * 4)
+    actual = Partition.coded("Gender", ("F", "M"), codes)
+    people = for_those_who_applied(layout, visits, PAIR, actual)
+    each = []
+    for c in range(8):
+        own = slice(layout.candidate_ptr[c], layout.candidate_ptr[c + 1])
+        law = share[codes[c]][own] / share[codes[c]][own][0]
+        each.append(float((law * chosen[own]).sum()))
+    wanted = np.mean([x for x, g in zip(each, codes, strict=True) if g == 0]) / np.mean(
+        [x for x, g in zip(each, codes, strict=True) if g == 1]
+    )
+    assert people.ratio == pytest.approx(float(wanted))
+
+
+def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
+    instance = random_instance(8, searches=12, size=5)
+    known = known_of_instance(instance)
+    points = frontier_points(instance, PAIR, (0.9, 1.0))
+    free = points[0]
+    assert free.utility is not None and free.filled is not None
+    for point in points[1:]:
+        assert point.utility is not None and point.ratio is not None and point.bound is not None
+        target = Target(point.ratio, free.utility, free.filled, float(instance.layout.capacity.sum()))
+        for kind in (ScoreWeights, InterviewOrder, MoreInterviews, Lottery):
+            trials = Trials(kind, known, PAIR)
+            trials.design()
+            best = trials.refined(target)
+            assert best is not None
+            for tried in trials.tried:
+                if tried.found.ratio is not None and tried.found.ratio >= point.ratio:
+                    assert tried.found.utility <= point.bound + 1e-7
+
+
+def test_the_largest_ratio_is_where_the_frontier_says() -> None:
+    instance = random_instance(11, searches=10, size=5)
+    points = frontier_points(instance, PAIR, (0.9, 0.95, 1.0))
+    least = points[-1]
+    assert least.utility is not None
+    assert largest_ratio(instance, PAIR, points, utility=least.utility - 1e-6) == 1.0
+    free = points[0]
+    assert free.utility is not None
+    assert largest_ratio(instance, PAIR, points, utility=free.utility + 1) is None
+    middle = (free.utility + least.utility) / 2
+    found = largest_ratio(instance, PAIR, points, utility=middle)
+    assert found is not None and found <= 1.0
+    beside = frontier_points(instance, PAIR, (found, min(1.0, found + 0.01)))
+    assert beside[1].utility is not None and beside[1].utility >= middle - 1e-6
+    assert beside[2].utility is not None and (beside[2].utility <= middle + 1e-6 or found == 1.0)
+
+
+def test_the_design_covers_the_box_and_all_whole_numbers() -> None:
+    points = np.array(design_of([Dimension("a", 0, 1), Dimension("b", -1, 1)], 16))
+    assert points.shape[1] == 2 and len(points) >= 15
+    assert points.min() >= 0 and points.max() < 1 and (points[0] == 0.5).all()
+    assert [p.tolist() for p in design_of([Dimension("n", 2, 4, whole=True)])] == [[0.0], [0.5], [1.0]]
+
+
+def test_the_firms_order_is_learnt_from_whom_it_inspected() -> None:
+    rng = np.random.default_rng(2)
+    search = np.repeat(np.arange(50), 8)
+    cv, noise = rng.normal(size=400), rng.normal(size=400)
+    inspected = (cv + 0.3 * rng.normal(size=400) > 0).astype(float)
+    order = firm_order({"cv": cv, "noise": noise}, search, inspected)
+    assert np.corrcoef(order, cv)[0, 1] > 0.95
+    assert not firm_order({}, search, inspected).any()
+
+
+def test_the_firms_rule_inspects_as_many_as_the_firm_did() -> None:
+    known = known_of_instance(random_instance(4, searches=3, size=5))
+    visits = visits_of(known.layout, firm_ranking(known))
+    inspected = np.add.reduceat(visits[known.layout.start], known.layout.search_ptr[:-1])
+    assert inspected == pytest.approx(known.interviews)
+
+
+def test_the_first_searches_have_their_own_groups() -> None:
+    known = known_of_instance(random_instance(4, searches=6, size=5))
+    some = first_searches(known, 12)
+    assert len(some.expected) == 15 and len(some.layout.search_ids) == 3
+    before = known.layout.before("Gender")[:15]
+    assert some.layout.protected["Gender"].sizes == pytest.approx(before.sum(axis=0))
+    assert first_searches(known, 100) is known
+    assert some.without["cv"]() == pytest.approx(known.without["cv"]()[:15])
+    one = in_the_model(some.layout, visits_of(some.layout, Ranking(some.index())), PAIR)
+    assert one.ratio is not None
+
+
+def test_rules_ship_through_the_hook_from_safest_to_most_exposed() -> None:
+    shipped = load().rules
+    assert {"more-interviews", "shortlist", "lottery", "bar", "without", "interview-order", "weights"} == set(shipped)
+    order = sorted(shipped.values(), key=lambda kind: kind.exposure)
+    assert order[0] is MoreInterviews and order[-1] is ScoreWeights
+
+
+OWN = """
+from auditkit import Ranking, hookimpl
+from auditkit.plugins.interviews import MoreInterviews
+
+
+class Curious(MoreInterviews):
+    name = "curious"
+
+    def rank(self, known):
+        return Ranking(known.index(costs=self.cost_share / 2))
+
+
+@hookimpl
+def auditkit_rules():
+    return [Curious]
+"""
+
+
+def test_a_rule_of_somebody_else_is_evaluated_like_the_others(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    kind = load([tmp_path]).rules["curious"]
+    known = known_of_instance(random_instance(3, searches=2))
+    own = visits_of(known.layout, ranked(kind.of({"cost_share": 1.0}, known), known))
+    same = visits_of(known.layout, ranked(MoreInterviews(cost_share=0.5), known))
+    assert own == pytest.approx(same)

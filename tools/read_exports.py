@@ -1,0 +1,74 @@
+"""Read every export that has a known truth, and say which were read right: `python tools/read_exports.py [--write]`.
+
+`tests/exports/judging.py` says what right is. A word as argument reads only exports whose name holds it; `--write`
+puts the table into docs/data.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from exports.judging import SHARED, SHARED_TRUTHS, Verdict, judge  # noqa: E402
+from exports.systems import EXPORTS  # noqa: E402
+from exports.unseen import UNSEEN, Truth  # noqa: E402
+
+START, END = "<!-- exports -->", "<!-- /exports -->"
+
+
+def run(folder: Path, only: str = "") -> dict[str, dict[str, Verdict]]:
+    """Verdicts of all exports, by set and name."""
+    sets: dict[str, dict[str, Verdict]] = {"shared": {}, "unseen": {}, "systems": {}}
+    if SHARED.is_dir():
+        sets["shared"] = {name: judge(truth) for name, truth in SHARED_TRUTHS.items() if only in name}
+    for name, make in UNSEEN.items():
+        if only in name:
+            sets["unseen"][name] = judge(make(folder))
+    for name, build in EXPORTS.items():
+        if only not in name:
+            continue
+        expected = build(folder)
+        good = sum(person.hired for person in expected.people)
+        truth = Truth((expected.path,), len(expected.people), good, "", "", "", "", (0, 0), (0, 0))
+        sets["systems"][name] = judge(truth)
+    return sets
+
+
+def table(sets: dict[str, dict[str, Verdict]]) -> str:
+    """The verdicts as Markdown."""
+    lines = []
+    for title, verdicts in sets.items():
+        counts: dict[str, int] = {}
+        for verdict in verdicts.values():
+            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
+        summary = ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items(), key=lambda item: -item[1]))
+        lines += ["", f"**{title}** ({len(verdicts)}): {summary}.", "", "| export | read |", "| --- | --- |"]
+        lines += [f"| {name} | {verdict.outcome} |" for name, verdict in verdicts.items()]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    only = next((word for word in arguments if not word.startswith("-")), "")
+    with tempfile.TemporaryDirectory() as folder:
+        sets = run(Path(folder), only)
+    for title, verdicts in sets.items():
+        for name, verdict in verdicts.items():
+            if verdict.outcome != "right" or only:
+                print(f"{title} {name}: {verdict.outcome}: {verdict.detail}")
+    outcomes = [verdict.outcome for verdicts in sets.values() for verdict in verdicts.values()]
+    print({outcome: outcomes.count(outcome) for outcome in sorted(set(outcomes))})
+    if "--write" in arguments:
+        page = ROOT / "docs" / "data.md"
+        text = page.read_text(encoding="utf-8")
+        before, _, rest = text.partition(START)
+        _, _, after = rest.partition(END)
+        page.write_text(f"{before}{START}\n{table(sets)}{END}{after}", encoding="utf-8")
+    return int(any(outcome.endswith("misread") for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
