@@ -299,6 +299,7 @@ def test_links_between_files_lead_somewhere(page: Path) -> None:
 
 
 def test_generated_pages_are_fresh() -> None:
-    generate = script("generate")
-    for path, text in generate.contents().items():
-        assert path.read_text(encoding="utf-8") == text, f"{path.name} is not what the program says: make docs"
+    """In a process of its own: click keeps the help option that a command was first asked for, here by another test."""
+    check = [sys.executable, str(DOCS / "generate.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, f"make docs: {done.stdout}{done.stderr}"
