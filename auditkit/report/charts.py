@@ -362,7 +362,8 @@ def firm_gain(report: Report) -> Chart | None:
     if gain is None:
         return None
     parts = dict(gain.parts)
-    rows = [(name, parts[key]) for key, name in labels.gain_parts(phrases(report)).items()]
+    named = labels.gain_parts(phrases(report), judged=parts["cost"] is not None)
+    rows = [(name, parts[key]) for key, name in named.items()]
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]

@@ -281,8 +281,8 @@ class GainPartsModel(ReportPart):
     """Their sum is the gain."""
 
     positions: float = Field(description="more positions filled, at the mean worth of both searches")
-    cost: float = Field(description="less spent on inspections")
-    quality: float = Field(description="better people in the positions filled")
+    cost: float | None = Field(description="less spent on inspections; null where a point's value is revealed by them")
+    quality: float = Field(description="better people in the positions filled; without `cost`, net of inspections")
 
 
 class ChangeModel(ReportPart):
@@ -364,6 +364,21 @@ class ReportPriceModel(ReportPart):
     @property
     def loss_span(self) -> Bounds | None:
         return None if self.interval is None else self.interval.loss
+
+
+class AwarePriceModel(ReportPart):
+    """The price if policies could use the group, each from its own best search: a bound, not a proposal."""
+
+    unconstrained: float
+    utility: float
+    gap: float
+    ratio: float | None = Field(description="share of the unconstrained utility that is kept")
+    loss: float
+
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that is lost."""
+        return None if self.ratio is None else max(0.0, 1 - self.ratio)
 
 
 class RowMeaningModel(ReportPart):
@@ -473,7 +488,12 @@ class ConstrainedModel(ReportPart):
     by_group: ByGroup | None = None
     unfilled_capacity: Whole | None = None
     units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
-    price_of_fairness: ReportPriceModel | None = None
+    price_of_fairness: ReportPriceModel | None = Field(
+        default=None, description="of the best policy that does not see the group (with fit.group_aware: that does)"
+    )
+    group_aware: AwarePriceModel | None = Field(
+        default=None, description="the bound if the group could be used; null where the price is that already"
+    )
     ex_post_slack: tuple[LawModel, ...] | None = None
     unfilled: UnfilledModel | None = None
     bound: float | None = None
@@ -509,10 +529,11 @@ class AtScaleModel(ReportPart):
 
 
 class PointValueModel(ReportPart):
-    """What one score point is worth, in the unit of costs, in the model of the alternatives."""
+    """What one score point is worth, in the unit of costs, or in inspections where the data have no cost."""
 
     value: float
     source: Literal["given", "revealed"]
+    unit: Literal["cost", "inspection"] = "cost"
     inspected_by_firm: int
     at_value: AtScaleModel
     at_half: AtScaleModel
@@ -1328,10 +1349,12 @@ class FitSettingsModel(ReportPart):
     fitter_settings: dict[str, JsonValue]
     features: tuple[str, ...]
     blind: bool
+    group_aware: bool = Field(default=True, description="the policies of the model see the groups")
     folds: int
     folds_of: str
     propensity: bool
     value_scale: float
+    value_revealed: bool = Field(default=False, description="the value of a point is taken from what the firm did")
     cost: JsonValue
     capacity: JsonValue
     stages: tuple[str, ...]
