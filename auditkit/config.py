@@ -177,9 +177,7 @@ class Config(_Part):
     )
     engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
-    constraints: list[dict[str, Any]] | None = Field(
-        default=None, description="none given: parity and impact-ratio"
-    )
+    constraints: list[dict[str, Any]] | None = Field(default=None, description="none given: parity and impact-ratio")
     report: ReportSettings = Field(default=ReportSettings())
     availability: list[AvailableShare] = Field(
         default_factory=list, description="shares of groups in pools outside the firm, to compare selections with"

@@ -173,9 +173,7 @@ class AuditInProgress:
         blind, aware = self.fitted, self.aware
         if blind.settings["group_aware"]:
             aware = blind
-            blind = fit_protected(
-                self.protected, self.config, self.plugins, group_aware=False, scale=self.point.value
-            )
+            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False, scale=self.point.value)
         self.rules = find_alternatives(blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress)
 
     def decide(self) -> None:
@@ -410,8 +408,12 @@ def questions(
     most_rows: int | None = None,
     progress: Progress = silent,
 ) -> Answers:
-    """The what-if questions, about `group` or the one that the firm selected least."""
-    inspected = float(fitted.realised.inspected.sum())
+    """The what-if questions, about `group` or the one that the firm selected least.
+
+    What a budget of as many inspections as the firm held would do is asked only where their number can be judged.
+    """
+    revealed = fitted.settings["value_revealed"]
+    inspected = None if revealed else float(fitted.realised.inspected.sum())
     return ask(
         fitted.instance,
         constraints,

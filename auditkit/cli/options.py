@@ -256,7 +256,7 @@ _DATA_OPTIONS = (
     *_PLUGIN_OPTIONS,
 )
 _FIT_OPTIONS = (
-    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (default: as revealed)"),
+    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (none: revealed)"),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
     click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),

@@ -117,9 +117,8 @@ def fit(
         counted = np.zeros(len(table), dtype=np.bool_)
         counted[rows] = True
         chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted)
-    costs_known = cost is not None or any(
-        bool(table[name].notna().any()) for name in table.columns if str(name) == "cost" or str(name).startswith("cost:")
-    )
+    of_costs = [name for name in map(str, table.columns) if name == "cost" or name.startswith("cost:")]
+    costs_known = cost is not None or any(bool(table[name].notna().any()) for name in of_costs)
     if not costs_known:
         cost = 1.0
         notices.append("no cost is given: every inspection costs the same, and the unit of value is one inspection")

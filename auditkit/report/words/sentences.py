@@ -529,7 +529,8 @@ def value_of_a_point(words: Phrases, found: PointValue) -> str:
         return f"A score point is worth {amount}, as given. {change}"
     return (
         f"A score point is taken to be worth {amount}: the value at which the best search holds as many {one}s as the "
-        f"firm did ({count(found.inspected_by_firm)}), so whether those were too many or too few is not judged. {change}"
+        f"firm did ({count(found.inspected_by_firm)}), so whether those were too many or too few is not judged. "
+        f"{change}"
     )
 
 
