@@ -90,13 +90,20 @@ class NoLaw:
 
 @dataclass(frozen=True)
 class AwarePrice:
-    """The bound if policies could use the group: the same constraints on the model in which they see it."""
+    """The bound if policies could use the group: the same constraints on the model in which they see it, from its own
+    best search. Not a proposal."""
 
     unconstrained: float
     utility: float
     gap: float
     ratio: float | None
+    """Share of the unconstrained utility that is kept."""
     loss: float
+
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that is lost."""
+        return None if self.ratio is None else max(0.0, 1 - self.ratio)
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,10 +59,12 @@ class GainParts:
     """They sum to the gain."""
 
     positions: float
+    """More positions filled, at the mean worth of both searches."""
     cost: float | None
-    """None where the value of a point is revealed by how many were inspected: then `quality` has both, because
-    whether these were too many cannot be judged."""
+    """Less spent on inspections. None where the value of a point is revealed by how many were inspected: whether these
+    were too many cannot be judged, and `quality` is net of them."""
     quality: float
+    """Better people in the positions filled."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class GroupChange:
     selected: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FirmGain:
     """A policy less the firm's own search; `interval` is None with too few searches or scores."""
 

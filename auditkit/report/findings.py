@@ -406,8 +406,7 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
         return
     named = next((entry for entry in each if _by(entry) in differing), each[0])
     level = next((e.interval.level for e in each if isinstance(e.interval, PriceInterval)), None)
-    bound = named.group_aware
-    aware = None if bound is None or bound.ratio is None else max(0.0, 1 - bound.ratio)
+    aware = None if named.group_aware is None else named.group_aware.given_up
     together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
     text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, aware)
     yield FindingModel(kind="price", code="price-of-fairness", text=text)
