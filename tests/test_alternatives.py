@@ -54,7 +54,7 @@ def test_without_a_cost_the_unit_is_one_inspection(tmp_path: Path) -> None:
     best = solve_once(found.instance).unconstrained
     assert float(best.inspected.sum()) == pytest.approx(float(found.realised.inspected.sum()), rel=0.02)
     told = say.value_of_a_point(Phrases(), value_of_a_point(found))
-    assert "as much as 0." in told and "interviews (the data have no cost, so all count the same)" in told
+    assert "as much as 1." in told and "inspections (the data have no cost, so all count the same)" in told
 
 
 def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
