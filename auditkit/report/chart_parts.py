@@ -74,5 +74,6 @@ def curve(area: Area, dots: Sequence[Point], marker: str | None, colour: str, si
     points = area.points(dots)
     if points:
         area.drawing.line(points, colour, 1.5, dashes)
-    for x, y in points if marker is not None else ():
-        area.drawing.mark(x, y, marker, colour, size)
+    for x, y in points:
+        if marker is not None:
+            area.drawing.mark(x, y, marker, colour, size)
