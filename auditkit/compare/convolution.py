@@ -84,8 +84,8 @@ def _convolution(one: Floats, two: Floats) -> tuple[Floats, float]:
         return total, NEGLIGIBLE
     rows, columns = (m + n - 1 for m, n in zip(one.shape, two.shape, strict=True))
     if small.size * large.size <= MOST_PRODUCTS:  # one after another, the rows of both are so far apart that none meet
-        flat = [np.pad(table, ((0, 0), (0, columns - table.shape[1]))).ravel() for table in (small, large)]
-        return np.convolve(*flat)[: rows * columns].reshape(rows, columns), NEGLIGIBLE
+        first, second = (np.pad(t, ((0, 0), (0, columns - t.shape[1]))).ravel() for t in (small, large))
+        return np.convolve(first, second)[: rows * columns].reshape(rows, columns), NEGLIGIBLE
     from scipy.fft import irfft2, next_fast_len, rfft2
 
     fast = next_fast_len(rows, real=True), next_fast_len(columns, real=True)
