@@ -7,54 +7,15 @@ fields of the entries around them that tell rows apart. Parts inside an entry be
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
 
 from auditkit.report import view
-from auditkit.report.schema import (
-    AttributeModel,
-    AvailabilityModel,
-    Bounds,
-    BudgetModel,
-    ComparisonModel,
-    ConstrainedModel,
-    CoverageModel,
-    CutScoreModel,
-    DisparityTableModel,
-    DualModel,
-    FindingModel,
-    FollowUpModel,
-    FrontierOptimumModel,
-    FrontierPointModel,
-    GroupErrorModel,
-    GroupModel,
-    HiddenCorrelationModel,
-    HiddenPriceModel,
-    LawModel,
-    LeftOutModel,
-    NeededShiftModel,
-    PlaceModel,
-    PoolModel,
-    ProblemModel,
-    Report,
-    ReportPart,
-    RevealedShiftModel,
-    RoleModel,
-    RuleModel,
-    ScoreDifferenceModel,
-    ScoreGroupModel,
-    SegmentDifferenceModel,
-    SegmentModel,
-    SegmentPartModel,
-    SelectionRateModel,
-    SensitivityPointModel,
-    StepGainModel,
-    StratumErrorModel,
-    UnitModel,
-    UnusedColumnModel,
-)
+from auditkit.report.schema import ConstrainedModel, Report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,47 +27,47 @@ DISPARITY_COLUMNS += ["impact_ratio_lower", "impact_ratio_upper", "p", "p_adjust
 DISPARITY_COLUMNS += ["shortfall", "detectable_ratio", "status"]
 
 Row = dict[str, Any]
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class ReportTable:
-    """Where a table is in the report, the class of its entries, and which fields around them tell its rows apart.
+    """Where a table is in the report, and which fields around its entries tell its rows apart.
 
     A key `label=constraint` is the field `label` in a column `constraint`, as are `renamed` ones of the entries;
     `without` are fields that are left out.
     """
 
     path: str
-    entry: type[ReportPart]
     keys: tuple[str, ...] = ()
     renamed: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
     def rows(self, report: Report) -> list[Row]:
-        names, found = _columns(self.renamed), self._entries(report, self.path.split("."), {})
+        names = _columns(self.renamed)
         return [
             {**keys, **{names.get(name, name): cell for name, cell in _cells(entry, self.without).items()}}
-            for keys, entry in found
+            for keys, entry in self._entries(report, self.path.split("."), {})
         ]
 
-    def _entries(self, part: Any, path: list[str], keys: Row) -> Iterator[tuple[Row, ReportPart]]:
-        if part is None:
-            return
+    def _entries(self, part: Any, path: list[str], keys: Row) -> Iterator[tuple[Row, Any]]:
         if isinstance(part, tuple):
             for one in part:
                 yield from self._entries(one, path, keys)
-        elif not path:
+        elif part is not None and not path:
             yield keys, part
-        else:
-            fields = type(part).model_fields
-            own = {column: getattr(part, name) for name, column in _columns(self.keys).items() if name in fields}
+        elif part is not None:
+            own = {c: getattr(part, name) for name, c in _columns(self.keys).items() if name in fields_of(type(part))}
             yield from self._entries(getattr(part, path[0]), path[1:], {**keys, **own})
 
     @property
     def columns(self) -> list[str]:
-        """Of an empty table: its keys, and the fields that are no parts of their own."""
+        """Of an empty table: its keys, and the fields of the entries that it would have."""
+        entry: type = Report
+        for name in self.path.split("."):
+            entry = next(kind for kind in kinds_of(fields_of(entry)[name]) if fields_of(kind))
         names = _columns(self.renamed)
-        fields = (names.get(name, name) for name in self.entry.model_fields if name not in self.without)
+        fields = (names.get(name, name) for name in fields_of(entry) if name not in self.without)
         return list(dict.fromkeys([*_columns(self.keys).values(), *fields]))
 
 
@@ -115,53 +76,63 @@ def _columns(keys: tuple[str, ...]) -> dict[str, str]:
     return {field: column or field for field, _, column in (key.partition("=") for key in keys)}
 
 
+def fields_of(kind: type) -> dict[str, Any]:
+    """The fields of a part of the report with their types: parts are models, or results that the report holds."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return {name: field.annotation for name, field in kind.model_fields.items()}
+    if not is_dataclass(kind):
+        return {}
+    hints = get_type_hints(kind)
+    return {field.name: hints[field.name] for field in fields(kind)}
+
+
+def kinds_of(annotation: Any) -> set[Any]:
+    """The types that a field may have: those of a union and of the entries of a list, one by one."""
+    inside = get_origin(annotation) in (Union, UnionType) or (get_origin(annotation) is tuple and annotation != Bounds)
+    return {kind for one in get_args(annotation) for kind in kinds_of(one)} if inside else {annotation}
+
+
 _AT_A_STEP = ("attribute", "step", "kind")
 TABLES: dict[str, ReportTable] = {
-    "findings": ReportTable("findings", FindingModel),
-    "follow_ups": ReportTable("follow_ups", FollowUpModel),
-    "mapping": ReportTable("mapping", RoleModel),
-    "unused_columns": ReportTable("reading.unused", UnusedColumnModel),
-    "problems": ReportTable("problems.by_code", ProblemModel),
-    "left_out": ReportTable("scope.left_out", LeftOutModel),
-    "attributes": ReportTable("attributes", AttributeModel),
-    "groups": ReportTable("groups", GroupModel, renamed=("name=group",)),
-    "comparisons": ReportTable("disparity.tables.groups.comparisons", ComparisonModel, (*_AT_A_STEP, "group")),
-    "omnibus": ReportTable("disparity.tables", DisparityTableModel),
-    "segments": ReportTable("segments", SegmentModel),
-    "segment_values": ReportTable("segments.parts", SegmentPartModel, (*_AT_A_STEP, "segment", "group", "reference")),
-    "segment_search": ReportTable("disparity.search.found", SegmentDifferenceModel),
-    "availability": ReportTable("disparity.availability", AvailabilityModel),
-    "pools": ReportTable("disparity.availability.pools", PoolModel, ("attribute", "group", "step")),
-    "scores": ReportTable("disparity.score_pages.groups", ScoreGroupModel, ("attribute", "score", "reference")),
-    "cut_scores": ReportTable("disparity.score_pages.cuts", CutScoreModel, ("attribute", "score=score_name")),
-    "prices": ReportTable("constrained", ConstrainedModel, without=("by_group", "mixture", "unfilled", "against_firm")),
-    "constraints": ReportTable("constrained.duals", DualModel, ("label=constraint",)),
-    "ex_post": ReportTable(
-        "constrained.ex_post_slack", LawModel, ("label=constraint",), without=("edges", "probabilities")
-    ),
-    "units": ReportTable("constrained.units", UnitModel, ("label=constraint",)),
-    "gain_by_step": ReportTable("firm.gain.steps", StepGainModel),
-    "frontier": ReportTable("frontier.curves.points", FrontierPointModel, ("label", "parameter")),
-    "budgets": ReportTable("frontier.budgets", BudgetModel),
-    "places": ReportTable("frontier.places.places", PlaceModel),
-    "sensitivity": ReportTable("sensitivity.points", SensitivityPointModel, ("group",)),
-    "blind": ReportTable("alternatives.blind", FrontierOptimumModel, ("attribute", "group", "against", "step")),
-    "aware": ReportTable("alternatives.aware", FrontierOptimumModel, ("attribute", "group", "against", "step")),
-    "rules": ReportTable("alternatives.rules", RuleModel, ("attribute", "group", "against", "step")),
-    "revealed": ReportTable("revealed.steps.shifts", RevealedShiftModel, ("step", "standing")),
-    "needed": ReportTable("revealed.needed", NeededShiftModel),
-    "score_meaning": ReportTable("scores.tables.groups", ScoreDifferenceModel, ("attribute", "predicts", "reference")),
-    "fit_by_group": ReportTable("fit.by_group", GroupErrorModel),
-    "fit_by_stratum": ReportTable("fit.by_stratum", StratumErrorModel),
-    "coverage": ReportTable("fit.coverage", CoverageModel),
-    "inspected_by_group": ReportTable("fit.selection.by_group", SelectionRateModel, renamed=("name=group",)),
-    "inspected_by_tercile": ReportTable("fit.selection.by_tercile", SelectionRateModel),
-    "hidden_information": ReportTable(
-        "fit.hidden_information.tests.groups", HiddenCorrelationModel, ("attribute", "verdict", "p")
-    ),
-    "hidden_prices": ReportTable(
-        "fit.hidden_information.prices.prices", HiddenPriceModel, ("attribute", "group", "constraint")
-    ),
+    "findings": ReportTable("findings"),
+    "follow_ups": ReportTable("follow_ups"),
+    "mapping": ReportTable("mapping"),
+    "unused_columns": ReportTable("reading.unused"),
+    "problems": ReportTable("problems.by_code"),
+    "left_out": ReportTable("scope.left_out"),
+    "attributes": ReportTable("attributes"),
+    "groups": ReportTable("groups", renamed=("name=group",)),
+    "comparisons": ReportTable("disparity.tables.groups.comparisons", (*_AT_A_STEP, "group")),
+    "omnibus": ReportTable("disparity.tables"),
+    "segments": ReportTable("segments"),
+    "segment_values": ReportTable("segments.parts", (*_AT_A_STEP, "segment", "group", "reference")),
+    "segment_search": ReportTable("disparity.search.found"),
+    "availability": ReportTable("disparity.availability"),
+    "pools": ReportTable("disparity.availability.pools", ("attribute", "group", "step")),
+    "scores": ReportTable("disparity.score_pages.groups", ("attribute", "score", "reference")),
+    "cut_scores": ReportTable("disparity.score_pages.cuts", ("attribute", "score=score_name")),
+    "prices": ReportTable("constrained", without=("by_group", "mixture", "unfilled", "against_firm")),
+    "constraints": ReportTable("constrained.duals", ("label=constraint",)),
+    "ex_post": ReportTable("constrained.ex_post_slack", ("label=constraint",), without=("edges", "probabilities")),
+    "units": ReportTable("constrained.units", ("label=constraint",)),
+    "gain_by_step": ReportTable("firm.gain.steps"),
+    "frontier": ReportTable("frontier.curves.points", ("label", "parameter")),
+    "budgets": ReportTable("frontier.budgets"),
+    "places": ReportTable("frontier.places.places"),
+    "sensitivity": ReportTable("sensitivity.points", ("group",)),
+    "blind": ReportTable("alternatives.blind", ("attribute", "group", "against", "step")),
+    "aware": ReportTable("alternatives.aware", ("attribute", "group", "against", "step")),
+    "rules": ReportTable("alternatives.rules", ("attribute", "group", "against", "step")),
+    "revealed": ReportTable("revealed.steps.shifts", ("step", "standing")),
+    "needed": ReportTable("revealed.needed"),
+    "score_meaning": ReportTable("scores.tables.groups", ("attribute", "predicts", "reference")),
+    "fit_by_group": ReportTable("fit.by_group"),
+    "fit_by_stratum": ReportTable("fit.by_stratum"),
+    "coverage": ReportTable("fit.coverage"),
+    "inspected_by_group": ReportTable("fit.selection.by_group", renamed=("name=group",)),
+    "inspected_by_tercile": ReportTable("fit.selection.by_tercile"),
+    "hidden_information": ReportTable("fit.hidden_information.tests.groups", ("attribute", "verdict", "p")),
+    "hidden_prices": ReportTable("fit.hidden_information.prices.prices", ("attribute", "group", "constraint")),
 }
 NAMES = ("policies", "disparity", "funnel", *TABLES)
 """Of the tables that `Audit.to_frame` makes."""
@@ -184,36 +155,25 @@ def frame(report: Report, name: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*named, *others])
 
 
-def _cells(part: ReportPart, without: tuple[str, ...] = ()) -> Row:
+def _cells(part: Any, without: tuple[str, ...] = ()) -> Row:
     """The fields of an entry as cells; lists of parts are tables of their own."""
     found: Row = {}
-    for name, value in part:
+    for name, annotation in fields_of(type(part)).items():
         if name not in without:
-            found |= _cell(name, value, _kinds(type(part).model_fields[name].annotation))
+            found |= _cell(name, getattr(part, name), kinds_of(annotation))
     return found
-
-
-def _kinds(annotation: Any) -> set[Any]:
-    """The types of a field: those of a union, one by one."""
-    return (
-        {kind for one in get_args(annotation) for kind in _kinds(one)}
-        if isinstance(annotation, UnionType)
-        else {annotation}
-    )
 
 
 def _cell(name: str, value: Any, kinds: set[Any]) -> Row:
     if Bounds in kinds:
         return dict(zip([f"{name}_lower", f"{name}_upper"], value or (None, None), strict=True))
-    if isinstance(value, ReportPart):
+    if fields_of(type(value)):
         return {f"{name}_{inner}": cell for inner, cell in _cells(value).items()}
     if isinstance(value, Mapping):
         return {key: cell for inner, own in value.items() for key, cell in _cell(f"{name}_{inner}", own, set()).items()}
-    if value is None and any(isinstance(kind, type) and issubclass(kind, ReportPart) for kind in kinds):
-        return {}
+    if any(map(fields_of, kinds)):
+        return {}  # a list of parts, or a part that is not there
     if isinstance(value, tuple):
-        if any(isinstance(one, ReportPart) for one in value):
-            return {}
         return {name: ", ".join(map(str, value)) if all(isinstance(one, str) for one in value) else value}
     return {name: value.value if isinstance(value, Enum) else value}
 
