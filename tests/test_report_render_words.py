@@ -295,7 +295,8 @@ def test_a_price_says_how_sure_it_is() -> None:
     assert said == (
         "Equal hiring rates for women and men would cost the best search that does not see the group at most "
         "0.20 % of the value of those hired, net of costs (95 % confidence; measured 0.03 %); all 4 constraints "
-        "together, 0.01 to 0.89 % (measured 0.09 %). If the group could be used it would be 0.02 %: a bound, not a proposal."
+        "together, 0.01 to 0.89 % (measured 0.09 %). If the group could be used it would be "
+        "0.02 %: a bound, not a proposal."
     )
     alone = plain(sentences.prices(PEOPLE, (*one[:3], None), None, 1, None, None))
     assert alone.endswith("would cost the best search 0.03 % of the value of those hired, net of costs.")
