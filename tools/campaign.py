@@ -4,8 +4,8 @@
 
 Fuzzing mutates valid files, instances, solutions, SPECs and settings; an attack holds if the program answers or refuses
 in words (exit codes 0, 1, 2 and 4), and fails on exit code 3 or any other exception. Exits with 1 if anything failed.
-The short run in the tests is the same code with a smaller limit. With --parts, finished attacks are kept in a folder and
-not tried again: a long campaign can be run in pieces, and the page says which commit each attack was tried on.
+The short run in the tests is the same code with a smaller limit. With --parts, finished attacks are kept in a folder
+and not tried again: a long campaign can be run in pieces, and the page says which commit was attacked.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs of a history as a chain: each has the SHA-256 of what was recorded of it and of the run before.
 
 A number that is changed, a run that is removed or put in between later breaks the chain there, and `breaks` says where.
-A chain that was cut at its end, or computed anew, is whole by itself: so the last link is kept outside the database too,
+A chain that was cut at its end, or computed anew, is whole by itself: so the last link is kept outside the database,
 beside the artefacts (`last-link.json`), and `auditkit run` and `auditkit history` print it, to be kept elsewhere. What
 happens to a run later (alerts, removed artefacts) is not part of it.
 """
