@@ -762,8 +762,8 @@ class TableLook:
             self.meant |= dict.fromkeys(rest, "rejected")
             self._assume(
                 "word-meaning",
-                f"{decision.column!r}: {listed_cells(decision.column, rest)} {_are(rest)} read as not selected, as other "
-                "words are known",
+                f"{decision.column!r}: {listed_cells(decision.column, rest)} {_are(rest)} read as not selected, "
+                "as other words are known",
                 "say what a word means under [words] in audit.toml",
             )
             return
