@@ -293,8 +293,8 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
     """Every score of every attribute: those known before the first step against it, the score against the last."""
     history, table = protected.history, protected.history.table
     steps = list(found.steps)
-    known = {name: table[f"prior:{name}"] for name in history.columns("prior")}
-    scores = {name: (column, steps[0]) for name, column in known.items() if is_numeric_dtype(column)}
+    priors = {name: table[f"prior:{name}"] for name in history.columns("prior")}
+    scores = {name: (column, steps[0]) for name, column in priors.items() if is_numeric_dtype(column)}
     if history.has("score"):
         scores["score"] = (table["score"], steps[-1])
     pages = []

@@ -149,7 +149,8 @@ def _group(group: str, values: Floats, zero: Floats, is_reference: bool, alpha: 
     shown = tuple(value if side >= threshold else None for value, side in zip(quantiles, sides, strict=True))
     if d is not None and p is not None and interval is not None:
         d, p = to_digits(d, 3), to_digits(p, 3)
-        interval = replace(interval, lower=to_digits(interval.lower, 3), upper=to_digits(interval.upper, 3))
+        upper = None if interval.upper is None else to_digits(interval.upper, 3)
+        interval = replace(interval, lower=to_digits(interval.lower, 3), upper=upper)
     return ScoreGroup(group, len(values), mean, sd, shown, d, interval, p)
 
 
