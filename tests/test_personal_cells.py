@@ -91,6 +91,8 @@ def test_what_is_shown_and_what_is_not(auditkit: Any, tmp_path: Path) -> None:
         assert not is_personal(column, "Phone Screen"), column
 
 
-def test_a_defect_repeats_no_address(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _defect(ValueError("could not convert string to float: 'anna@example.org'")) == 3
-    assert "anna" not in capsys.readouterr().err
+def test_a_defect_repeats_no_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    for cell in ("'anna@example.org'", '"Anna O\'Brien"', "anna@example.org"):
+        assert _defect(ValueError(f"could not convert string to float: {cell}"), debug=False) == 3
+    said = capsys.readouterr().err
+    assert "nna" not in said and "could not convert string to float: '***'" in said

@@ -51,6 +51,7 @@ def listed_cells(column: str, values: Sequence[str], most: int = 5) -> str:
     return ", ".join(shown) + (f" and {more:,} more" if more else "")
 
 
-def without_addresses(text: str) -> str:
-    """A message of another program without what looks like a person's address or number."""
+def without_cells(text: str) -> str:
+    """A message of another program without what it quotes, which may be a cell, and without addresses."""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "'***'", text)
     return re.sub(r"[^\s'\"<>(),;]+@[^\s'\"<>(),;]+", "***", text)
