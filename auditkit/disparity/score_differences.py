@@ -24,8 +24,7 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import ttest_ind_from_stats
+from scipy.special import ndtri, stdtr
 
 from auditkit.disparity.pair import Interval
 from auditkit.text import to_digits
@@ -138,8 +137,9 @@ def _group(group: str, values: Floats, zero: Floats, is_reference: bool, alpha: 
             reach = -float(ndtri(alpha / 2)) * math.sqrt((n1 + n0) / (n1 * n0) + d * d / (2 * (n1 + n0)))
             interval = Interval(d - reach, d + reach, "normal", 1 - alpha)
             unit = math.ldexp(1.0, math.frexp(pooled)[1])  # dividing by a power of two is exact; fourth powers overflow
-            means, sds = (mean / unit, other / unit), (sd / unit, spread / unit)
-            p = float(ttest_ind_from_stats(means[0], sds[0], n1, means[1], sds[1], n0, equal_var=False).pvalue)
+            v1, v0 = (sd / unit) ** 2 / n1, (spread / unit) ** 2 / n0
+            freedom = (v1 + v0) ** 2 / (v1**2 / (n1 - 1) + v0**2 / (n0 - 1))
+            p = float(2 * stdtr(freedom, -abs(mean - other) / unit / math.sqrt(v1 + v0)))  # Welch
     quantiles = [float(value) for value in np.quantile(values, QUANTILES)]
     if not threshold:
         return ScoreGroup(group, len(values), mean, sd, tuple(quantiles), d, interval, p)
