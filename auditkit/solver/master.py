@@ -76,7 +76,7 @@ def run(lp: highspy.Highs) -> Found | None:
 
 def _basis(lp: highspy.Highs, columns: int, rows: int) -> tuple[Bools, Bools]:
     """Which columns are basic, and which rows are tight."""
-    status, basic = lp.getBasicVariables()
+    status, basic = lp.getBasicVariables()  # type: ignore[attr-defined]
     chosen, tight = np.zeros(columns, dtype=np.bool_), np.ones(rows, dtype=np.bool_)
     if status == highspy.HighsStatus.kOk:  # rows are numbered -1, -2, ...
         at = np.asarray(basic)
