@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -26,7 +27,7 @@ from auditkit.constraints.defaults import default_constraints
 from auditkit.constraints.meaning import Meaning
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
-from auditkit.model.limits import UnitNumbers
+from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
@@ -45,9 +46,13 @@ Progress = Callable[[str], None]
 class GroupNumbers:
     """Expected (for the firm: recorded) numbers of one group."""
 
-    candidates: float
-    inspected: float
-    selected: float
+    candidates: Whole
+    inspected: Whole
+    selected: Whole
+
+    def rate(self, outcome: Literal["inspected", "selected"]) -> float | None:
+        """Outcomes per candidate."""
+        return getattr(self, outcome) / self.candidates if self.candidates else None
 
 
 @dataclass(frozen=True)

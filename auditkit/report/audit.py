@@ -123,7 +123,7 @@ def _policy_rows(report: Report) -> list[dict[str, object]]:
             numbers |= dict(zip(["loss_lower", "loss_upper"], price.loss_span or (None, None), strict=True))
             numbers |= dict(zip(["kept_lower", "kept_upper"], kept or (None, None), strict=True))
         for attribute, groups in (policy.part.by_group or {}).items():
-            rows += [numbers | {"attribute": attribute, "group": name, **dict(row)} for name, row in groups.items()]
+            rows += [numbers | {"attribute": attribute, "group": name, **vars(row)} for name, row in groups.items()]
     return rows
 
 

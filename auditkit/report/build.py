@@ -9,10 +9,10 @@ import importlib.metadata
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
@@ -144,38 +144,34 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
             curves=tuple(_curve(one, words) for one in found.frontiers),
             positions=None
             if positions is None
-            else schema.MorePositionsModel.said(positions, say.more_positions(positions)),
-            budgets=tuple(schema.BudgetModel.said(one, say.budget_or_position(words, one)) for one in found.budgets),
-            places=None if places is None else schema.MorePlacesModel.said(places, say.more_places(places)),
+            else schema.MorePositionsModel.mirror(positions, sentence=say.more_positions(positions)),
+            budgets=tuple(
+                schema.BudgetModel.mirror(one, sentence=say.budget_or_position(words, one)) for one in found.budgets
+            ),
+            places=None if places is None else schema.MorePlacesModel.mirror(places, sentence=say.more_places(places)),
             notices=found.notices,
             phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
         ),
-        sensitivity=None if biased is None else schema.SensitivityModel.said(biased, say.biased_scores(words, biased)),
+        sensitivity=None
+        if biased is None
+        else schema.SensitivityModel.mirror(biased, sentence=say.biased_scores(words, biased)),
     )
 
 
 def _point(found: PointValue) -> schema.PointValueModel:
-    return schema.PointValueModel.model_validate({**asdict(found), "sentence": say.value_of_a_point(found)})
+    return schema.PointValueModel.mirror(found, sentence=say.value_of_a_point(found))
 
 
 def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativeModel, ...]:
     return tuple(
-        schema.AlternativeModel.model_validate(
-            {**_without_duals(asdict(each)), "sentences": say.alternatives(words, each, found.information)}
-        )
+        schema.AlternativeModel.mirror(each, sentences=say.alternatives(words, each, found.information))
         for each in found.found
     )
 
 
-def _without_duals(each: dict[str, Any]) -> dict[str, Any]:
-    for side in ("blind", "aware"):
-        each[side] = [{key: x for key, x in point.items() if key != "dual"} for point in each[side]]
-    return each
-
-
 def _curve(found: Frontier, words: Phrases) -> schema.CurveModel:
     title, axis = found.constraint.frontier_words(words, found.parameter)
-    return schema.CurveModel.said(found, say.frontier(words, found), title=title, axis=axis)
+    return schema.CurveModel.mirror(found, sentence=say.frontier(words, found), title=title, axis=axis)
 
 
 def _findings(parts: ReportParts) -> list[schema.FindingModel]:

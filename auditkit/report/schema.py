@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic_core import to_jsonable_python
 
+from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
@@ -38,6 +39,9 @@ from auditkit.disparity.measure import Form
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
+from auditkit.model.limits import UnitNumbers, Whole
+from auditkit.rules.find import LargestRatio, RuleResult
+from auditkit.rules.play import RuleYield
 from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
@@ -50,7 +54,6 @@ TOGETHER = "all together"
 Basis = Literal["cumulative", "conditional"]
 Outcome = Literal["inspected", "selected"]
 P = TypeVar("P", bound="ReportPart")
-A = TypeVar("A", bound="AnswerModel")
 
 
 def _finite(value: object) -> object:
@@ -65,15 +68,8 @@ def _as_fields(value: object) -> object:
     return value.to_json() if isinstance(value, RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other) else value
 
 
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 Ratio = Annotated[float, BeforeValidator(_finite)]
 MaybeRatio = Annotated[float | None, BeforeValidator(_finite)]
-Whole = Annotated[
-    int | float, BeforeValidator(_whole), Field(description="recorded numbers are whole, expected ones need not be")
-]
 Bounds = tuple[float, float]
 
 
@@ -91,9 +87,10 @@ class ReportPart(BaseModel):
     sparse: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def mirror(cls: type[P], result: object) -> P:
-        """The part that mirrors a result: its attributes by the same names."""
-        return cls.model_validate(result)
+    def mirror(cls: type[P], result: object, **more: object) -> P:
+        """The part that mirrors a result: its attributes by the same names, and what it does not have itself."""
+        own = {name: getattr(result, name) for name in cls.model_fields if name not in more and hasattr(result, name)}
+        return cls.model_validate({**own, **more})
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -254,30 +251,7 @@ class FunnelModel(ReportPart):
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-class NumbersModel(ReportPart):
-    """One group under one policy; expected numbers, for the firm recorded ones."""
-
-    candidates: Whole
-    inspected: Whole
-    selected: Whole
-
-    def rate(self, outcome: Outcome) -> float | None:
-        """Outcomes per candidate."""
-        return getattr(self, outcome) / self.candidates if self.candidates else None
-
-
-ByGroup = Annotated[dict[str, dict[str, NumbersModel]], Field(description="by attribute, then by group")]
-
-
-class UnitModel(ReportPart):
-    """The limits of one label in all searches."""
-
-    label: str
-    searches: int
-    positions: int
-    selected: Whole
-    unfilled: Whole
-    exceeded: int = Field(description="searches in which more were selected")
+ByGroup = Annotated[dict[str, dict[str, GroupNumbers]], Field(description="by attribute, then by group")]
 
 
 class StandingModel(ReportPart):
@@ -289,7 +263,7 @@ class StandingModel(ReportPart):
     long_term_utility: float | None = None
     by_group: ByGroup
     unfilled_capacity: Whole
-    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+    units: tuple[UnitNumbers, ...] = Field(default=(), description="where searches have limits")
 
 
 class BestModel(StandingModel):
@@ -468,7 +442,7 @@ class ConstrainedModel(ReportPart):
     long_term_utility: float | None = None
     by_group: ByGroup | None = None
     unfilled_capacity: Whole | None = None
-    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+    units: tuple[UnitNumbers, ...] = Field(default=(), description="where searches have limits")
     price_of_fairness: ReportPriceModel | None = None
     ex_post_slack: tuple[LawModel, ...] | None = None
     unfilled: UnfilledModel | None = None
@@ -517,51 +491,6 @@ class FrontierOptimumModel(ReportPart):
     reached: float | None = Field(description="the ratio that it has")
 
 
-class RuleYieldModel(ReportPart):
-    """What a rule yields."""
-
-    utility: float
-    ratio: float | None
-    interviews: float
-    filled: float
-
-
-class ConfirmedGainModel(ReportPart):
-    """The ratio of a rule over that of the firm's own rule, judged on other requisitions than it was chosen on."""
-
-    ratio: float
-    interval: Bounds
-    found: bool
-    p: float
-    detectable: float = Field(description="the smallest gain that would be found four times out of five")
-    splits: int
-
-
-class RuleModel(ReportPart):
-    """The best rule found of one kind at a ratio; no policy of the report looks at the group here."""
-
-    name: str
-    target: float = Field(description="the ratio that it is the best found for")
-    met: bool
-    parameters: dict[str, JsonValue]
-    text: str
-    exposure: int = Field(description="from the easiest to defend (0) to the most exposed")
-    utility: float
-    ratio: float | None = Field(description="in the model")
-    interviews: float
-    filled: float
-    people: RuleYieldModel = Field(description="the same for those who applied, each in their own group")
-    gain: ConfirmedGainModel | None
-
-
-class LargestRatioModel(ReportPart):
-    """The largest ratio, up to 1, of any policy that does not see the group; null where none has the utility."""
-
-    filled: float | None = Field(description="with as many positions filled as the best search fills")
-    at_firm_utility: float | None
-    at_less: float | None = Field(description="at one per cent less than the utility of the firm's own rule")
-
-
 class AlternativeModel(ReportPart):
     """Rules for one attribute: the most affected group and the one that it is compared with."""
 
@@ -572,15 +501,15 @@ class AlternativeModel(ReportPart):
     recorded_ratio: float | None
     blind: tuple[FrontierOptimumModel, ...]
     aware: tuple[FrontierOptimumModel, ...] = Field(description="the bound if the group could be used")
-    firm: RuleYieldModel = Field(description="the firm's own rule, in the model")
-    rules: tuple[RuleModel, ...]
-    largest_ratio: LargestRatioModel
+    firm: RuleYield = Field(description="the firm's own rule, in the model")
+    rules: tuple[RuleResult, ...]
+    largest_ratio: LargestRatio
     sentences: tuple[str, ...]
 
     @property
-    def reached(self) -> list[RuleModel]:
+    def reached(self) -> list[RuleResult]:
         """The rules that reach the ratio they were looked for at, each once."""
-        found: dict[str, RuleModel] = {}
+        found: dict[str, RuleResult] = {}
         for rule in self.rules:
             if rule.met and rule.text not in found:
                 found[rule.text] = rule
@@ -958,17 +887,7 @@ class SegmentModel(ReportPart):
 # What if --------------------------------------------------------------------------------------------------------------
 
 
-class AnswerModel(ReportPart):
-    """The answer to a question; each has a `sentence`."""
-
-    @classmethod
-    def said(cls: type[A], result: object, sentence: str, **more: str) -> A:
-        """The part that mirrors a result, with its sentence."""
-        own = {name: getattr(result, name) for name in cls.model_fields if hasattr(result, name)}
-        return cls.model_validate({**own, **more, "sentence": sentence})
-
-
-class CurveModel(AnswerModel):
+class CurveModel(ReportPart):
     """What each value of a constraint's parameter costs."""
 
     label: str
@@ -984,7 +903,7 @@ class CurveModel(AnswerModel):
     sentence: str
 
 
-class MorePositionsModel(AnswerModel):
+class MorePositionsModel(ReportPart):
     """How many more positions make up for the constraints."""
 
     constraints: tuple[str, ...]
@@ -994,7 +913,7 @@ class MorePositionsModel(AnswerModel):
     sentence: str
 
 
-class BudgetModel(AnswerModel):
+class BudgetModel(ReportPart):
     """One more unit of a budget against one more position."""
 
     label: str
@@ -1007,7 +926,7 @@ class BudgetModel(AnswerModel):
     sentence: str
 
 
-class MorePlacesModel(AnswerModel):
+class MorePlacesModel(ReportPart):
     """What limits cost: places in order of their worth."""
 
     constraints: tuple[str, ...]
@@ -1030,7 +949,7 @@ class FrontierModel(ReportPart):
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
 
-class SensitivityModel(AnswerModel):
+class SensitivityModel(ReportPart):
     """What biased scores of a group would mean."""
 
     group: str
