@@ -24,10 +24,10 @@ from auditkit.compare.intervals import IntervalOptions, NoInterval, Priced, Pric
 from auditkit.compare.parts import Parts, individual
 from auditkit.constraints.base import Constraint, Rows, Sense
 from auditkit.constraints.defaults import default_constraints
-from auditkit.constraints.meaning import Meaning
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
 from auditkit.model.limits import UnitNumbers, Whole
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy

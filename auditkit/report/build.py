@@ -273,7 +273,7 @@ def _law(law: SlackLaw) -> schema.LawModel:
         mean=law.mean,
         sd=law.sd,
         outside=law.outside,
-        meaning=say.meant(law.meaning),
+        meaning=law.meaning,
     )
 
 

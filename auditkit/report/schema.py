@@ -33,13 +33,13 @@ from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
-from auditkit.constraints.meaning import AmountAtMost, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
 from auditkit.disparity.measure import Form
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
 from auditkit.model.limits import UnitNumbers, Whole
+from auditkit.model.row_meaning import Meaning
 from auditkit.rules.find import LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
 from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
@@ -61,11 +61,6 @@ def _finite(value: object) -> object:
     if isinstance(value, Fraction):
         return float(value)
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _as_fields(value: object) -> object:
-    """The meaning of a row of a constraint, as a file has it."""
-    return value.to_json() if isinstance(value, RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other) else value
 
 
 Ratio = Annotated[float, BeforeValidator(_finite)]
@@ -336,32 +331,6 @@ class ReportPriceModel(ReportPart):
         return None if self.interval is None else self.interval.loss
 
 
-class RowMeaningModel(ReportPart):
-    """What a row of a constraint asks for, with the keys that apply to its kind; its label is for people."""
-
-    kind: Literal["rate_gap", "ratio", "share", "amount", "other"]
-    on: str | None = Field(default=None, description="selection, inspection, or the name of a stage")
-    by: str | None = Field(default=None, description="the attribute, or several joined with +")
-    group: str | None = None
-    against: str | None = Field(default=None, description="the group that it is compared with")
-    within: str | None = Field(default=None, description="the segment within whose `value` the row holds")
-    value: str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    of: str | None = Field(default=None, description="what an amount adds up: an attribute of candidates, or cost")
-    each: float | None = Field(default=None, description="the expense of one outcome")
-    basis: Literal["rate", "count"] | None = None
-    text: str | None = Field(default=None, description="the author's words")
-
-    @model_serializer(mode="wrap")
-    def _that_apply(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> dict[str, Any]:
-        return {key: value for key, value in dump(self).items() if key in self.model_fields_set}
-
-
-Meant = Annotated[RowMeaningModel | None, BeforeValidator(_as_fields)]
-"""What a row means, as a constraint or a file states it; null in `auditkit-report/2`."""
-
-
 class LawModel(ReportPart):
     """Exact distribution of how far a constraint is kept or missed in one draw of all searches."""
 
@@ -371,7 +340,7 @@ class LawModel(ReportPart):
     mean: float
     sd: float
     outside: float | None = None
-    meaning: Meant = None
+    meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
 class UnfilledModel(ReportPart):
@@ -395,7 +364,7 @@ class DualModel(ReportPart):
     slack: float
     words: str | None
     interval: Bounds | None = Field(default=None, description="of the value, at the level of the price's")
-    meaning: Meant = None
+    meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
 class MultipliersModel(ReportPart):

@@ -10,19 +10,21 @@ tables from them, `auditkit-solution/3` has them as `meaning`, and `basis` tells
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 Basis = Literal["rate", "count"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Meaning:
-    kind: ClassVar[str]
+    kind: str
 
     def to_json(self) -> dict[str, Any]:
         """`kind` and the fields, as `auditkit-solution/3` has them."""
-        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,7 @@ class _OfGroups(_Meaning):
 class RateGap(_OfGroups):
     """Rate (or, with basis "count", number) of `group` less that of `against`: at most `maximum`; 0: they are equal."""
 
-    kind: ClassVar[str] = "rate_gap"
+    kind: Literal["rate_gap"] = "rate_gap"
     against: str
     maximum: float
     basis: Basis = "rate"
@@ -51,7 +53,7 @@ class RateGap(_OfGroups):
 class RatioAtLeast(_OfGroups):
     """The rate of `group` is at least `minimum` times that of `against`."""
 
-    kind: ClassVar[str] = "ratio"
+    kind: Literal["ratio"] = "ratio"
     against: str
     minimum: float
     basis: Literal["rate"] = "rate"
@@ -61,7 +63,7 @@ class RatioAtLeast(_OfGroups):
 class ShareAtLeast(_OfGroups):
     """`group` is at least `minimum` of all who reach the outcome. Its slack is a number of people."""
 
-    kind: ClassVar[str] = "share"
+    kind: Literal["share"] = "share"
     minimum: float
     basis: Literal["count"] = "count"
 
@@ -70,7 +72,7 @@ class ShareAtLeast(_OfGroups):
 class AmountAtMost(_Meaning):
     """The expected amount spent on an outcome, for `group` or for everybody, is at most `maximum`."""
 
-    kind: ClassVar[str] = "amount"
+    kind: Literal["amount"] = "amount"
     on: str
     maximum: float
     of: str | None = None
@@ -87,7 +89,7 @@ class AmountAtMost(_Meaning):
 class Other(_Meaning):
     """Anything else, in the words of the constraint's author; the report prints `text`, or the row's label."""
 
-    kind: ClassVar[str] = "other"
+    kind: Literal["other"] = "other"
     text: str | None = None
     on: str | None = None
     by: str | None = None
@@ -97,4 +99,4 @@ class Other(_Meaning):
     basis: Basis | None = None
 
 
-Meaning = RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other
+Meaning = Annotated[RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other, Field(discriminator="kind")]
