@@ -152,7 +152,7 @@ def compare(
     """Compare the policies; with `constraints` None those of `default_constraints`."""
     options = options or IntervalOptions()
     layout = fitted.instance.layout
-    scale = float(fitted.settings["value_scale"])
+    scale = fitted.settings.value_scale
     firm = _firm(fitted)
     chosen = list(constraints or ())
     if constraints is None:

@@ -6,7 +6,6 @@ Nothing of a candidate goes into it, and outcomes of small groups are in none of
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import platform
 from dataclasses import dataclass, replace
@@ -328,7 +327,7 @@ def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
     quality, decisions = fitted.quality, parts.decisions
     bins = len(quality.pit)
     return schema.FitModel(
-        fitter=str(fitted.settings["fitter"]),
+        fitter=fitted.settings.fitter,
         pit=schema.PitModel(edges=tuple(i / bins for i in range(bins + 1)), shares=quality.pit, p_value=quality.pit_p),
         coverage=tuple(schema.CoverageModel(nominal=level, actual=share) for level, share in quality.coverage),
         by_group=tuple(
@@ -351,14 +350,8 @@ def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
         if decisions is None
         else schema.HiddenInformationModel(tests=decisions.hidden, prices=decisions.prices),
         warnings=quality.warnings,
-        settings=_fit_settings(fitted),
+        settings=schema.FitSettingsModel.mirror(fitted.settings),
     )
-
-
-def _fit_settings(fitted: Fitted) -> schema.FitSettingsModel:
-    """Without the effects of crossed groups, which may be of any size."""
-    known = json.loads(json.dumps(fitted.settings))
-    return schema.FitSettingsModel.model_validate(known, extra="ignore")
 
 
 def _provenance() -> schema.ProvenanceModel:
