@@ -33,8 +33,12 @@ from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
-from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
-from auditkit.disparity.measure import Form
+from auditkit.disparity import Agreement, Caution, Comparator, GroupStatus, Interval, Reconciled, Repeated, Within
+from auditkit.disparity.availability import PoolCount
+from auditkit.disparity.design import ClusterDesign
+from auditkit.disparity.measure import MeasureColumn
+from auditkit.disparity.score_differences import ScoreGroup
+from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
@@ -496,55 +500,6 @@ class AlternativeModel(ReportPart):
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
-class RatioIntervalModel(ReportPart):
-    """Confidence interval of a ratio; null where it has no end."""
-
-    lower: MaybeRatio
-    upper: MaybeRatio
-    method: str
-    confidence: float
-
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        return self.lower, self.upper
-
-
-class AgreementModel(ReportPart):
-    """Whether the odds ratio is the same in all requisitions."""
-
-    statistic: MaybeRatio
-    df: int
-    p: MaybeRatio
-    reliable: bool
-
-
-class DesignModel(ReportPart):
-    """Clusters that widen an interval: requisitions or repeat applicants."""
-
-    cause: Literal["requisitions", "repeat applicants"]
-    effect: MaybeRatio = Field(description="how many times as large the variance is")
-    clusters: MaybeRatio = Field(default=None, description="null if there are many")
-
-
-class WithinModel(ReportPart):
-    """A group against the reference within searches."""
-
-    strata: int
-    odds_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
-    risk_ratio: MaybeRatio
-    risk_interval: RatioIntervalModel | None = None
-    statistic: MaybeRatio = None
-    p: MaybeRatio = Field(description="without any correction")
-    mid_p: MaybeRatio = Field(default=None, description="of the exact test")
-    p_design: MaybeRatio = Field(default=None, description="with repeat applicants counted once, like the intervals")
-    method: str
-    p_adjusted: MaybeRatio
-    shortfall: MaybeRatio
-    agreement: AgreementModel | None = None
-    design: DesignModel | None = None
-
-
 class FlipFlopModel(ReportPart):
     """What one or two selections, moved between the group and the reference, would change."""
 
@@ -569,8 +524,8 @@ class ComparisonModel(ReportPart):
     selected: int
     rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
-    interval_plain: RatioIntervalModel | None
+    interval: Interval | None
+    interval_plain: Interval | None
     p: MaybeRatio
     mid_p: MaybeRatio
     method: str
@@ -580,11 +535,11 @@ class ComparisonModel(ReportPart):
     h: MaybeRatio = Field(description="Cohen's h")
     phi: MaybeRatio
     odds_ratio: MaybeRatio
-    odds_interval: RatioIntervalModel | None
+    odds_interval: Interval | None
     shortfall: MaybeRatio
     flips: FlipFlopModel
-    design: DesignModel | None
-    within: WithinModel | None
+    design: ClusterDesign | None
+    within: Within | None
 
 
 class DisparityRowModel(ReportPart):
@@ -596,7 +551,7 @@ class DisparityRowModel(ReportPart):
     rate: MaybeRatio
     share: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
+    interval: Interval | None
     p: MaybeRatio = Field(description="without any correction")
     p_adjusted: MaybeRatio = Field(description="corrected for all tests of the report")
     status: GroupStatus
@@ -606,11 +561,11 @@ class DisparityRowModel(ReportPart):
     )
     detectable_ratio: MaybeRatio
     more_applicants: int | None = None
-    within: WithinModel | None
+    within: Within | None
     shortfall: MaybeRatio
     sd: MaybeRatio = None
     p_design: MaybeRatio = Field(default=None, description="on the basis of the interval, before the correction")
-    design: DesignModel | None = None
+    design: ClusterDesign | None = None
     flip_flop: FlipFlopModel | None = None
     reconciled: Reconciled | None = None
     flags: tuple[Caution, ...] = ()
@@ -643,16 +598,6 @@ class OmnibusTestsModel(ReportPart):
     stratified: OmnibusModel | None
 
 
-class TrendModel(ReportPart):
-    """Over groups that have an order (Cochran and Armitage; within requisitions Mantel)."""
-
-    groups: tuple[str, ...]
-    z: MaybeRatio = Field(description="negative: the rate falls along the groups")
-    p: MaybeRatio
-    z_within: MaybeRatio
-    p_within: MaybeRatio
-
-
 class DisparityTableModel(ReportPart):
     """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
 
@@ -665,27 +610,11 @@ class DisparityTableModel(ReportPart):
     applicants: int
     selected: int
     unknown: int
-    agreement: AgreementModel | None = None
-    trend: TrendModel | None = None
+    agreement: Agreement | None = None
+    trend: Trend | None = None
     open: bool = False
     reconciled: Reconciled | None = None
     omnibus: OmnibusTestsModel
-
-
-class RepeatedModel(ReportPart):
-    """Applications of people who applied more than once."""
-
-    persons: int
-    applications: int
-
-
-class MeasureModel(ReportPart):
-    """A column that a plugin adds to every table."""
-
-    name: str
-    title: str
-    form: Form
-    legend: str = ""
 
 
 class SegmentDifferenceModel(ReportPart):
@@ -708,10 +637,10 @@ class SegmentDifferenceModel(ReportPart):
     rate: MaybeRatio
     others_rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
+    interval: Interval | None
     strata: int
     odds_ratio: MaybeRatio
-    odds_interval: RatioIntervalModel | None
+    odds_interval: Interval | None
     p: MaybeRatio
     p_design: MaybeRatio
     p_adjusted: MaybeRatio
@@ -730,22 +659,13 @@ class SegmentSearchModel(ReportPart):
     found: tuple[SegmentDifferenceModel, ...]
 
 
-class PoolModel(ReportPart):
-    """Those selected from one pool, those of the group among them, and the group's share of the pool."""
-
-    pool: str
-    selected: int
-    of_group: int
-    share: float
-
-
 class AvailabilityModel(ReportPart):
     """A group among those selected, against its share of pools outside the firm (exact or generalised binomial)."""
 
     attribute: str
     group: str
     step: str
-    pools: tuple[PoolModel, ...]
+    pools: tuple[PoolCount, ...]
     selected: int
     of_group: int
     expected: MaybeRatio
@@ -754,19 +674,6 @@ class AvailabilityModel(ReportPart):
     p: MaybeRatio
     p_adjusted: MaybeRatio = Field(description="for the groups of the attribute (Holm)")
     shortfall: MaybeRatio
-
-
-class ScoreGroupModel(ReportPart):
-    """The scores of one group, and how far their mean is from that of the reference, in standard deviations."""
-
-    group: str
-    scored: int
-    mean: MaybeRatio
-    sd: MaybeRatio
-    quantiles: tuple[float, ...] = Field(description="at 10, 25, 50, 75 and 90 %")
-    d: MaybeRatio
-    interval: RatioIntervalModel | None
-    p: MaybeRatio
 
 
 class CutScoreModel(ReportPart):
@@ -784,7 +691,7 @@ class ScorePageModel(ReportPart):
     attribute: str
     score: str
     reference: str
-    groups: tuple[ScoreGroupModel, ...]
+    groups: tuple[ScoreGroup, ...]
     cuts: tuple[CutScoreModel, ...]
     agree: MaybeRatio = Field(description="of those selected, the share at or above the present cut")
 
@@ -798,7 +705,7 @@ class DisparitiesModel(ReportPart):
     steps: tuple[str, ...]
     applicants: int
     undecided: int
-    repeated: RepeatedModel | None = None
+    repeated: Repeated | None = None
     level: float
     line: Ratio
     alpha: float
@@ -809,7 +716,7 @@ class DisparitiesModel(ReportPart):
     search: SegmentSearchModel | None = None
     availability: tuple[AvailabilityModel, ...] = ()
     score_pages: tuple[ScorePageModel, ...] = ()
-    measures: tuple[MeasureModel, ...] = ()
+    measures: tuple[MeasureColumn, ...] = ()
 
 
 class SegmentPartModel(ReportPart):
@@ -823,7 +730,7 @@ class SegmentPartModel(ReportPart):
     rate: MaybeRatio
     reference_rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None = None
+    interval: Interval | None = None
     p: MaybeRatio
     p_adjusted: MaybeRatio
     found: bool
@@ -845,7 +752,7 @@ class SegmentModel(ReportPart):
     parts: tuple[SegmentPartModel, ...]
     others: MaybeRatio
     values: int = Field(default=0, description="how many values there are, listed or not")
-    agreement: AgreementModel | None = None
+    agreement: Agreement | None = None
 
     @property
     def unlisted(self) -> int:
