@@ -34,27 +34,31 @@ class _OfGroups(_Meaning):
     by: str
     """The attribute of the groups, or several joined with `+`."""
     group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfTwoGroups(_OfGroups):
+    against: str
+    """The group that it is compared with."""
     within: str | None = None
     """The segment within whose `value` the row holds; both None: everywhere."""
     value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateGap(_OfGroups):
+class RateGap(_OfTwoGroups):
     """Rate (or, with basis "count", number) of `group` less that of `against`: at most `maximum`; 0: they are equal."""
 
     kind: Literal["rate_gap"] = "rate_gap"
-    against: str
     maximum: float
     basis: Basis = "rate"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatioAtLeast(_OfGroups):
+class RatioAtLeast(_OfTwoGroups):
     """The rate of `group` is at least `minimum` times that of `against`."""
 
     kind: Literal["ratio"] = "ratio"
-    against: str
     minimum: float
     basis: Literal["rate"] = "rate"
 
@@ -64,6 +68,8 @@ class ShareAtLeast(_OfGroups):
     """`group` is at least `minimum` of all who reach the outcome. Its slack is a number of people."""
 
     kind: Literal["share"] = "share"
+    within: str | None = None
+    value: str | None = None
     minimum: float
     basis: Literal["count"] = "count"
 
@@ -74,14 +80,14 @@ class AmountAtMost(_Meaning):
 
     kind: Literal["amount"] = "amount"
     on: str
-    maximum: float
-    of: str | None = None
-    """What is added up: an attribute of candidates, or "cost"; None: each outcome counts 1, or `each`."""
-    each: float = 1.0
     by: str | None = None
     group: str | None = None
     within: str | None = None
     value: str | None = None
+    maximum: float
+    of: str | None = None
+    """What is added up: an attribute of candidates, or "cost"; None: each outcome counts 1, or `each`."""
+    each: float = 1.0
     basis: Literal["count"] = "count"
 
 
@@ -90,13 +96,13 @@ class Other(_Meaning):
     """Anything else, in the words of the constraint's author; the report prints `text`, or the row's label."""
 
     kind: Literal["other"] = "other"
-    text: str | None = None
     on: str | None = None
     by: str | None = None
     group: str | None = None
     within: str | None = None
     value: str | None = None
     basis: Basis | None = None
+    text: str | None = None
 
 
 Meaning = Annotated[RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other, Field(discriminator="kind")]

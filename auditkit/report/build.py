@@ -22,6 +22,7 @@ from auditkit.data.reading import Reading
 from auditkit.disparity import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
+from auditkit.report.words import duals
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 
@@ -229,10 +230,15 @@ def _all_constrained(
 ) -> tuple[schema.ConstrainedModel, ...]:
     none = (None,) * len(comparison.constrained)
     gains = none if decisions is None else decisions.search.constrained
-    return tuple(_constrained(entry, gain, words) for entry, gain in zip(comparison.constrained, gains, strict=True))
+    scale = comparison.value_scale
+    return tuple(
+        _constrained(entry, gain, words, scale) for entry, gain in zip(comparison.constrained, gains, strict=True)
+    )
 
 
-def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> schema.ConstrainedModel:
+def _constrained(
+    entry: Constrained, gain: FirmGain | None, words: Phrases, value_scale: float
+) -> schema.ConstrainedModel:
     optimum, standing = entry.optimum, entry.standing
     named = schema.ConstrainedModel(
         label=entry.label,
@@ -255,7 +261,7 @@ def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> s
         "unfilled": None if unfilled is None else _unfilled(unfilled),
         "bound": optimum.bound,
         "gap": optimum.gap,
-        "duals": _duals(entry),
+        "duals": _duals(entry, value_scale),
         "order_kept": entry.order_kept,
         "policies": policies,
         "mixture": None if policies is None else _mixture(entry),
@@ -280,19 +286,23 @@ def _unfilled(law: Unfilled) -> schema.UnfilledModel:
     return schema.UnfilledModel(counts=tuple(law.counts.tolist()), probabilities=tuple(law.probabilities.tolist()))
 
 
-def _duals(entry: Constrained) -> tuple[schema.DualModel, ...]:
+def _duals(entry: Constrained, value_scale: float) -> tuple[schema.DualModel, ...]:
     """One for each row; rows about one candidate each are counted together."""
-    found = [schema.DualModel.mirror(dual) for dual in entry.duals if not dual.individual]
+    found = [
+        schema.DualModel.mirror(dual, words=duals.dual(dual, value_scale, entry.classes))
+        for dual in entry.duals
+        if not dual.individual
+    ]
     single = [dual for dual in entry.duals if dual.individual]
     if single:
-        tight = sum(dual.value != 0 for dual in single)
+        label, words = duals.rows_of_candidates(len(single), sum(dual.value != 0 for dual in single))
         found.append(
             schema.DualModel(
-                label=f"{len(single)} rows, one for each candidate",
+                label=label,
                 sense=single[0].sense,
                 value=None,
                 slack=min(dual.slack for dual in single),
-                words=f"{tight} of them bind",
+                words=words,
             )
         )
     return tuple(found)
