@@ -1,10 +1,10 @@
 """What duals act like, and whether the order within groups is kept.
 
-At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solver/oracle`). Where row
-j counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each score were
-raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if
-each inspection cost x = -lambda_j M less. Whether the order within groups is kept is read off the indices of the
-policies.
+At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solver/oracle`). Where
+row j counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each
+score were raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c +
+lambda_j M: as if each inspection cost x = -lambda_j M less. Whether the order within groups is kept is read off the
+indices of the policies.
 """
 
 from __future__ import annotations
