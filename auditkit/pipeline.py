@@ -150,7 +150,7 @@ class AuditInProgress:
 
     def compare(self) -> None:
         self.aware = None
-        if self.fitted is not None and self.point is not None and not self.fitted.settings["group_aware"]:
+        if self.fitted is not None and self.point is not None and not self.fitted.settings.group_aware:
             self.aware = fit_protected(
                 self.protected, self.config, self.plugins, group_aware=True, scale=self.point.value
             )
@@ -172,7 +172,7 @@ class AuditInProgress:
             return
         self.progress("alternatives without the group")
         blind, aware = self.fitted, self.aware
-        if blind.settings["group_aware"]:
+        if blind.settings.group_aware:
             aware = blind
             blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False, scale=self.point.value)
         self.rules = find_alternatives(blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress)
@@ -414,7 +414,7 @@ def questions(
 
     What a budget of as many inspections as the firm held would do is asked only where their number can be judged.
     """
-    revealed = fitted.settings["value_revealed"]
+    revealed = fitted.settings.value_revealed
     inspected = None if revealed else float(fitted.realised.inspected.sum())
     return ask(
         fitted.instance,
@@ -456,7 +456,7 @@ def find_rules(
         protected = protect(read(data, config, plugins), config.report.suppress_below)
         progress("fitting priors")
         fitted = fit_protected(protected, config, plugins, group_aware=False)
-        scale = float(fitted.settings["value_scale"])
+        scale = fitted.settings.value_scale
         aware = fit_protected(protected, config, plugins, group_aware=True, scale=scale)
         give_back()
         return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)
