@@ -83,7 +83,7 @@ class IntervalOptions:
 class PriceInterval:
     """Intervals of the ratio (None where the unconstrained utility is not positive), of the loss and of each dual.
 
-    `one_sided`: the loss may be as good as 0; only how large it may be is known.
+    `one_sided`: the loss may be zero; only an upper bound is known.
     """
 
     level: float
