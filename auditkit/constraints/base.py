@@ -130,7 +130,7 @@ class CellRow(Row):
 
     @property
     def states(self) -> Ints:
-        """Made anew whenever it is asked for, as the coefficients are."""
+        """Computed on every access, like the coefficients."""
         return np.flatnonzero((self.cell_weights != 0.0)[self.cells.of_state])
 
     @property

@@ -23,7 +23,7 @@ from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 
 MOST_WEIGHT = 10.0
-"""Nobody stands for more than this many times the average."""
+"""The largest weight, in multiples of the average."""
 
 TERCILES = ("low", "middle", "high")
 
