@@ -161,6 +161,14 @@ def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
     assert "worth 2.1 in the unit of costs, as given" in given and "not judged" not in given
 
 
+def test_a_revealed_value_judges_no_number_of_inspections() -> None:
+    words, parts = Phrases(), {"positions": 0.0, "cost": 76.0, "quality": 262.0}
+    given = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, parts)
+    assert "76.0 on inspections that cost more than they were worth" in given
+    revealed = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, {"quality": 338.0}, judged=False)
+    assert "cost more than they were worth" not in revealed and "who was inspected and who was selected" in revealed
+
+
 # The command ----------------------------------------------------------------------------------------------------------
 
 

@@ -234,6 +234,13 @@ def test_without_scores_or_costs_there_is_still_the_disparity_audit(tmp_path: Pa
     assert document["firm"]["long_term_utility"] is None
 
 
+def test_a_best_search_that_selects_no_one_is_no_benchmark(few_people: Path) -> None:
+    document = audited(few_people, value_scale=1e-6).to_json()
+    assert document["unconstrained"] is None and document["constrained"] is None and document["alternatives"] is None
+    assert document["value_of_a_point"]["source"] == "given" and document["value_of_a_point"]["at_value"]["selected"] < 1
+    assert "would select no one" in next(f["text"] for f in document["findings"] if f["code"] == "no-fit")
+
+
 def test_few_scores_are_no_model(tmp_path: Path) -> None:
     path = save(tmp_path / "few.csv", rows(searches=1))
     document = audited(path).to_json()
