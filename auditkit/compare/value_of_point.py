@@ -12,8 +12,8 @@ be judged from a revealed value. `at_half` and `at_twice` say what changes if a 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
@@ -49,13 +49,11 @@ class PointValue:
 
     value: float
     source: Literal["given", "revealed"]
+    unit: Literal["cost", "inspection"]
     inspected_by_firm: int
     at_value: AtScale
     at_half: AtScale
     at_twice: AtScale
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def revealed_scale(instance: Instance, inspected: float) -> float:
@@ -96,7 +94,8 @@ def value_of_a_point(fitted: Fitted) -> PointValue:
     value = fitted.settings.value_scale
     half, one, twice = (_at(fitted.instance, factor, value) for factor in (0.5, 1.0, 2.0))
     source: Literal["given", "revealed"] = "revealed" if fitted.settings.value_revealed else "given"
-    return PointValue(value, source, int(fitted.realised.inspected.sum()), one, half, twice)
+    unit: Literal["cost", "inspection"] = "inspection" if fitted.settings.cost == "inspection" else "cost"
+    return PointValue(value, source, unit, int(fitted.realised.inspected.sum()), one, half, twice)
 
 
 def _at(instance: Instance, factor: float, value: float) -> AtScale:
