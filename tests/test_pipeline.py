@@ -237,7 +237,8 @@ def test_without_scores_or_costs_there_is_still_the_disparity_audit(tmp_path: Pa
 def test_a_best_search_that_selects_no_one_is_no_benchmark(few_people: Path) -> None:
     document = audited(few_people, value_scale=1e-6).to_json()
     assert document["unconstrained"] is None and document["constrained"] is None and document["alternatives"] is None
-    assert document["value_of_a_point"]["source"] == "given" and document["value_of_a_point"]["at_value"]["selected"] < 1
+    point = document["value_of_a_point"]
+    assert point["source"] == "given" and point["at_value"]["selected"] < 1
     assert "would select no one" in next(f["text"] for f in document["findings"] if f["code"] == "no-fit")
 
 

@@ -146,5 +146,5 @@ def _name_problems(membership: Mapping[str, Mapping[str, object]], given_groups:
 
 def uncertain_problem(by: str, what: str) -> InputError:
     """For a question that needs to know who is in which group."""
-    fix = "it needs an instance with `group` in place of `membership`"
+    fix = "it needs policies that see the group: --group-aware, or `group` in place of `membership` in an instance"
     return InputError(Problem("by", f"the groups of {by} are known by their probability only: {what}", fix))

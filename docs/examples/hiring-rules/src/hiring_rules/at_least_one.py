@@ -18,13 +18,13 @@ class AtLeastOne(GroupConstraint):
         rows, outcome = [], self.outcome(layout)
         search = layout.candidate_search[layout.state_candidate]
         for scope in self.scopes(layout, (self.group,)):
-            members = scope.members(self.group)
-            available = np.bincount(layout.candidate_search, members, minlength=len(layout.search_ids))
+            share = 1.0 * scope.share(layout, self.group)
+            available = np.bincount(layout.candidate_search, share[layout.start], minlength=len(layout.search_ids))
             meaning = Other(on=self.on, group=self.group, basis="count", **scope.named)
             for s in np.flatnonzero(available):
                 least = min(available[s], self.number)
                 label = f"{self.on} of {self.group} in {layout.search_ids[s]} >= {least:g}{scope.where}"
-                weights = outcome * (members[layout.state_candidate] & (search == s))
+                weights = outcome * share * (search == s)
                 rows.append(Row.of(label, weights, ">=", least, meaning=meaning))
         return rows
 
