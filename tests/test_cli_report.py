@@ -87,15 +87,18 @@ def test_options_and_settings(auditkit: Any, people: Path, tmp_path: Path) -> No
     document = json.loads(done.out)
     assert [entry["label"] for entry in document["constrained"]] == ["parity"]
     assert document["fit"]["settings"]["value_scale"] == 2.0
+    assert document["fit"]["settings"]["group_aware"] is False and document["fit"]["settings"]["blind"] is True
     more = ("--value-scale", 3, "-c", "quota:group=Female,share=0.5", "-c", "impact-ratio", "--fitter", "normal")
-    done = auditkit("report", people, "--config", "audit.toml", "--json", *more, "--propensity", "--capacity", 2)
+    done = auditkit(
+        "report", people, "--config", "audit.toml", "--json", *more, "--propensity", "--capacity", 2, "--group-aware"
+    )
     document = json.loads(done.out)
     assert [entry["label"] for entry in document["constrained"]] == ["quota Female", "impact-ratio", "all together"]
     assert document["fit"]["settings"]["value_scale"] == 3.0
     assert document["fit"]["settings"]["propensity"] is True
     assert document["fit"]["fitter"] == "normal"
     assert document["config"]["source"] == "people.csv"
-    assert document["fit"]["settings"]["blind"] is False
+    assert document["fit"]["settings"]["group_aware"] is True and document["fit"]["settings"]["blind"] is False
     blind = json.loads(auditkit("report", people, "--config", "quick.toml", "--json", "--blind").out)
     assert blind["fit"]["settings"]["blind"] is True
     mapped = auditkit("report", people, "--config", "quick.toml", "--json", "--map", "score=none")
@@ -269,7 +272,7 @@ def test_fit_writes_an_instance_that_can_be_solved(auditkit: Any, people: Path, 
 
 
 def test_fit_and_whatif_take_blind(auditkit: Any, people: Path) -> None:
-    base = ("--config", "quick.toml", "-q")
+    base = ("--config", "quick.toml", "-q", "--group-aware")
     seeing, blind = (json.loads(auditkit("fit", people, *base, *more).out) for more in ((), ("--blind",)))
     assert seeing != blind
     answers = [auditkit("whatif", people, *base, "-c", "parity", "--json", *more) for more in ((), ("--blind",))]

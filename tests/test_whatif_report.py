@@ -36,7 +36,7 @@ def told(found: scenarios.Answers) -> WhatIf:
 @pytest.fixture(scope="module")
 def report(people: Path) -> Report:
     limited = [{"type": "budget", "limit": 3, "group": "Female"}]
-    settings = Config().over(report__replicates=0, report__what_if=True, constraints=limited)
+    settings = Config().over(report__replicates=0, report__what_if=True, constraints=limited, fit__group_aware=True)
     return pipeline.audit(people, settings, plugins()).report
 
 
@@ -140,7 +140,9 @@ def test_the_questions_can_be_left_out(people: Path) -> None:
 
 
 def test_the_command_prints_and_writes(people: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(command, [str(people), "-o", str(tmp_path / "out")], catch_exceptions=False)
+    done = CliRunner().invoke(
+        command, [str(people), "--group-aware", "-o", str(tmp_path / "out")], catch_exceptions=False
+    )
     assert done.exit_code == 0
     assert "costs nothing" in done.stdout and "scores seen at" in done.stdout and "positions open" in done.stdout
     written = json.loads((tmp_path / "out" / "whatif.json").read_text())
