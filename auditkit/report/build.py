@@ -147,6 +147,9 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
             else schema.MorePositionsModel.said(positions, say.more_positions(positions)),
             budgets=tuple(schema.BudgetModel.said(one, say.budget_or_position(words, one)) for one in found.budgets),
             places=None if places is None else schema.MorePlacesModel.said(places, say.more_places(places)),
+            bias_tables=tuple(
+                schema.BiasTableModel.said(one, say.best_by_bias(words, one)) for one in found.bias_tables
+            ),
             notices=found.notices,
             phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
         ),
@@ -277,6 +280,7 @@ def _law(law: SlackLaw) -> schema.LawModel:
         mean=law.mean,
         sd=law.sd,
         outside=law.outside,
+        normalised=law.normalised,
         meaning=say.meant(law.meaning),
     )
 

@@ -27,6 +27,7 @@ from pydantic import (
 )
 from pydantic_core import to_jsonable_python
 
+from auditkit.compare.expost import Normalised
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
@@ -38,7 +39,7 @@ from auditkit.disparity.measure import Form
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
-from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
+from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
@@ -397,6 +398,7 @@ class LawModel(ReportPart):
     mean: float
     sd: float
     outside: float | None = None
+    normalised: Normalised | None = Field(default=None, description="the slack over the sum of what is compared")
     meaning: Meant = None
 
 
@@ -1017,8 +1019,20 @@ class MorePlacesModel(AnswerModel):
     sentence: str
 
 
+class BiasTableModel(AnswerModel):
+    """How strict a constraint should be, given how biased the scores of a group are."""
+
+    label: str
+    parameter: str
+    group: str
+    cells: tuple[BiasCell, ...]
+    sentence: str
+
+
 class FrontierModel(ReportPart):
     """Answers to the what-if questions about constraints, positions and budgets."""
+
+    sparse = ("bias_tables",)
 
     group: str | None
     constraints: tuple[str, ...]
@@ -1026,6 +1040,7 @@ class FrontierModel(ReportPart):
     positions: MorePositionsModel | None
     budgets: tuple[BudgetModel, ...]
     places: MorePlacesModel | None = Field(default=None, description="one more place in each limit that binds")
+    bias_tables: tuple[BiasTableModel, ...] = Field(default=(), description="where they were asked for")
     notices: tuple[str, ...]
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
@@ -1041,6 +1056,9 @@ class SensitivityModel(AnswerModel):
     wins_between: Bounds | None
     unfilled_at: float | None
     unfilled_between: Bounds | None
+    shifts: tuple[SensitivityPoint, ...] = Field(
+        default=(), description="the same points taken from everybody, as many as a factor takes on average"
+    )
     sentence: str
 
 
