@@ -190,6 +190,8 @@ def test_read_then_fit_then_solve(few_people: Path, tmp_path: Path) -> None:
 def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
     answers = auditkit.whatif(few_people, group="Female", constraints="impact-ratio:minimum=0.8", config=QUICK)
     assert answers.group == "Female"
+    with pytest.raises(auditkit.InputError, match="add --group-aware"):
+        auditkit.whatif(few_people, bias_tables=True, config=QUICK)
     assert set(answers.to_frame()["parameter"]) == {"minimum"}
     assert answers.sentences[0] in shown(answers).replace("  ", " ")
     answers.save_json(tmp_path / "whatif.json")
@@ -281,7 +283,7 @@ def test_every_list_of_a_report_is_a_table() -> None:
 def test_every_table_of_an_audit(audit: auditkit.Audit) -> None:
     report = audit.report
     assert {name for name in frames.NAMES if not audit.to_frame(name).empty} >= {
-        *("findings", "groups", "funnel", "prices", "constraints", "ex_post", "frontier", "sensitivity", "fit_by_group")
+        *("findings", "groups", "funnel", "prices", "constraints", "frontier", "fit_by_group")
     }
     assert "share" in audit.to_frame("availability"), "an empty table has its columns"
     assert audit.to_frame("findings")["text"].tolist() == [finding.text for finding in report.findings]
@@ -307,9 +309,8 @@ def test_a_summary_and_a_comparison(few_people: Path, audit: auditkit.Audit) -> 
         audit.compare({})  # type: ignore[arg-type]
 
 
-def test_every_table_of_candidates_names_groups_alike(audit: auditkit.Audit) -> None:
-    fitted = audit.fitted
-    assert fitted is not None
+def test_every_table_of_candidates_names_groups_alike(few_people: Path, audit: auditkit.Audit) -> None:
+    fitted = auditkit.fit(few_people, group_aware=True, config=QUICK)
     solution = auditkit.solve(fitted)
     instance = fitted.instance
     tables = [audit.history, fitted, instance, solution]

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from auditkit.constraints.base import AuditContext, Constraint
 from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import audit_context, explored, priced
+from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.scenarios.bias_table import BiasTable, bias_table
@@ -78,6 +79,9 @@ def ask(
     long. Without `constraints` the default with the fewest rows holds, because it is solved many times.
     """
     layout = instance.layout
+    if bias_tables and layout.uncertain:
+        what = "a bias of a group's scores matters to policies that see the group, and in this model they do not"
+        raise InputError(Problem("bias tables", what, "add --group-aware; in Python group_aware=True"))
     notices: list[str] = []
     if selected is None:
         selected = solve_once(instance).unconstrained.selected
@@ -120,7 +124,7 @@ def ask(
                 factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS
                 biased = sensitivity(instance, chosen, group, factors, by, SHIFTED)
     tables: list[BiasTable] = []
-    if bias_tables and group is not None and not layout.uncertain:
+    if bias_tables and group is not None:
         own = [c for c in wanted if c in chosen and not _is_resource(c)]
         for constraint in own or [c for c in wanted if getattr(c, "group", None) == group and not _is_resource(c)]:
             progress(f"{constraint.short_name} by bias of {group}")
