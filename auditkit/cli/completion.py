@@ -16,9 +16,9 @@ def completion(context: click.Context, shell: str) -> int:
     """Print the script that completes commands and options in your shell.
 
     \b
-    bash:  eval "$(auditkit completion bash)" in ~/.bashrc
-    zsh:   eval "$(auditkit completion zsh)" in ~/.zshrc
-    fish:  auditkit completion fish > ~/.config/fish/completions/auditkit.fish
+    bash:  eval "$(auditkit completion bash)"    in ~/.bashrc
+    zsh:   eval "$(auditkit completion zsh)"    in ~/.zshrc
+    fish:  auditkit completion fish | source    in ~/.config/fish/config.fish
     """
     from click.shell_completion import get_completion_class
 
