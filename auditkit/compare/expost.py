@@ -25,8 +25,8 @@ import numpy as np
 from auditkit.compare.convolution import Grid, sum_of
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Row, Rows
-from auditkit.constraints.meaning import Meaning
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
 from auditkit.solver.policy import Mixture
 from auditkit.solver.rounding import without_noise
@@ -120,6 +120,8 @@ class ExPost:
     def reason(self, j: int) -> str | None:
         """Why row j has no law; None if it has one."""
         counted, coefficient = self.counted[j], self.coefficient[j]
+        if self.layout.uncertain and self.rows.rows[j].by is not None:
+            return "the groups are known by their probability only"
         if counted is None:
             return "it counts neither selections alone nor inspections alone, each of a group alike"
         if not 1 <= len(_levels(coefficient)) <= 2:

@@ -22,7 +22,7 @@ from auditkit.data.firm_history import History
 from auditkit.errors import InputError, Problem, blaming, nearest
 from auditkit.fitting import chains, searches
 from auditkit.fitting.boxes import BoxSearches
-from auditkit.fitting.fitted import CannotFit, Fitted, Realised
+from auditkit.fitting.fitted import CannotFit, FitSettings, Fitted, Realised
 from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
 from auditkit.fitting.folds import cross_fit, deal
 from auditkit.fitting.group_chances import CellShares, group_chances
@@ -69,7 +69,7 @@ def fit(
     protected attributes out of the priors. Without `group_aware` the policies of the instance do not see the groups at
     all: these are then known by their probability (`group_chances`), and priors are blind as well.
     `value_scale` is what a point of the score is worth, or a function that says so of the instance in which it is worth
-    1 and of the number that the firm inspected; without any cost the unit is then one inspection.
+    1 and of the number that the firm inspected; without any cost the unit is one inspection.
     Raises CannotFit if the data cannot support a model, InputError if a cost is missing or a setting is wrong.
     """
     reveal = value_scale if callable(value_scale) else None
@@ -117,7 +117,9 @@ def fit(
         counted = np.zeros(len(table), dtype=np.bool_)
         counted[rows] = True
         chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted)
-    if reveal is not None and cost is None and not history.has("cost") and not history.columns("cost"):
+    of_costs = [name for name in map(str, table.columns) if name == "cost" or name.startswith("cost:")]
+    costs_known = cost is not None or any(bool(table[name].notna().any()) for name in of_costs)
+    if not costs_known:
         cost = 1.0
         notices.append("no cost is given: every inspection costs the same, and the unit of value is one inspection")
     build: Callable[[float], Instance]
@@ -175,23 +177,23 @@ def fit(
         groups,
         selection(groups, laws.means, inspected, scored[rows], chance_weights[rows], weighted=propensity),
     )
-    settings = {
-        "fitter": fitter,
-        "fitter_settings": fitter_settings,
-        "features": [str(name) for name in features.columns],
-        "blind": blind,
-        "group_aware": not unseen,
-        "folds": dealt.count,
-        "folds_of": dealt.unit,
-        "propensity": propensity,
-        "value_scale": scale,
-        "value_revealed": reveal is not None,
-        "cost": cost_source,
-        "capacity": capacity_source,
-        "stages": [] if plan is None else list(plan.stages),
-        "score_stage": None if plan is None else plan.stages[plan.shows],
-        "true_value": None if own_true_value is None else own_true_value.to_json(),
-    }
+    settings = FitSettings(
+        fitter=fitter,
+        fitter_settings=fitter_settings,
+        features=tuple(str(name) for name in features.columns),
+        blind=blind,
+        group_aware=not unseen,
+        folds=dealt.count,
+        folds_of=dealt.unit,
+        propensity=propensity,
+        value_scale=scale,
+        value_revealed=reveal is not None,
+        cost=cost_source if costs_known else "inspection",
+        capacity=capacity_source,
+        stages=() if plan is None else tuple(plan.stages),
+        score_stage=None if plan is None else plan.stages[plan.shows],
+        true_value=own_true_value,
+    )
     return Fitted(
         instance=instance,
         realised=realised,

@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from auditkit.config import Parts
+from auditkit.disparity import Interval
 from auditkit.report import scenario_charts
 from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (
@@ -30,7 +31,6 @@ from auditkit.report.schema import (
     DisparityRowModel,
     DisparityTableModel,
     Outcome,
-    RatioIntervalModel,
     Report,
     SegmentModel,
 )
@@ -282,7 +282,7 @@ def _ratio(row: DisparityRowModel) -> float:
     return 1.0 if row.impact_ratio is None else row.impact_ratio
 
 
-def _ends(bounds: RatioIntervalModel | None) -> tuple[float | None, float | None]:
+def _ends(bounds: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if bounds is None else bounds.ends
 
 
@@ -331,7 +331,8 @@ def firm_gain(report: Report) -> Chart | None:
     gain = None if report.firm is None else report.firm.gain
     if gain is None:
         return None
-    rows = [(name, getattr(gain.parts, key)) for key, name in labels.gain_parts(phrases(report)).items()]
+    named = labels.gain_parts(phrases(report), judged=gain.parts.cost is not None)
+    rows = [(name, getattr(gain.parts, key)) for key, name in named.items()]
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]
