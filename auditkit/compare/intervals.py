@@ -41,6 +41,7 @@ from typing import TypeGuard
 import numpy as np
 from scipy.stats import t as student
 
+from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
@@ -48,6 +49,7 @@ from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.variants import moved_by_group
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits
@@ -68,6 +70,9 @@ PRECISION, LEAST = 0.01, 1e-5
 
 NOTHING = 0.01
 """A lower end of less than this share of the upper one cannot be told from 0: the reach itself is an estimate."""
+
+REPEATED = 30
+"""The errors of duals at few points are told as often as there are degrees of freedom, up to this."""
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
@@ -192,10 +197,20 @@ def _replicates(
         return []
     drawn, part = _drawn(fitted, [problem for problem, _ in problems], options)
     share = len(part.searches) / len(fitted.instance.searches)
-    found = [_Replicates(problem, parts, share, part) for problem, parts in problems]
-    for times in drawn.times:
+    found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
+    errors = GroupErrors.of(fitted)
+    moved = [] if errors is None else [each for each in found if errors.serve(each.parts)]
+    for each in moved:
+        assert errors is not None
+        points = errors.points(each.parts, np.random.default_rng(options.seed))
+        each.asked, each.freedom = len(points), errors.freedom
+        each.taught = float(np.sqrt(share))  # by all searches, not by the part that is priced
+        for shifts in points:
+            each.add(moved_by_group(part.layout, shifts))
+    rest = [each for each in found if each not in moved]
+    for times in drawn.times if rest else ():
         layout = refitted(fitted, times, drawn.searches).layout
-        for each in found:
+        for each in rest:
             each.add(layout)
     return found
 
@@ -220,10 +235,12 @@ def _labels(rows: Rows) -> list[str]:
 class _Replicates:
     """The prices of one problem on a `share` of the searches, `part`, and their distance from that of known priors."""
 
-    def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance) -> None:
+    def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance, asked: int) -> None:
         assert parts.rate is not None
         rates = (parts.rate | (parts.matrix == 0)).all(axis=1)
-        self.problem, self.share = problem, share
+        self.problem, self.parts, self.share = problem, parts, share
+        self.asked = self.freedom = asked
+        self.taught = 1.0
         # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
         self.of_bounds, self.of_duals = np.where(rates, 1.0, share), np.where(rates, share, 1.0)
         self.base = problem.near if share == 1 else self._price(part.layout)
@@ -238,14 +255,15 @@ class _Replicates:
     def roots(self) -> Floats:
         """Draws of the error of the root of the price of all searches."""
         assert self.base is not None
-        return np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)
+        return np.asarray(np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)) / self.taught
 
     @property
     def duals(self) -> Floats:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
-        return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
+        errors = np.tile(errors, (max(1, min(self.freedom, REPEATED) // len(errors)), 1))
+        return np.asarray(np.sqrt(self.share) / self.taught / self.of_duals * errors)
 
     def _price(self, layout: Layout) -> NearOptimum | None:
         rows = bind(self.problem.constraints, layout)
@@ -260,14 +278,15 @@ def _interval(
     optimum: Optimum, psi: Floats, replicates: _Replicates, options: IntervalOptions
 ) -> PriceInterval | NoInterval:
     count = len(replicates.known)
-    if (lost := options.replicates - count) > MOST_LOST * options.replicates:
-        reason = f"in {lost} of {options.replicates} resampled sets of searches it can hardly be met"
+    if (lost := replicates.asked - count) > MOST_LOST * replicates.asked:
+        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met"
         return NoInterval("resampling-fails", reason)
     free, loss = replicates.problem.near.free, replicates.problem.near.loss
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
     square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
-    reach = float(student.ppf((1 + options.level) / 2, count)) * float(np.sqrt(square))
+    freedom = min(replicates.freedom, count) if replicates.freedom == options.replicates else replicates.freedom
+    reach = float(student.ppf((1 + options.level) / 2, freedom)) * float(np.sqrt(square))
     low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     ends = 0.0 if low < NOTHING * high else low, high
     duals = optimum.duals + replicates.duals
