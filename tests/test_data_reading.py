@@ -191,6 +191,21 @@ def test_two_digit_birth_years(tmp_path: Path) -> None:
 # Files ----------------------------------------------------------------------------------------------------------------
 
 
+def test_ages_have_finer_bands_beside_the_two_groups(tmp_path: Path) -> None:
+    ages = [25, 39, 40, 49, 50, 60, 71, ""]
+    rows = [f"{i},{ages[i % 8]},{'Y' if i % 3 else 'N'}" for i in range(48)]
+    history = read(tmp_path, "id,Age as of 2024-03-01,hired", *rows)
+    (name,) = history.attributes
+    pairs = set(zip(history.table[f"group:{name}"], history.table[f"band:{name}"], strict=True))
+    old = {("40 and over", band) for band in ("40-49", "50-59", "60 and over")}
+    assert pairs == {("under 40", "under 40"), ("unknown", "unknown"), *old}
+    assert history.ordered == {f"band:{name}": ("under 40", "40-49", "50-59", "60 and over")}
+    own = read(
+        tmp_path, "id,Age band,hired", *(f"{i},{('50+', '<30', '30-49')[i % 3]},{'YN'[i % 2]}" for i in range(48))
+    )
+    assert own.ordered == {"group:Age band": ("<30", "30-49", "50+")}
+
+
 def test_json_lines_are_never_read_as_text(tmp_path: Path) -> None:
     records = [
         {"id": i, "person": {"gender": "FM"[i % 2]}, "status": "Hired" if i % 3 else "Rejected"} for i in range(9)

@@ -1,12 +1,13 @@
-"""Protected attributes: which kind each is, canonical labels, ages in two bands, and crossings.
+"""Protected attributes: which kind each is, canonical labels, ages in bands, and crossings.
 
-Every protected column is an attribute of its own. Ages and dates of birth become two bands, "under 40" and "40 and
-over": the age on the date of the application where there is one.
+Every protected column is an attribute of its own. Ages and dates of birth become two groups, "under 40" and "40 and
+over", with the finer `AGE_BANDS` beside them: the age on the date of the application where there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
@@ -21,7 +22,9 @@ from auditkit.data.vocabulary import plain, spoken
 from auditkit.model.groups import UNKNOWN
 
 YOUNG, OLD = "under 40", "40 and over"
-AGE_LIMIT = 40
+AGE_BANDS = (YOUNG, "40-49", "50-59", "60 and over")
+"""Finer than the two groups that are compared: a difference that grows with age shows as a trend along them."""
+_BAND_STARTS = (40, 50, 60)
 _YEAR = 365.2425
 _HOMBRE = frozenset({"h", "hombre", "hombres"})
 """Beside these, `m` may be `mujer`."""
@@ -43,13 +46,21 @@ def read_attribute(
     applied: pd.Series[Any],
     collector: Collector,
     notices: list[Notice],
-) -> pd.Series[Any]:
-    """The group of each row in one attribute; `applied` are the dates of the applications, NaT where unknown."""
-    if kind == "age":
-        banded = _age_bands(cells, column, applied, notices)
-        if banded is not None:
-            collector.add("unknown-group", banded == UNKNOWN, column, cells)
-            return banded
+) -> tuple[pd.Series[Any], pd.Series[Any] | None]:
+    """The group of each row in one attribute, and its band of age where ages are known.
+
+    `applied` are the dates of the applications, NaT where unknown.
+    """
+    if kind == "age" and (age := _ages(cells, column, applied, notices)) is not None:
+        known = age.notna() & (age > 0) & (age < 120)
+        collector.add("unknown-group", ~known, column, cells)
+        bands = np.array(AGE_BANDS, dtype=object)[np.searchsorted(_BAND_STARTS, age.fillna(0) + 1e-9, side="right")]
+        band = pd.Series(bands, index=cells.index, dtype="str")
+        return band.where(band == YOUNG, OLD).where(known, UNKNOWN), band.where(known, UNKNOWN)
+    return _read_words(cells, column, kind, collector), None
+
+
+def _read_words(cells: pd.Series[Any], column: str, kind: str, collector: Collector) -> pd.Series[Any]:
     found = {plain(word) for word in pd.unique(cells)}
     if kind == "sex" and not (found & _HOMBRE and "m" in found):
         return read_group(cells, column, collector, spoken().sex)
@@ -58,10 +69,17 @@ def read_attribute(
     return read_group(cells, column, collector)
 
 
-def _age_bands(
-    cells: pd.Series[Any], column: str, applied: pd.Series[Any], notices: list[Notice]
-) -> pd.Series[Any] | None:
-    """Bands of ages, years of birth or dates of birth; None where the column has bands of its own."""
+def in_order(bands: Iterable[str]) -> tuple[str, ...]:
+    """Bands of age from the youngest, by the first number of each; none where one has no number."""
+    starts = {band: re.search(r"\d+", band) for band in bands if band != UNKNOWN}
+    young = re.compile(r"<|under|below|unter|moins|menos|onder|meno", re.IGNORECASE)
+    if not all(starts.values()):
+        return ()
+    return tuple(sorted(starts, key=lambda band: (int(starts[band].group()), not young.search(band))))  # type: ignore[union-attr]
+
+
+def _ages(cells: pd.Series[Any], column: str, applied: pd.Series[Any], notices: list[Notice]) -> pd.Series[Any] | None:
+    """Ages in years, from ages, years of birth or dates of birth; None where the column has bands of its own."""
     known = ~cells.map(spoken().is_unknown).astype(bool)
     if not known.any():
         return None
@@ -83,8 +101,7 @@ def _age_bands(
         if applied.isna().all():
             text = f"{column!r}: without a date of application there are no ages, so all are unknown"
     notices.append(Notice("age-bands", text))
-    band = pd.Series(np.where(age + 1e-9 >= AGE_LIMIT, OLD, YOUNG), index=cells.index, dtype="str")
-    return band.where(age.notna() & (age > 0) & (age < 120), UNKNOWN)
+    return age.astype(float)
 
 
 def _is_birth(column: str) -> bool:

@@ -282,10 +282,11 @@ class _Cleaning:
         names = choice.columns
         if applied.isna().all() and "age" in self._kinds.values():
             applied = self._some_date(applied)
-        parts = {
-            name: read_attribute(self.cells[name], name, self._kinds[name], applied, self.collector, self.notices)
-            for name in names
-        }
+        parts, bands = {}, {}
+        for name in names:
+            parts[name], bands[name] = read_attribute(
+                self.cells[name], name, self._kinds[name], applied, self.collector, self.notices
+            )
         usual = None if self.raw.separate else default_crossing(self._kinds)
         self.crossings = tuple(dict.fromkeys([*([usual] if usual else ()), *choice.crossings]))
         several = choice.crossings[0] if choice.crossings else usual
@@ -298,6 +299,7 @@ class _Cleaning:
                 f"groups are compared by each attribute, and by {' crossed with '.join(map(repr, several))}",
             )
         self.clean |= {f"group:{name}": part for name, part in parts.items()}
+        self.clean |= {f"band:{name}": band for name, band in bands.items() if band is not None}
 
     def _some_date(self, applied: pd.Series[Any]) -> pd.Series[Any]:
         """The latest date of the file, for ages where nothing says when somebody applied; never a birthday."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from auditkit.data.attributes import AGE_BANDS, in_order
 from auditkit.data.problems import Notice, Problems, RowCounts
 from auditkit.data.raw_table import Source
 from auditkit.data.reading import Reading
@@ -30,6 +31,7 @@ class History(Shown):
     | `person` | str | who applied; absent unless one person has several applications |
     | `group` | str | sex and race crossed with `+`, or the first attribute: what knows only one attribute uses it |
     | `group:<attribute>` | str | each attribute alone; "unknown" for no answer or a declined one |
+    | `band:<attribute>` | str | the band of age of `AGE_BANDS`; only beside ages and dates of birth |
     | `segment:<name>` | str | department, location, level, source; "unknown" if empty |
     | `inspected` | bool | |
     | `selected` | bool | the firm said yes, also if the offer was declined; absent in an audit of inspections only |
@@ -111,6 +113,15 @@ class History(Shown):
     def attribute_of(self, kind: str) -> str | None:
         """The first attribute of a kind: `attribute_of("sex")` is "Gender", None if the data has none."""
         return next((name for name in self.attributes if self.kinds_of_attributes[name] == kind), None)
+
+    @property
+    def ordered(self) -> dict[str, tuple[str, ...]]:
+        """Columns of ordered groups, from the youngest: `band:` of ages, and `group:` of a file's own bands of age."""
+        found: dict[str, tuple[str, ...]] = {f"band:{name}": AGE_BANDS for name in self.columns("band")}
+        for name in self.attributes:
+            if self.kinds_of_attributes.get(name) == "age" and f"band:{name}" not in found:
+                found[f"group:{name}"] = in_order(self.table[f"group:{name}"].unique())
+        return {name: bands for name, bands in found.items() if len(bands) > 2}
 
     @property
     def repeated_applicants(self) -> int:

@@ -63,12 +63,12 @@ def matches(history: History, truth: Truth) -> str:
     seen = []
     for attribute in history.attributes:
         groups = table[f"group:{attribute}"]
-        found = {name.casefold(): name for name in groups.unique()}
-        if truth.group.casefold() not in found:
+        own, other = truth.group.casefold().split("|"), truth.against.casefold().split("|")  # a code or its meaning
+        if not groups.str.casefold().isin(own).any():
             continue
         for step in history.steps:
             flags = table[f"step:{step}"]
-            mine, others = groups == found[truth.group.casefold()], groups.str.casefold() == truth.against.casefold()
+            mine, others = groups.str.casefold().isin(own), groups.str.casefold().isin(other)
             counts = (int(flags[mine].sum()), int(flags[others].sum()))
             seen.append(f"{attribute}/{step} {counts[0]}/{int(mine.sum())}, {counts[1]}/{int(others.sum())}")
             if step == history.steps[-1]:  # truths may count an offer that was declined as no hire
