@@ -5,9 +5,9 @@ F, with centred numbers s~ and y~ and n people:
 
     r = sum s~ y~ / sqrt(sum s~^2 sum y~^2)          interval: tanh(atanh r -+ z / sqrt(n - F - 2))  (Fisher)
 
-**Restriction of range.** Only those hired have an outcome, and they were chosen by their scores: their scores lie closer
-together than those of all who have one, and r understates what the score tells of all. With U the standard deviation of
-all scores over that of the hired (both within the segment),
+**Restriction of range.** Only those hired have an outcome, and they were chosen by their scores: these lie closer
+together than those of all who have one, and r understates what the score tells of all. With U the standard deviation
+of all scores over that of the hired (both within the segment),
 
     r_all = r U / sqrt(1 + r^2 (U^2 - 1))            (Thorndike's case 2: chosen by the score itself)
 
@@ -72,7 +72,7 @@ class ScoreValidity:
 def score_validity(
     groups: Mapping[str, Any],
     family: Any | None,
-    search: Ints,
+    search: Any,
     scores: Floats,
     outcomes: Floats,
     hired: Bools,

@@ -71,6 +71,7 @@ def of_disparities(found: Disparities, words: Phrases) -> list[FindingModel]:
             if text := _where(found, table, row, words):
                 about = {"attribute": table.attribute, "group": row.group, "step": table.step}
                 told.append(FindingModel(kind="disparity", code="where-it-arises", text=text, **about))
+    told += _validity(found, words)
     told += _searched(found, words)
     told += _segments(found, words)
     tested = [table for table in found.tables if table.pooled is not None]
@@ -249,6 +250,27 @@ def _found_at(found: Disparities, attribute: str, step: str, group: str) -> bool
     """Whether the decision that leads to this step shows a difference by itself."""
     table = found.table(attribute, step, "cumulative" if step == found.steps[0] else "conditional")
     return any(row.group == group and row.status.found for row in table.groups)
+
+
+def _validity(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Whether the score predicts the outcome of those hired, and for whom it predicts differently."""
+    validity, alpha = found.validity, found.alpha
+    if validity is None:
+        return
+    yield FindingModel(kind="model", code="score-validity", text=say.score_validity(words, validity, alpha))
+    rows = [(table, row) for table in validity.tables for row in table.groups]
+    told = False
+    for (table, row), adjusted in zip(rows, validity.adjusted, strict=True):
+        for level, p in ((True, adjusted.level_p_adjusted), (False, adjusted.slope_p_adjusted)):
+            if p is not None and p <= alpha:
+                told = True
+                text = say.predicted_differently(
+                    words, table.attribute, table.reference, row, validity.within, level=level, adjusted=p
+                )
+                about = {"attribute": table.attribute, "group": row.group, "against": table.reference}
+                yield FindingModel(kind="model", code="score-validity-groups", text=text, **about)
+    if rows and not told:
+        yield FindingModel(kind="model", code="score-validity-groups", text=say.predicted_alike(words, validity.tables))
 
 
 def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:

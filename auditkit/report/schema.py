@@ -905,6 +905,58 @@ class ScorePageModel(ReportPart):
     agree: MaybeRatio = Field(description="of those selected, the share at or above the present cut")
 
 
+class ScoreDifferenceModel(ReportPart):
+    """A group beside the reference: at the average of the predictor, and per point of it."""
+
+    group: str
+    people: int
+    level: float
+    level_interval: Bounds
+    level_p: float | None
+    slope: float
+    slope_interval: Bounds
+    slope_p: float | None
+
+
+class ScoreMeaningModel(ReportPart):
+    """One regression: of outcomes on scores, or of scores on priors."""
+
+    attribute: str
+    predicts: Literal["outcome", "score"]
+    reference: str
+    people: int
+    families: int
+    slope: float
+    groups: tuple[ScoreDifferenceModel, ...]
+
+
+class PredictedGroupModel(ReportPart):
+    """p of one group, corrected for all tests of whether scores predict alike."""
+
+    attribute: str
+    group: str
+    level_p_adjusted: float | None
+    slope_p_adjusted: float | None
+
+
+class ScoreValidityModel(ReportPart):
+    """Whether the score predicts the outcome of those hired, within the values of a segment, and alike for groups."""
+
+    people: int
+    scored: int
+    correlation: float
+    interval: RatioIntervalModel
+    p: float
+    spread: float = Field(description="standard deviation of the scores of those hired")
+    spread_of_all: float = Field(description="of all who have a score")
+    correlation_of_all: float | None = Field(description="corrected for the restriction of range")
+    interval_of_all: RatioIntervalModel | None
+    within: str | None
+    tables: tuple[ScoreMeaningModel, ...]
+    adjusted: tuple[PredictedGroupModel, ...]
+    left_out: tuple[str, ...]
+
+
 class DisparitiesModel(ReportPart):
     """Impact ratios with tests and intervals, of every attribute at every step."""
 
@@ -925,6 +977,7 @@ class DisparitiesModel(ReportPart):
     search: SegmentSearchModel | None = None
     availability: tuple[AvailabilityModel, ...] = ()
     score_pages: tuple[ScorePageModel, ...] = ()
+    validity: ScoreValidityModel | None = Field(default=None, description="null without outcomes of those hired")
     measures: tuple[MeasureModel, ...] = ()
 
 
@@ -1167,31 +1220,6 @@ class RevealedModel(ReportPart):
     steps: tuple[RevealedStepModel, ...]
     needed: tuple[NeededShiftModel, ...]
     left_out: tuple[str, ...]
-
-
-class ScoreDifferenceModel(ReportPart):
-    """A group beside the reference: at the average of the predictor, and per point of it."""
-
-    group: str
-    people: int
-    level: float
-    level_interval: Bounds
-    level_p: float | None
-    slope: float
-    slope_interval: Bounds
-    slope_p: float | None
-
-
-class ScoreMeaningModel(ReportPart):
-    """One regression: of outcomes on scores, or of scores on priors."""
-
-    attribute: str
-    predicts: Literal["outcome", "score"]
-    reference: str
-    people: int
-    families: int
-    slope: float
-    groups: tuple[ScoreDifferenceModel, ...]
 
 
 class ScoresModel(ReportPart):
