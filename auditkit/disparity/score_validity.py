@@ -64,10 +64,6 @@ class ScoreValidity:
     adjusted: tuple[PredictedGroup, ...]
     left_out: tuple[str, ...]
 
-    @property
-    def restricted(self) -> bool:
-        return self.correlation_of_all is not None
-
 
 def score_validity(
     groups: Mapping[str, Any],

@@ -30,6 +30,7 @@ FEWEST_COMPARED = 20
 FEWEST_CLUSTERS = 10
 
 Bounds = tuple[float, float]
+Predicted = Literal["outcome", "score"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class ScoreMeaning:
     """One regression for one attribute."""
 
     attribute: str
-    predicts: str
+    predicts: Predicted
     """`outcome` (from the score) or `score` (from the priors)."""
     reference: str
     people: int
@@ -61,13 +62,15 @@ class ScoreMeaning:
     groups: tuple[ScoreDifference, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreMeanings:
+    """What scores say of different groups."""
+
+    within: str | None = None
+    """The segment within whose values people are compared."""
     tables: tuple[ScoreMeaning, ...]
     left_out: tuple[str, ...]
     """In words: what could not be said, and why."""
-    within: str | None
-    """The segment within whose values people are compared."""
 
 
 def score_meanings(
@@ -86,12 +89,13 @@ def score_meanings(
     `within` is the name of the segment of which `family` has the values.
     """
     if standing is None:
-        return ScoreMeanings((), ("score on priors: there are no priors that tell candidates apart",), within)
+        why = "score on priors: there are no priors that tell candidates apart"
+        return ScoreMeanings(within=within, tables=(), left_out=(why,))
     return by_attribute("score", groups, family, search, scores, standing, within, threshold, level)
 
 
 def by_attribute(
-    predicts: Literal["outcome", "score"],
+    predicts: Predicted,
     groups: Mapping[str, Any],
     family: Any | None,
     search: Ints,
@@ -112,12 +116,12 @@ def by_attribute(
             left_out.append(f"{predicts} on {given} by {attribute}: {found}")
         else:
             tables.append(found)
-    return ScoreMeanings(tuple(tables), tuple(left_out), within)
+    return ScoreMeanings(within=within, tables=tuple(tables), left_out=tuple(left_out))
 
 
 def _regression(
     attribute: str,
-    predicts: str,
+    predicts: Predicted,
     labels: Any,
     family: Any | None,
     search: Ints,
