@@ -353,6 +353,8 @@ def applicants(protected: Protected) -> Applicants | None:
         dates=table["date"] if history.has("date") else None,
         persons=table["person"] if history.has("person") else None,
         undecided=~history.decided,
+        ordered={name.partition(":")[2]: order for name, order in history.ordered.items()},
+        bands={name: table[f"band:{name}"] for name in history.columns("band")},
     )
 
 

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.constraints.base import Rows
+from auditkit.constraints.meaning import RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.fitting.clustered import clustered
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.fitter import group_columns
@@ -82,9 +84,10 @@ class GroupErrors:
         )
 
     @staticmethod
-    def serve(parts: Parts) -> bool:
-        """Whether rows count selections or inspections by group, whatever the score."""
-        return all(part.counts in (SELECTION, INSPECTION) for part in parts.parts)
+    def serve(rows: Rows, parts: Parts) -> bool:
+        """Whether rows compare groups, and count selections or inspections of theirs whatever the score."""
+        compare = all(isinstance(row.meaning, RateGap | RatioAtLeast | ShareAtLeast) for row in rows.rows)
+        return compare and all(part.counts in (SELECTION, INSPECTION) for part in parts.parts)
 
     def points(self, parts: Parts, generator: np.random.Generator) -> Floats:
         """The shift of each group at each point, (points, groups)."""

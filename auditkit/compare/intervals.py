@@ -71,9 +71,6 @@ PRECISION, LEAST = 0.01, 1e-5
 NOTHING = 0.01
 """A lower end of less than this share of the upper one cannot be told from 0: the reach itself is an estimate."""
 
-REPEATED = 30
-"""The errors of duals at few points are told as often as there are degrees of freedom, up to this."""
-
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(40)
 
 
@@ -199,15 +196,15 @@ def _replicates(
     share = len(part.searches) / len(fitted.instance.searches)
     found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
     errors = GroupErrors.of(fitted)
-    moved = [] if errors is None else [each for each in found if errors.serve(each.parts)]
+    moved = [] if errors is None else [each for each in found if errors.serve(each.problem.optimum.rows, each.parts)]
     for each in moved:
         assert errors is not None
         points = errors.points(each.parts, np.random.default_rng(options.seed))
-        each.asked, each.freedom = len(points), errors.freedom
+        each.asked, each.freedom = len(points), min(errors.freedom, options.replicates)
         each.taught = float(np.sqrt(share))  # by all searches, not by the part that is priced
         for shifts in points:
             each.add(moved_by_group(part.layout, shifts))
-    rest = [each for each in found if each not in moved]
+    rest = [each for each in found if not any(each is other for other in moved)]
     for times in drawn.times if rest else ():
         layout = refitted(fitted, times, drawn.searches).layout
         for each in rest:
@@ -262,7 +259,7 @@ class _Replicates:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
-        errors = np.tile(errors, (max(1, min(self.freedom, REPEATED) // len(errors)), 1))
+        errors = np.tile(errors, (max(1, round(self.freedom / len(errors))), 1))  # as many as degrees of freedom
         return np.asarray(np.sqrt(self.share) / self.taught / self.of_duals * errors)
 
     def _price(self, layout: Layout) -> NearOptimum | None:
@@ -285,8 +282,7 @@ def _interval(
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
     square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
-    freedom = min(replicates.freedom, count) if replicates.freedom == options.replicates else replicates.freedom
-    reach = float(student.ppf((1 + options.level) / 2, freedom)) * float(np.sqrt(square))
+    reach = float(student.ppf((1 + options.level) / 2, replicates.freedom)) * float(np.sqrt(square))
     low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     ends = 0.0 if low < NOTHING * high else low, high
     duals = optimum.duals + replicates.duals

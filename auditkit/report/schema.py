@@ -36,6 +36,7 @@ from auditkit.constraints.meaning import AmountAtMost, Other, RateGap, RatioAtLe
 from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
 from auditkit.disparity.measure import Form
 from auditkit.disparity.score_validity import ScoreValidity
+from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
@@ -746,16 +747,6 @@ class OmnibusTestsModel(ReportPart):
     stratified: OmnibusModel | None
 
 
-class TrendModel(ReportPart):
-    """Over groups that have an order (Cochran and Armitage; within requisitions Mantel)."""
-
-    groups: tuple[str, ...]
-    z: MaybeRatio = Field(description="negative: the rate falls along the groups")
-    p: MaybeRatio
-    z_within: MaybeRatio
-    p_within: MaybeRatio
-
-
 class DisparityTableModel(ReportPart):
     """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
 
@@ -769,7 +760,7 @@ class DisparityTableModel(ReportPart):
     selected: int
     unknown: int
     agreement: AgreementModel | None = None
-    trend: TrendModel | None = None
+    trend: Trend | None = None
     open: bool = False
     reconciled: Reconciled | None = None
     omnibus: OmnibusTestsModel

@@ -15,6 +15,7 @@ from auditkit.constraints.meaning import Meaning
 from auditkit.disparity import Caution, DisparityTable, Reconciled, SegmentDifference, SegmentPart, SegmentTable
 from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.score_validity import ScoreValidity
+from auditkit.disparity.trend import Trend
 from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.schema import RowMeaningModel
 from auditkit.report.words.phrases import Phrases
@@ -696,6 +697,23 @@ def score_level(
         for i, (group, x, bounds) in enumerate(groups)
     ]
     return whole(f"At equal prior information, {_within_each(within)}{listing(each)}")
+
+
+def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
+    """Along bands of age the rate falls or rises, with the rate of each band."""
+    of = f"of {words.before(table.step)}, " if table.kind == "conditional" else ""
+    often = "less often" if found.deciding < 0 else "more often"
+    rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
+    where = "" if found.z_within is None else " within requisitions"
+    return whole(
+        f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
+        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all trends of this report "
+        f"{p(found.p_adjusted)})"
+    )
+
+
+def _in_band(band: str) -> str:
+    return f"at {band}" if band[:1].isdigit() else f"of those {band}" if not band.startswith("under") else band
 
 
 def _within_each(segment: str | None) -> str:
