@@ -1,7 +1,12 @@
-"""Intervals for the price of fairness: the priors are fitted again to resampled searches, and the price found anew.
+"""Intervals for the price of fairness: the price is found anew under other priors that the data allow.
 
 Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
-some thousand candidates, all of them if there are no more. Replicate b draws m of the n searches with replacement, fits
+some thousand candidates, all of them if there are no more.
+
+Where constraints compare groups, candidates are inspected once and policies see the group, the priors of replicate b
+are those of the fit with every group shifted (`group_errors`): the b are few points with the mean square of the error
+of the groups, and nothing is fitted anew. Elsewhere (stages, budgets, values at or above a line, groups known by their
+probability, few scores) replicate b draws m of the n searches with replacement, fits
 the priors anew to these alone (`fitting.refit`; nothing is asked of a fitter but to train once more), and finds the
 price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
 price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
@@ -10,7 +15,8 @@ priors learnt from n, and the price of m searches m/n times that of n; so on the
 
     sqrt(loss*_b) - sqrt(loss_E)        is a draw of the error of sqrt(L), the root of the price of all searches,
 
-whatever m is. So a million candidates cost no more than some thousand. **The searches**, of which there might have been
+whatever m is. (Shifted groups have the error of n searches: there the distance is divided by sqrt(m/n).) So a million
+candidates cost no more than some thousand. **The searches**, of which there might have been
 others: to first order the price is a sum over searches, and its standard error S that of the sum,
 
     psi_s = u_s(free) - u_s(constrained) + lambda . a_s(constrained),
@@ -21,7 +27,8 @@ the size of the group as well. With Z standard normal,
     tau^2 = mean_b (sqrt(loss*_b) - sqrt(loss_E))^2 + E(sqrt(L + S Z) - sqrt(L))^2
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
-t is Student's quantile for the number of replicates. The priors of replicates are without what shrinkage takes from the
+t is Student's quantile for the number of replicates that were asked for, or that of searches with scores if there are
+fewer. The priors of replicates are without what shrinkage takes from the
 differences between groups (`fitting.refit`), and distances are from the price measured, not from the replicates' mean:
 so what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts that they
 add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.

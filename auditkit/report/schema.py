@@ -330,13 +330,13 @@ class FirmModel(StandingModel):
 
 
 class IntervalModel(ReportPart):
-    """From priors that were refitted to resampled searches."""
+    """From other priors that the data allow, and the spread over searches."""
 
     level: float
     ratio: Bounds | None
     loss: Bounds
     one_sided: bool = Field(default=False, description="the loss may be zero; only an upper bound is known")
-    replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
+    replicates: int | None = Field(default=None, description="how many other priors are behind it")
 
 
 class ReportPriceModel(ReportPart):

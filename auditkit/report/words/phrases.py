@@ -127,7 +127,7 @@ class Phrases:
     # People
 
     def people(self, attribute: str | None, group: str) -> str:
-        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", or "applicants of Veteran yes"."""
+        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants of Veteran yes"."""
         kind = self.attributes.get(str(attribute), ("", ()))[0]
         names = str(attribute).split("+")
         if kind == "crossing" or len(names) > 1:
