@@ -283,7 +283,7 @@ def test_what_shrinkage_left_out_is_put_back(tmp_path: Path) -> None:
     means = {}
     for moved in (False, True):
         frame = refitted(some, times, all_, moved=moved).to_frame()
-        mean = frame.groupby("Gender")["mean_value"].mean()
+        mean = frame.groupby("group:Gender")["mean_value"].mean()
         means[moved] = mean["Female"] - mean["Male"]
     scores = people(gap=40.0).groupby("Gender")["Interview Score"].mean()
     assert abs(means[False]) < 1
