@@ -27,6 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
 
 from auditkit import disparity
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
@@ -314,7 +315,8 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
     """Every score of every attribute: those known before the first step against it, the score against the last."""
     history, table = protected.history, protected.history.table
     steps = list(found.steps)
-    scores = {name: (table[f"prior:{name}"], steps[0]) for name in history.columns("prior")}
+    priors = {name: table[f"prior:{name}"] for name in history.columns("prior")}
+    scores = {name: (column, steps[0]) for name, column in priors.items() if is_numeric_dtype(column)}
     if history.has("score"):
         scores["score"] = (table["score"], steps[-1])
     pages = []

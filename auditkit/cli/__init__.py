@@ -147,9 +147,9 @@ def _defect(error: Exception, debug: bool) -> int:
     """Say in one line that this is a defect of auditkit."""
     if debug:
         _show(error)
-    from auditkit.data.personal import without_addresses
+    from auditkit.data.personal import without_cells
 
-    reason = without_addresses(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
+    reason = without_cells(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
     click.echo(f"auditkit has a defect: {reason} ({DEBUG} shows where)", err=True)
     return DEFECT
 

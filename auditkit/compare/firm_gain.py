@@ -223,14 +223,14 @@ class Against:
         return FirmGain(label, float(by_candidate.sum()), interval, _parts(layout, visits, own), changes)
 
     def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats, again: float) -> Bounds:
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         assert self._error is not None
         layout = self.fitted.instance.layout
         by_search = np.zeros(len(layout.capacity))
         np.add.at(by_search, layout.candidate_search, by_candidate)
         gain, sd = float(by_search.sum()), self._error.of_gain(layout, chosen, stretched, by_search)
-        reach = sd * float(t.ppf((1 + self.level) / 2, len(by_search) - 1))
+        reach = sd * float(stdtrit(len(by_search) - 1, (1 + self.level) / 2))
         return min(gain, again) - reach, max(gain, again) + reach
 
 

@@ -37,7 +37,7 @@ from auditkit.data.columns import (
 )
 from auditkit.data.dates import to_dates
 from auditkit.data.event_log import pivot
-from auditkit.data.personal import is_personal
+from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import Choice, Given, Mapping, flag, listed, replace_choice, taken
@@ -750,7 +750,10 @@ class TableLook:
                 ):
                     code = str(told.mode().iloc[0])
                     self.meant[word] = code
-                    self._assume("word-meaning", f"{word!r} is read as {code}, because {other.column!r} says so")
+                    text = (
+                        f"{listed_cells(decision.column, [word])} is read as {code}, because {other.column!r} says so"
+                    )
+                    self._assume("word-meaning", text)
                     break
         rest = [word for word in unknown if word not in self.meant]
         if not rest:
@@ -759,13 +762,15 @@ class TableLook:
             self.meant |= dict.fromkeys(rest, "rejected")
             self._assume(
                 "word-meaning",
-                f"{decision.column!r}: {listed(rest, 5)} {_are(rest)} read as not selected, as other words are known",
+                f"{decision.column!r}: {listed_cells(decision.column, rest)} {_are(rest)} read as not selected, "
+                "as other words are known",
                 "say what a word means under [words] in audit.toml",
             )
             return
         share = float(cells.isin(rest).mean())
         self.meant |= dict.fromkeys(rest, "pending")
-        text = f"{decision.column!r}: it is not known what {listed(rest, 5)} {'means' if len(rest) == 1 else 'mean'}"
+        words = listed_cells(decision.column, rest)
+        text = f"{decision.column!r}: it is not known what {words} {'means' if len(rest) == 1 else 'mean'}"
         if share <= _FEW:
             self._assume(
                 "word-meaning",
@@ -781,8 +786,9 @@ class TableLook:
             )  # fmt: skip
             self.ambiguous = text
             self.alternatives = [
-                {"selected": f"{decision.column}={'|'.join(good)}"},
-                {"selected": f"{decision.column}={'|'.join([*good, *rest])}"},
+                {"selected": f"{decision.column}={'|'.join(words)}"}
+                for words in (good, [*good, *rest])
+                if not any(is_personal(decision.column, word) for word in words)
             ]
 
     def _reasons(self, decision: Decision | None) -> None:
@@ -983,9 +989,8 @@ class TableLook:
             self.chosen["stages"] = Choice("stages", (own,), "its words say at which step applications ended")
             found = from_dispositions(self.table[own])
             if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
-                text = (
-                    f"{own!r}: {listed(said, 5)} {'names' if len(said) == 1 else 'name'} no step and count as the first"
-                )
+                names = "names" if len(said) == 1 else "name"
+                text = f"{own!r}: {listed_cells(own, said)} {names} no step and count as the first"
                 self._assume("silent-disposition", text)
             return found
         return None
@@ -1145,7 +1150,8 @@ class TableLook:
                 Problem("selected", what, f"say which value counts, with {flag('selected', like[0] + '=VALUE')}")
             )
             often = self.table[like[0]].value_counts()
-            self.alternatives = [{"selected": f"{like[0]}={word}"} for word in _good_first(often)]
+            words = [word for word in _good_first(often) if not is_personal(like[0], word)]
+            self.alternatives = [{"selected": f"{like[0]}={word}"} for word in words]
             return
         free = [c for c in self.columns.values() if not is_protected(c.name)]
         likely = [c.name for c in free if c.name not in used and self._is_outcome(c)]

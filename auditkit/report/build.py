@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 EPOCH = "SOURCE_DATE_EPOCH"
 
-PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
+PACKAGES = ("highspy", "numba", "numpy", "pandas", "pydantic", "scipy")
 
 
 @dataclass(frozen=True, eq=False)

@@ -857,7 +857,9 @@ class ScoreGroupModel(ReportPart):
     scored: int
     mean: MaybeRatio
     sd: MaybeRatio
-    quantiles: tuple[float, ...] = Field(description="at 10, 25, 50, 75 and 90 %")
+    quantiles: tuple[float | None, ...] = Field(
+        description="at 10, 25, 50, 75 and 90 %; null where they would be the scores of few people"
+    )
     d: MaybeRatio
     interval: RatioIntervalModel | None
     p: MaybeRatio
