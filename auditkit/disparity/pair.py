@@ -56,6 +56,10 @@ class Interval:
     method: str
     confidence: float
 
+    @property
+    def ends(self) -> tuple[float, float | None]:
+        return self.lower, self.upper
+
 
 @dataclass(frozen=True)
 class Pair:
