@@ -157,7 +157,7 @@ class AuditInProgress:
         self.progress("alternatives without the group")
         try:
             blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False)
-            scale = float(blind.settings["value_scale"])
+            scale = blind.settings.value_scale
             aware = fit_protected(self.protected, self.config, self.plugins, group_aware=True, scale=scale)
             self.rules = find_alternatives(
                 blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress
@@ -462,7 +462,7 @@ def find_rules(
         protected = protect(read(data, config, plugins), config.report.suppress_below)
         progress("fitting priors")
         fitted = fit_protected(protected, config, plugins, group_aware=False)
-        scale = float(fitted.settings["value_scale"])
+        scale = fitted.settings.value_scale
         aware = fit_protected(protected, config, plugins, group_aware=True, scale=scale)
         give_back()
         return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)

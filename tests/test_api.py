@@ -174,7 +174,7 @@ def test_the_api_goes_the_way_of_the_command_line(
 def test_read_then_fit_then_solve(few_people: Path, tmp_path: Path) -> None:
     history = auditkit.read(few_people, map={"group": "Gender"}, capacity=1)
     fitted = auditkit.fit(history, config=QUICK, value_scale=2)
-    assert fitted.settings["value_scale"] == 2
+    assert fitted.settings.value_scale == 2
     constraint = {"type": "quota", "group": "Female", "share": 0.4}
     solution = auditkit.solve(fitted, [Parity(groups=["Female", "Male"]), "impact-ratio", constraint])
     assert [c["type"] for c in solution.to_json()["specs"]] == ["parity", "impact-ratio", "quota"]

@@ -175,7 +175,7 @@ class _ScoreError:
 
     def __init__(self, fitted: Fitted, standings: Standings) -> None:
         self.x = _at(standings.matrix, fitted.rows)
-        self.scale = float(fitted.settings["value_scale"])
+        self.scale = fitted.settings.value_scale
         searches = int(standings.search.max()) + 1
         self.of = standings.search[fitted.rows]
         known = ~np.isnan(standings.residual)
@@ -199,9 +199,9 @@ class Against:
         self.fitted, self.level, self.own = fitted, level, OwnSearch.of(fitted)
         self._error = None if standings is None else _ScoreError(fitted, standings)
         self._moved, self._worth = np.zeros(len(fitted.rows)), self.own.worth
-        if standings is not None and not fitted.settings.get("blind"):
+        if standings is not None and not fitted.settings.blind:
             expected = _at(standings.matrix, fitted.rows) @ standings.coefficients
-            self._moved = float(fitted.settings["value_scale"]) * expected - fitted.expected
+            self._moved = fitted.settings.value_scale * expected - fitted.expected
             self._worth = self.own.moved(self._moved)
 
     def gain(self, label: str, visits: Floats) -> FirmGain:

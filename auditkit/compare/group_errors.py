@@ -20,13 +20,13 @@ import numpy as np
 
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Rows
-from auditkit.constraints.meaning import RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.fitting.clustered import clustered
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.fitter import group_columns
 from auditkit.fitting.refit import GroupResiduals
 from auditkit.fitting.regression import Design
 from auditkit.model.layout import Floats
+from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
 
 FEWEST_SCORES = 100
 """With fewer scores resampling knows more of the error than a regression does."""

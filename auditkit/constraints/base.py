@@ -21,10 +21,10 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
-from auditkit.constraints.meaning import Meaning, Other
 from auditkit.constraints.words import Description, Words
 from auditkit.errors import OFFER_NAME, made_from
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
+from auditkit.model.row_meaning import Meaning, Other
 from auditkit.model.state_cells import StateCells
 
 Sense = Literal["<=", "==", ">="]

@@ -50,6 +50,8 @@ from auditkit.disparity.hypergeometric import two_sided
 
 @dataclass(frozen=True)
 class Interval:
+    """Confidence interval of a ratio or a difference."""
+
     lower: float
     upper: float | None
     """None: no upper bound."""

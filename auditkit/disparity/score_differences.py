@@ -38,6 +38,8 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 @dataclass(frozen=True)
 class ScoreGroup:
+    """The scores of one group, and how far their mean is from that of the reference."""
+
     group: str
     scored: int
     mean: float

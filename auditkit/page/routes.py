@@ -542,7 +542,7 @@ def _asked(form: FormData, ranges: SliderRanges) -> Explore:
 def _spent(job: Pending) -> str:
     """How long a job has been running, once that says something."""
     seconds = time.monotonic() - job.begun
-    return "" if seconds < 3 else f"{seconds:.0f} s so far" if seconds < 90 else f"{seconds / 60:.0f} min so far"
+    return "" if seconds < 3 else f"{round(seconds)} s so far" if seconds < 90 else f"{round(seconds / 60)} min so far"
 
 
 async def _ended(job: Pending) -> Pending:

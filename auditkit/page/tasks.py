@@ -322,7 +322,7 @@ class MakeReport:
         bench.explorer = ranges = None
         if audit.fitted is not None:
             shown = protect(audit.history, self.config.report.suppress_below)
-            scale = float(audit.fitted.settings["value_scale"])
+            scale = audit.fitted.settings.value_scale
             fits = {scale: audit.fitted}
             bench.explorer = explorer = Explorer(shown, self.config, bench.plugins, scale, fits)
             ranges = explorer.ranges

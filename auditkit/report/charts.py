@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from auditkit.config import Parts
+from auditkit.disparity import Interval
 from auditkit.report import scenario_charts
 from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (
@@ -30,7 +31,6 @@ from auditkit.report.schema import (
     DisparityRowModel,
     DisparityTableModel,
     Outcome,
-    RatioIntervalModel,
     Report,
     SegmentModel,
 )
@@ -282,7 +282,7 @@ def _ratio(row: DisparityRowModel) -> float:
     return 1.0 if row.impact_ratio is None else row.impact_ratio
 
 
-def _ends(bounds: RatioIntervalModel | None) -> tuple[float | None, float | None]:
+def _ends(bounds: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if bounds is None else bounds.ends
 
 

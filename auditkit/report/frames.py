@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
@@ -88,6 +88,8 @@ def fields_of(kind: type) -> dict[str, Any]:
 
 def kinds_of(annotation: Any) -> set[Any]:
     """The types that a field may have: those of a union and of the entries of a list, one by one."""
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
     inside = get_origin(annotation) in (Union, UnionType) or (get_origin(annotation) is tuple and annotation != Bounds)
     return {kind for one in get_args(annotation) for kind in kinds_of(one)} if inside else {annotation}
 
@@ -189,7 +191,7 @@ def _policy_rows(report: Report) -> list[Row]:
             numbers |= dict(zip(["loss_lower", "loss_upper"], price.loss_span or (None, None), strict=True))
             numbers |= dict(zip(["kept_lower", "kept_upper"], kept or (None, None), strict=True))
         for attribute, groups in (policy.part.by_group or {}).items():
-            rows += [numbers | {"attribute": attribute, "group": name, **dict(row)} for name, row in groups.items()]
+            rows += [numbers | {"attribute": attribute, "group": name, **vars(row)} for name, row in groups.items()]
     return rows
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
-from auditkit.constraints.meaning import Meaning
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_json
 from auditkit.model.documents import SOLUTION
 from auditkit.model.groups import UNKNOWN, group_column
 from auditkit.model.layout import Floats, Ints
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.search_policy import SearchPolicy, simulate
@@ -56,7 +56,7 @@ class Condition:
     meaning: Meaning
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"meaning": self.meaning.to_json()}
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
