@@ -17,7 +17,7 @@ help:
 	@echo "make lint    ruff: rules and formatting      make types   mypy"
 	@echo "make docs    the documentation as pages to read in build/docs, and the parts of it that the program writes"
 	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
-	@echo "make bench   the benchmarks, as ratios within one run"
+	@echo "make bench   one table of the benchmarks, as ratios within one run, into docs/scale.md (LARGE=1: up to a million rows)"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
 	@echo "make unusual  306 unusual problems against an independent linear program"
@@ -76,7 +76,7 @@ study: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py --study build/study
 
 bench: $(VENV)/.installed-test
-	@for file in $(filter-out benchmarks/bench_scale.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	$(BIN)/python benchmarks/bench_table.py --write $(if $(LARGE),--large)
 
 bench-scale: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_scale.py

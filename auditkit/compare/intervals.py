@@ -1,13 +1,13 @@
-"""Intervals for the price of fairness: the price is found anew under other priors that the data allow.
+"""Intervals for the price of fairness: the price is solved again under other priors that the data allow.
 
 Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
 some thousand candidates, all of them if there are no more.
 
 Where constraints compare groups, candidates are inspected once and policies see the group, the priors of replicate b
 are those of the fit with every group shifted (`group_errors`): the b are few points with the mean square of the error
-of the groups, and nothing is fitted anew. Elsewhere (stages, budgets, values at or above a line, groups known by their
+of the groups, and nothing is refitted. Elsewhere (stages, budgets, values at or above a line, groups known by their
 probability, few scores) replicate b draws m of the n searches with replacement, fits
-the priors anew to these alone (`fitting.refit`; nothing is asked of a fitter but to train once more), and finds the
+the priors to these alone (`fitting.refit`; a fitter only has to train once more), and finds the
 price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
 price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
 between groups, so that its root has an even spread. The variance of priors learnt from m searches is n/m times that of
@@ -92,7 +92,7 @@ class IntervalOptions:
 class PriceInterval:
     """Intervals of the ratio (None where the unconstrained utility is not positive), of the loss and of each dual.
 
-    `one_sided`: the loss may be as good as 0; only how large it may be is known.
+    `one_sided`: the loss may be zero; only an upper bound is known.
     """
 
     level: float
