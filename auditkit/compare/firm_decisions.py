@@ -22,7 +22,6 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.hidden_information import HiddenInformation, hidden_information
 from auditkit.fitting.priors import features_of
 from auditkit.fitting.score_meaning import ScoreMeanings, score_meanings
-from auditkit.fitting.searches import hired
 from auditkit.fitting.standing import Standings, standings
 
 if TYPE_CHECKING:
@@ -57,7 +56,6 @@ def firm_decisions(
     scores = table["score"].to_numpy(dtype=np.float64)
     groups = {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.attributes}
     search = _search(history)
-    outcomes = table["outcome"].to_numpy(dtype=np.float64) if history.has("outcome") else None
     scale = fitted.settings.value_scale
     priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
     segment = history.segments[0] if history.segments else None
@@ -75,8 +73,6 @@ def firm_decisions(
             search,
             scores,
             known.values if known is not None and known.tells else None,
-            outcomes,
-            hired(table),
             within=segment,
             threshold=threshold,
             level=level,
