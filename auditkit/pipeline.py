@@ -41,10 +41,12 @@ from auditkit.disparity import Applicants, Disparities, DisparitySettings, seque
 from auditkit.disparity.applicants import group_codes
 from auditkit.disparity.availability import PoolShare, against_pools
 from auditkit.disparity.score_differences import ScorePage, score_page
+from auditkit.disparity.score_validity import ScoreValidity, score_validity
 from auditkit.disparity.sequential import Closings
 from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
+from auditkit.fitting.searches import hired
 from auditkit.memory import give_back
 from auditkit.report import added, findings
 from auditkit.report.audit import Audit, Written, write
@@ -299,6 +301,26 @@ def measure(protected: Protected, config: Config) -> Disparities | None:
         measured,
         availability=against_pools(found, shares, protected.threshold) if shares else (),
         score_pages=score_pages(protected, found, config.report.alpha),
+        validity=validity_of(protected, config.report.alpha),
+    )
+
+
+def validity_of(protected: Protected, alpha: float) -> ScoreValidity | None:
+    """Whether the score predicts the outcome of those hired; None without scores, outcomes or decisions."""
+    history, table = protected.history, protected.history.table
+    if not all(history.has(role) for role in ("score", "outcome", "selected")):
+        return None
+    segment = history.segments[0] if history.segments else None
+    return score_validity(
+        {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.attributes},
+        None if segment is None else table[f"segment:{segment}"].astype("str").to_numpy(),
+        table["search"].astype("str").to_numpy(),
+        table["score"].to_numpy(dtype=np.float64),
+        table["outcome"].to_numpy(dtype=np.float64),
+        hired(table),
+        within=segment,
+        threshold=protected.threshold,
+        alpha=alpha,
     )
 
 
@@ -346,6 +368,8 @@ def applicants(protected: Protected) -> Applicants | None:
         dates=table["date"] if history.has("date") else None,
         persons=table["person"] if history.has("person") else None,
         undecided=~history.decided,
+        ordered={name.partition(":")[2]: order for name, order in history.ordered.items()},
+        bands={name: table[f"band:{name}"] for name in history.columns("band")},
     )
 
 
@@ -408,6 +432,7 @@ def questions(
     plugins: Plugins,
     group: str | None = None,
     most_rows: int | None = None,
+    bias_tables: bool = False,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least.
@@ -424,12 +449,18 @@ def questions(
         selected=fitted.realised.selected.astype(np.float64),
         inspected=inspected,
         most_rows=most_rows,
+        bias_tables=bias_tables,
         progress=progress,
     )
 
 
 def ask_about(
-    data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
+    data: Data,
+    config: Config,
+    plugins: Plugins,
+    group: str | None = None,
+    bias_tables: bool = False,
+    progress: Progress = silent,
 ) -> WhatIf:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
     run = AuditInProgress(data, config, plugins, progress, None)
@@ -437,7 +468,7 @@ def ask_about(
     if run.fitted is None:
         raise InputError([Problem("", problem.what, problem.fix) for problem in run.missing])
     with start_engine.running(config.engine, plugins.tell):
-        found = questions(run.fitted, run.constraints, plugins, group=group, progress=progress)
+        found = questions(run.fitted, run.constraints, plugins, group=group, bias_tables=bias_tables, progress=progress)
     words = words_of(run.protected)
     return WhatIf(answers(found, words), words)
 

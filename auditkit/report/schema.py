@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import to_jsonable_python
 
 from auditkit.compare.comparison import AwarePrice, GroupNumbers
+from auditkit.compare.expost import Normalised
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
@@ -38,6 +39,7 @@ from auditkit.disparity.availability import PoolCount
 from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.measure import MeasureColumn
 from auditkit.disparity.score_differences import ScoreGroup
+from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
@@ -46,7 +48,7 @@ from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
 from auditkit.rules.find import LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
-from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
+from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
@@ -301,13 +303,13 @@ class FirmModel(StandingModel):
 
 
 class IntervalModel(ReportPart):
-    """From priors that were refitted to resampled searches."""
+    """From other priors that the data allow, and the spread over searches."""
 
     level: float
     ratio: Bounds | None
     loss: Bounds
     one_sided: bool = Field(default=False, description="the loss may be zero; only an upper bound is known")
-    replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
+    replicates: int | None = Field(default=None, description="how many other priors are behind it")
 
 
 class ReportPriceModel(ReportPart):
@@ -344,6 +346,7 @@ class LawModel(ReportPart):
     mean: float
     sd: float
     outside: float | None = None
+    normalised: Normalised | None = Field(default=None, description="the slack over the sum of what is compared")
     meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
@@ -722,6 +725,7 @@ class DisparitiesModel(ReportPart):
     search: SegmentSearchModel | None = None
     availability: tuple[AvailabilityModel, ...] = ()
     score_pages: tuple[ScorePageModel, ...] = ()
+    validity: ScoreValidity | None = Field(default=None, description="null without outcomes of those hired")
     measures: tuple[MeasureColumn, ...] = ()
 
 
@@ -818,8 +822,20 @@ class MorePlacesModel(ReportPart):
     sentence: str
 
 
+class BiasTableModel(ReportPart):
+    """How strict a constraint should be, given how biased the scores of a group are."""
+
+    label: str
+    parameter: str
+    group: str
+    cells: tuple[BiasCell, ...]
+    sentence: str
+
+
 class FrontierModel(ReportPart):
     """Answers to the what-if questions about constraints, positions and budgets."""
+
+    sparse = ("bias_tables",)
 
     group: str | None
     constraints: tuple[str, ...]
@@ -827,6 +843,7 @@ class FrontierModel(ReportPart):
     positions: MorePositionsModel | None
     budgets: tuple[BudgetModel, ...]
     places: MorePlacesModel | None = Field(default=None, description="one more place in each limit that binds")
+    bias_tables: tuple[BiasTableModel, ...] = Field(default=(), description="where they were asked for")
     notices: tuple[str, ...]
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
@@ -842,6 +859,9 @@ class SensitivityModel(ReportPart):
     wins_between: Bounds | None
     unfilled_at: float | None
     unfilled_between: Bounds | None
+    shifts: tuple[SensitivityPoint, ...] = Field(
+        default=(), description="the same points taken from everybody, as many as a factor takes on average"
+    )
     sentence: str
 
 

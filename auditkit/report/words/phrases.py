@@ -128,7 +128,7 @@ class Phrases:
     # People
 
     def people(self, attribute: str | None, group: str) -> str:
-        """ "women", "Black applicants", "Asian women", or "applicants of Age band 40+"."""
+        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants of Veteran yes"."""
         kind = self.attributes.get(str(attribute), ("", ()))[0]
         names = str(attribute).split("+")
         if kind == "crossing" or len(names) > 1:
@@ -138,6 +138,8 @@ class Phrases:
             return "women" if word in WOMEN else "men"
         if kind in ("sex", "race"):
             return f"{group} applicants"
+        if kind == "age":
+            return f"applicants {'aged ' if word[:1].isdigit() else ''}{group}"
         return f"applicants of {attribute} {group}" if attribute else f"applicants of {group}"
 
     def _crossed(self, names: Sequence[str], group: str) -> str:
