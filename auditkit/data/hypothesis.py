@@ -233,6 +233,8 @@ class TableLook:
         decision = self._decision()
         self._reasons(decision)
         steps, found, inspected = self._steps(decision)
+        self._later_decision(decision)
+        self._loose_words(decision, found)
         self._others()
         self._known_before()
         self._nothing_selected(decision, steps, found, inspected)
@@ -456,6 +458,9 @@ class TableLook:
             known = sum(int(n) for word, n in often.items() if sexes[str(word)])
             if known >= 0.8 * often.sum():
                 return "sex"
+        letters = {plain(str(word)) for word in often.index}
+        if {"w", "b"} <= letters <= _RACE_LETTERS and len(letters) >= 3:
+            return "race"
         races = vocabulary.pattern("values", "races")
         whole = {str(word): races.match(plain(str(word))) is not None for word in often.index}
         known = sum(int(n) for word, n in often.items() if whole[str(word)])
@@ -535,10 +540,13 @@ class TableLook:
             and 2 <= self.table[match.column].nunique() <= 40
             and any(not _ends(str(word)) for word in pd.unique(self.table[match.column]))
         ]
-        if len(telling) != 1:
+        # beside the steps there may be the status at each of them: the steps have more words between start and end
+        between = {m.column: sum(not _ends(str(word)) for word in pd.unique(self.table[m.column])) for m in telling}
+        most = [name for name, n in between.items() if n == max(between.values())]
+        if len(most) != 1:
             return None
-        kind = self.columns[telling[0].column].kind
-        return Choice("stage", (telling[0].column,), f"one row for each event; its values are {_KINDS[kind]}")
+        kind = self.columns[most[0]].kind
+        return Choice("stage", (most[0],), f"one row for each event; its values are {_KINDS[kind]}")
 
     def _are_cells(self, counts: list[Match]) -> bool:
         """One row per combination of the other columns: the rows are cells of a table of counts."""
@@ -817,6 +825,48 @@ class TableLook:
             return False
         return first not in ("segment", "search", "candidate", "prior") and not is_last_stage(self.table[column.name])
 
+    def _later_decision(self, decision: Decision | None) -> None:
+        """A column of unknown words that only those selected have says what became of them next: ask about it."""
+        if decision is None or decision.given or self.ambiguous or not decision.selected.any():
+            return
+        for column in self._free():
+            cells = self.table[column.name]
+            if column.name in self._used() or not column.is_words or not 2 <= column.distinct <= 8:
+                continue
+            filled = ~cells.map(is_empty).astype(bool)
+            codes = decide(cells, column.name, self.words).codes
+            if (codes[filled] != "?").mean() > 0.5 or filled[~decision.selected].mean() > 0.02:
+                continue
+            if filled[decision.selected].mean() < 0.5 or not spoken().has("names", "outcome_words", plain(column.name)):
+                continue
+            self.ambiguous = (
+                f"only those with {decision.column!r} = {self._name_of(decision)!r} have a value in {column.name!r}, "
+                f"which may say what was decided about them in the end"
+            )
+            often = cells[filled].value_counts()
+            self.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
+            self.alternatives.append({"selected": decision.spec})
+            return
+
+    def _name_of(self, decision: Decision) -> str:
+        return next((word for word, code in decision.decided.meanings.items() if code == "selected"), decision.column)
+
+    def _loose_words(self, decision: Decision | None, found: StepsInOneColumn | None) -> None:
+        """Of two words for the good outcome, one whose people never got near it is not one: ask about it."""
+        if decision is None or decision.given or self.ambiguous or found is None or not found.names:
+            return
+        cells, last = self.table[decision.column], found.reached[found.names[-1]]
+        words = [word for word, code in decision.decided.meanings.items() if code == "selected"]
+        near = {word: float(last[cells == word].mean()) for word in words}
+        far = [word for word in words if near[word] < 0.5]
+        if not far or max(near.values(), default=0.0) < 0.9 or self.chosen["stages"].columns[0] == decision.column:
+            return
+        sure = [word for word in words if word not in far]
+        self.ambiguous = f"most people with {listed(far)} in {decision.column!r} never reached {found.names[-1]!r}"
+        self.alternatives = [
+            {"selected": f"{decision.column}={'|'.join(each)}"} for each in (sure, words) if len(each) <= 6
+        ]
+
     # ---------------------------------------------------------------- steps on the way
 
     def _steps(self, decision: Decision | None) -> tuple[list[StepColumn], StepsInOneColumn | None, StepColumn | None]:
@@ -873,6 +923,8 @@ class TableLook:
         found: list[StepColumn] = []
         for column in self._free():
             step = self._may_be_step(column, decision)
+            if step is None and decision is not None and column.name != decision.column:
+                step = self._passed_by_those_selected(column, decision.selected)
             if step is None:
                 continue
             reached = step.reached
@@ -924,6 +976,41 @@ class TableLook:
             return None
         last = column.steps >= 0.5 and column.distinct > 3
         return None if last else step
+
+    def _passed_by_those_selected(self, column: ColumnProfile, selected: pd.Series[Any]) -> StepColumn | None:
+        """A step whose words are not all known: everybody selected has one word, and no other word is ever theirs."""
+        word = self._word_of_those_selected(column, selected)
+        if word is None:
+            return None
+        codes = step_codes(self.table[column.name], column.name)
+        known = codes[codes != ""].isin(["passed", "failed", "yes", "no"])
+        name = plain(column.name)
+        hinted = spoken().has("names", "outcome_words", name) or spoken().has("names", "stage_words", name)
+        hinted |= spoken().step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
+        if not hinted:
+            return None
+        self._assume(
+            "step-by-people",
+            f"{column.name!r} is read as a step that {word!r} passed, as everybody selected has that value",
+            flag("stages", f"{column.name}={word}"),
+        )
+        codes = codes.where(~codes.isin(["?", "selected", "pending"]), "no").mask(
+            self.table[column.name] == word, "passed"
+        )
+        return StepColumn(column.name, codes, spoken().step_rank(label_of(column.name)), Test("=", word))
+
+    def _word_of_those_selected(self, column: ColumnProfile, selected: pd.Series[Any]) -> str | None:
+        """The one value of those selected, where chance cannot explain that no other value is theirs."""
+        if not column.is_words or column.distinct > 12 or not selected.any():
+            return None
+        cells = self.table[column.name]
+        held = pd.unique(cells[selected])
+        if len(held) != 1 or is_empty(str(held[0])):
+            return None
+        share = float((cells == held[0]).mean())
+        means = spoken().meaning(str(held[0]))
+        chance = share ** int(selected.sum())
+        return str(held[0]) if chance < _CHANCE and share < 0.97 and means not in ("rejected", "withdrawn") else None
 
     def _leads_to(self, step: StepColumn, selected: pd.Series[Any]) -> bool:
         """Whether those selected had reached the step, more than chance would have it."""
@@ -1252,6 +1339,10 @@ class TableLook:
             return "outcome"
         if column.is_words and column.steps >= 0.5 and column.distinct > 2:
             return "step"
+        best = self.decisions[0].selected if self.decisions else None
+        segment = named(name, "segment") is not None or is_personal(name, "")
+        if best is not None and not segment and self._word_of_those_selected(column, best) is not None:
+            return "step"
         if column.kind == "yes/no" and not vocabulary.has("favourable", "not_decision", plain(name)):
             return "step"
         if column.kind == "number" and set(plain(name).split()) & vocabulary.words("names", "score_words"):
@@ -1306,6 +1397,8 @@ class TableLook:
 
 
 _MOST_CELLS = 5000
+_RACE_LETTERS = frozenset({"w", "b", "h", "a", "i", "p", "n", "o", "m", "t", "2", "x", "u"})
+"""White, Black, Hispanic, Asian, Indian, Pacific, Native, other, mixed, two or more, as applicant logs abbreviate."""
 _KINDS = {
     "yes/no": "yes and no",
     "id": "ids",
@@ -1352,10 +1445,22 @@ def _good_first(often: pd.Series[int]) -> list[str]:
     words = [str(word) for word in often.index if word][:12]
     low = {word.casefold() for word in words}
 
+    good = [word for word in spoken().words("status", "selected") if " " not in word]
+
     def negated(word: str) -> bool:
         return any(f"{no}{word.casefold()}" in low for no in ("n", "not ", "non", "non-", "un", "in", "no "))
 
-    return sorted(words, key=lambda word: (not negated(word), int(often[word])))[:3]
+    def short(word: str) -> float:
+        """`APPT` is short for `appointed`: the first letter, and others in order; which share of it."""
+        letters = plain(word)
+        share = 0.0
+        for whole in good if 2 < len(letters) <= 5 else ():
+            rest = iter(whole)
+            if whole[0] == letters[0] and len(whole) > len(letters) and all(c in rest for c in letters):
+                share = max(share, len(letters) / len(whole))
+        return share
+
+    return sorted(words, key=lambda word: (not negated(word), -short(word), int(often[word])))[:3]
 
 
 def _is_last(word: str) -> bool:
