@@ -59,8 +59,11 @@ class GainParts:
     """They sum to the gain."""
 
     positions: float
+    """More positions filled, at the mean worth of both searches."""
     cost: float
+    """Less spent on inspections."""
     quality: float
+    """Better people in the positions filled."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,7 @@ class GroupChange:
     selected: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FirmGain:
     """A policy less the firm's own search; `interval` is None with too few searches or scores."""
 

@@ -33,6 +33,11 @@ class HiddenPrice:
     loss: float | None
     ratio: float | None
 
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that it costs."""
+        return None if self.ratio is None else 1 - self.ratio
+
 
 @dataclass(frozen=True)
 class HiddenPrices:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class RevealedStep:
     """
 
     step: str
-    standing: str
+    standing: Literal["priors", "score"]
     searches: int
     """Those that took some and left some."""
     slope: float | None
@@ -96,7 +96,7 @@ class NeededShift:
     """What the constraint counts: `selection` (then the shift is in points of the score), or inspections or exits of a
     stage (then it is in the unit of cost)."""
     shift: float
-    interval: Bounds | None
+    interval: Bounds | None = None
     """Of what is not known of the priors; None where these are not fitted again."""
 
 

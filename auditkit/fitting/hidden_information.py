@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -47,10 +47,10 @@ class HiddenCorrelation:
 
 @dataclass(frozen=True)
 class HiddenInformation:
-    """The test of one attribute. `verdict` is `found`, `not-found` or `cannot-tell`."""
+    """The test of one attribute."""
 
     attribute: str
-    verdict: str
+    verdict: Literal["found", "not-found", "cannot-tell"]
     p: float | None
     reason: str | None
     """Why the data cannot tell."""

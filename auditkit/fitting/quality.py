@@ -42,9 +42,9 @@ class Error:
     name: str
     scores: int
     mean_error: float | None
-    standard_error: float | None
-    crps: float | None
-    coverage: float | None
+    standard_error: float | None = None
+    crps: float | None = None
+    coverage: float | None = None
     """Of the central 80 % interval."""
 
 

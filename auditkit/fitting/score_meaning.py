@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,6 +30,7 @@ FEWEST_COMPARED = 20
 FEWEST_CLUSTERS = 10
 
 Bounds = tuple[float, float]
+Predicted = Literal["outcome", "score"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class ScoreMeaning:
     """One regression for one attribute."""
 
     attribute: str
-    predicts: str
+    predicts: Predicted
     """`outcome` (from the score) or `score` (from the priors)."""
     reference: str
     people: int
@@ -61,13 +62,15 @@ class ScoreMeaning:
     groups: tuple[ScoreDifference, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ScoreMeanings:
+    """What scores say of different groups."""
+
+    within: str | None = None
+    """The segment within whose values people are compared."""
     tables: tuple[ScoreMeaning, ...]
     left_out: tuple[str, ...]
     """In words: what could not be said, and why."""
-    within: str | None
-    """The segment within whose values people are compared."""
 
 
 def score_meanings(
@@ -90,7 +93,7 @@ def score_meanings(
     tables: list[ScoreMeaning] = []
     left_out: list[str] = []
     fewest = max(FEWEST_COMPARED, threshold)
-    kinds: list[tuple[str, Floats | None, Floats | None, Bools]] = [
+    kinds: list[tuple[Predicted, Floats | None, Floats | None, Bools]] = [
         ("outcome", outcomes, scores, hired),
         ("score", scores, standing, np.ones(len(scores), dtype=np.bool_)),
     ]
@@ -107,7 +110,7 @@ def score_meanings(
                 left_out.append(f"{predicts} on {_of(predicts)} by {attribute}: {found}")
             else:
                 tables.append(found)
-    return ScoreMeanings(tuple(tables), tuple(left_out), within)
+    return ScoreMeanings(within=within, tables=tuple(tables), left_out=tuple(left_out))
 
 
 def _of(predicts: str) -> str:
@@ -116,7 +119,7 @@ def _of(predicts: str) -> str:
 
 def _regression(
     attribute: str,
-    predicts: str,
+    predicts: Predicted,
     labels: Any,
     family: Any | None,
     search: Ints,

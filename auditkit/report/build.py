@@ -105,8 +105,8 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
         sensitivity=None if asked is None else asked.sensitivity,
         value_of_a_point=None if parts.point is None else _point(parts.point),
         alternatives=None if parts.alternatives is None else _alternatives(parts.alternatives, words_of(shown)),
-        revealed=None if decisions is None else schema.RevealedModel.mirror(decisions.revealed),
-        scores=None if decisions is None else schema.ScoresModel.mirror(decisions.scores),
+        revealed=None if decisions is None else decisions.revealed,
+        scores=None if decisions is None else decisions.scores,
         fit=None if parts.fitted is None else _fit(parts, parts.fitted),
         findings=tuple(_findings(parts)),
         provenance=_provenance(),
@@ -224,7 +224,7 @@ def gain(search: FirmSearch) -> schema.GainModel:
         expected_utility=search.utility,
         inspected=search.inspected,
         positions_filled=search.positions,
-        **dict(schema.AgainstFirmModel.mirror(search.unconstrained)),
+        **vars(search.unconstrained),
         steps=tuple(schema.StepGainModel(step=step, gain=gain) for step, gain in search.steps),
     )
 
@@ -245,7 +245,7 @@ def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> s
         specs=tuple(c.to_spec() for c in entry.constraints),
         status="optimal" if standing is not None else "infeasible",
         conflict=entry.conflict,
-        against_firm=None if gain is None else schema.AgainstFirmModel.mirror(gain),
+        against_firm=gain,
     )
     if standing is None or optimum is None or entry.loss is None:
         return named
@@ -348,15 +348,12 @@ def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
             else schema.GroupErrorModel(group=row.name, n=None, mean_error=None, crps=None)
             for row in quality.by_group
         ),
-        by_stratum=tuple(map(schema.StratumErrorModel.mirror, quality.by_stratum)),
+        by_stratum=quality.by_stratum,
         skill=quality.skill,
         selection=schema.SelectionModel.mirror(quality.selection),
         hidden_information=None
         if decisions is None
-        else schema.HiddenInformationModel(
-            tests=tuple(map(schema.HiddenTestModel.mirror, decisions.hidden)),
-            prices=tuple(map(schema.HiddenPricesModel.mirror, decisions.prices)),
-        ),
+        else schema.HiddenInformationModel(tests=decisions.hidden, prices=decisions.prices),
         warnings=quality.warnings,
         settings=_fit_settings(fitted),
     )

@@ -361,8 +361,7 @@ def firm_gain(report: Report) -> Chart | None:
     gain = None if report.firm is None else report.firm.gain
     if gain is None:
         return None
-    parts = dict(gain.parts)
-    rows = [(name, parts[key]) for key, name in labels.gain_parts(phrases(report)).items()]
+    rows = [(name, getattr(gain.parts, key)) for key, name in labels.gain_parts(phrases(report)).items()]
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]

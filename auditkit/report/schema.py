@@ -25,11 +25,20 @@ from pydantic import (
     field_serializer,
     model_serializer,
 )
+from pydantic_core import to_jsonable_python
 
+from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
+from auditkit.compare.hidden_prices import HiddenPrices
+from auditkit.compare.revealed import Revealed
+from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
 from auditkit.constraints.meaning import AmountAtMost, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
 from auditkit.disparity.measure import Form
+from auditkit.fitting.hidden_information import HiddenInformation
+from auditkit.fitting.quality import Error
+from auditkit.fitting.score_meaning import ScoreMeanings
+from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
@@ -71,7 +80,14 @@ Bounds = tuple[float, float]
 class ReportPart(BaseModel):
     """A part of the report. Keys in `sparse` are written only where they have a value."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, from_attributes=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        from_attributes=True,
+        revalidate_instances="always",
+        use_attribute_docstrings=True,
+    )
     sparse: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
@@ -90,6 +106,11 @@ class ReportPart(BaseModel):
             if found.get(key) in (None, []):
                 found.pop(key, None)
         return found
+
+
+def as_json(result: object) -> Any:
+    """A result that is itself a part of the report, as JSON values."""
+    return to_jsonable_python(result)
 
 
 # Data -----------------------------------------------------------------------------------------------------------------
@@ -277,31 +298,6 @@ class BestModel(StandingModel):
     ex_post_slack: None = None
 
 
-class GainPartsModel(ReportPart):
-    """Their sum is the gain."""
-
-    positions: float = Field(description="more positions filled, at the mean worth of both searches")
-    cost: float = Field(description="less spent on inspections")
-    quality: float = Field(description="better people in the positions filled")
-
-
-class ChangeModel(ReportPart):
-    """By how many people of a group a policy changes the expected numbers."""
-
-    inspected: float
-    selected: float
-
-
-class AgainstFirmModel(ReportPart):
-    """What a policy is expected to gain over the firm's own search, the best of those it inspected taken."""
-
-    label: str
-    gain: float
-    interval: Bounds | None
-    parts: GainPartsModel
-    by_group: dict[str, dict[str, ChangeModel]] = Field(description="by attribute, then by group")
-
-
 class StepGainModel(ReportPart):
     """The gain at one stage, all later ones at their best."""
 
@@ -319,8 +315,8 @@ class GainModel(ReportPart):
     label: str
     gain: float
     interval: Bounds | None
-    parts: GainPartsModel
-    by_group: dict[str, dict[str, ChangeModel]] = Field(description="by attribute, then by group")
+    parts: GainParts
+    by_group: dict[str, dict[str, GroupChange]] = Field(description="by attribute, then by group")
     steps: tuple[StepGainModel, ...] = Field(description="of searches in stages")
 
 
@@ -487,7 +483,7 @@ class ConstrainedModel(ReportPart):
         default=None, description="who follows which policy; searches by their place in the data, counted from 0"
     )
     randomised: int | None = Field(default=None, description="how many searches draw their policy by lot")
-    against_firm: AgainstFirmModel | None = None
+    against_firm: FirmGain | None = None
 
     @property
     def met(self) -> bool:
@@ -498,25 +494,15 @@ class ConstrainedModel(ReportPart):
 # Alternatives ---------------------------------------------------------------------------------------------------------
 
 
-class AtScaleModel(ReportPart):
-    """The best search if a score point has some value."""
-
-    value: float
-    utility: float
-    inspected: float
-    selected: float
-    unfilled: float
-
-
 class PointValueModel(ReportPart):
     """What one score point is worth, in the unit of costs, in the model of the alternatives."""
 
     value: float
     source: Literal["given", "revealed"]
     inspected_by_firm: int
-    at_value: AtScaleModel
-    at_half: AtScaleModel
-    at_twice: AtScaleModel
+    at_value: AtScale
+    at_half: AtScale
+    at_twice: AtScale
     sentence: str
 
 
@@ -982,23 +968,6 @@ class AnswerModel(ReportPart):
         return cls.model_validate({**own, **more, "sentence": sentence})
 
 
-class FrontierPointModel(ReportPart):
-    """The optimum at one value; without numbers if the constraints cannot hold together there."""
-
-    value: float
-    utility: float | None
-    loss: float | None
-    ratio: float | None
-    gap: float | None
-    long_term_utility: float | None
-    unfilled_capacity: float | None
-    selected: dict[str, dict[str, float]] | None = Field(description="by attribute, then by group")
-
-    @property
-    def given_up(self) -> float | None:
-        return None if self.ratio is None else 1 - self.ratio
-
-
 class CurveModel(AnswerModel):
     """What each value of a constraint's parameter costs."""
 
@@ -1008,21 +977,11 @@ class CurveModel(AnswerModel):
     present: float | None
     unconstrained: float
     positions: int
-    points: tuple[FrontierPointModel, ...]
+    points: tuple[FrontierPoint, ...]
     starts: float | None = Field(description="the value from which it costs something")
     title: str | None = Field(default=None, description="of its chart")
     axis: str | None = Field(default=None, description="what the values are")
     sentence: str
-
-
-class ExtraModel(ReportPart):
-    """`positions` more make `reached` at least `target`; null if no number of them does."""
-
-    target: float
-    now: float
-    positions: int | None
-    reached: float | None
-    one_less: float | None
 
 
 class MorePositionsModel(AnswerModel):
@@ -1030,8 +989,8 @@ class MorePositionsModel(AnswerModel):
 
     constraints: tuple[str, ...]
     positions: int
-    short_term: ExtraModel
-    long_term: ExtraModel | None
+    short_term: Extra
+    long_term: Extra | None
     sentence: str
 
 
@@ -1048,21 +1007,12 @@ class BudgetModel(AnswerModel):
     sentence: str
 
 
-class PlaceModel(ReportPart):
-    """One more place of a limit, in the search where it promises most."""
-
-    label: str
-    search: str
-    capacity: int
-    worth: float
-
-
 class MorePlacesModel(AnswerModel):
     """What limits cost: places in order of their worth."""
 
     constraints: tuple[str, ...]
     limits: int
-    places: tuple[PlaceModel, ...]
+    places: tuple[Place, ...]
     unsolved: int
     sentence: str
 
@@ -1080,32 +1030,13 @@ class FrontierModel(ReportPart):
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
 
-class YieldModel(ReportPart):
-    """What a policy yields: utility as seen and as it turns out, and expected positions left empty."""
-
-    utility: float
-    long_term_utility: float
-    unfilled_capacity: float
-
-
-class SensitivityPointModel(ReportPart):
-    """`constrained` is null, and what follows from it, if the constraints cannot hold together at this factor."""
-
-    factor: float
-    unconstrained: YieldModel
-    constrained: YieldModel | None
-    ratio: float | None
-    long_term_ratio: float | None
-    gap: float | None
-
-
 class SensitivityModel(AnswerModel):
     """What biased scores of a group would mean."""
 
     group: str
     constraints: tuple[str, ...]
     positions: int
-    points: tuple[SensitivityPointModel, ...]
+    points: tuple[SensitivityPoint, ...]
     wins_at: float | None
     wins_between: Bounds | None
     unfilled_at: float | None
@@ -1123,133 +1054,11 @@ class AnswersModel(ReportPart):
 # The firm's decisions and scores --------------------------------------------------------------------------------------
 
 
-class RevealedShiftModel(ReportPart):
-    """A group against the reference, in points of the score, at equal priors (or at equal scores)."""
-
-    attribute: str
-    group: str
-    reference: str
-    shift: float = Field(description="negative: as if expected scores of the group were lower by that")
-    standard_error: float
-    interval: Bounds
-    equal_expectation: float | None = Field(description="less what scores of the group differ by at equal priors")
-    equal_expectation_interval: Bounds | None
-
-
-class RevealedStepModel(ReportPart):
-    """All groups at one step, among those who reached the step before."""
-
-    step: str
-    standing: Literal["priors", "score"]
-    searches: int = Field(description="that took some and left some")
-    slope: float | None = Field(description="null where decisions follow standing and groups without exception")
-    shifts: tuple[RevealedShiftModel, ...]
-
-
-class NeededShiftModel(ReportPart):
-    """What a constraint acts like at its optimum."""
-
-    constraint: str
-    attribute: str
-    group: str
-    reference: str
-    counts: str = Field(description="selection: in points of the score; anything else: in the unit of cost")
-    shift: float
-    interval: Bounds | None = Field(
-        default=None, description="of what is not known of the priors; null if not refitted"
-    )
-
-
-class RevealedModel(ReportPart):
-    """What the firm's decisions act like, beside what constraints act like."""
-
-    level: float
-    steps: tuple[RevealedStepModel, ...]
-    needed: tuple[NeededShiftModel, ...]
-    left_out: tuple[str, ...]
-
-
-class ScoreDifferenceModel(ReportPart):
-    """A group beside the reference: at the average of the predictor, and per point of it."""
-
-    group: str
-    people: int
-    level: float
-    level_interval: Bounds
-    level_p: float | None
-    slope: float
-    slope_interval: Bounds
-    slope_p: float | None
-
-
-class ScoreMeaningModel(ReportPart):
-    """One regression: of outcomes on scores, or of scores on priors."""
-
-    attribute: str
-    predicts: Literal["outcome", "score"]
-    reference: str
-    people: int
-    families: int
-    slope: float
-    groups: tuple[ScoreDifferenceModel, ...]
-
-
-class ScoresModel(ReportPart):
-    """What scores say of different groups."""
-
-    within: str | None = Field(default=None, description="the segment within whose values people are compared")
-    tables: tuple[ScoreMeaningModel, ...]
-    left_out: tuple[str, ...]
-
-
-class HiddenCorrelationModel(ReportPart):
-    """For one group: the correlation of what the firm saw with what the priors leave open."""
-
-    group: str
-    scores: int
-    correlation: float
-    standard_error: float
-    mills: float
-
-
-class HiddenTestModel(ReportPart):
-    """Whether the firm inspected on something that the data do not show."""
-
-    attribute: str
-    verdict: Literal["found", "not-found", "cannot-tell"]
-    p: float | None
-    reason: str | None
-    spread: float | None
-    groups: tuple[HiddenCorrelationModel, ...]
-
-
-class HiddenPriceModel(ReportPart):
-    """The price if the correlation is this."""
-
-    correlation: float
-    shift: float
-    loss: float | None
-    ratio: float | None
-
-    @property
-    def given_up(self) -> float | None:
-        return None if self.ratio is None else 1 - self.ratio
-
-
-class HiddenPricesModel(ReportPart):
-    """The price of a constraint over a range of hidden information about a group."""
-
-    attribute: str
-    group: str
-    constraint: str
-    prices: tuple[HiddenPriceModel, ...]
-
-
 class HiddenInformationModel(ReportPart):
     """The tests of all attributes, and prices where one rejects or cannot tell."""
 
-    tests: tuple[HiddenTestModel, ...]
-    prices: tuple[HiddenPricesModel, ...]
+    tests: tuple[HiddenInformation, ...]
+    prices: tuple[HiddenPrices, ...]
 
 
 # Fit ------------------------------------------------------------------------------------------------------------------
@@ -1275,17 +1084,6 @@ class GroupErrorModel(ReportPart):
 
     group: str
     n: int | None
-    mean_error: float | None
-    standard_error: float | None = None
-    crps: float | None
-    coverage: float | None = None
-
-
-class StratumErrorModel(ReportPart):
-    """Errors of the predictions by tercile of the expected score."""
-
-    name: str
-    scores: int
     mean_error: float | None
     standard_error: float | None = None
     crps: float | None
@@ -1346,7 +1144,7 @@ class FitModel(ReportPart):
     pit: PitModel
     coverage: tuple[CoverageModel, ...]
     by_group: tuple[GroupErrorModel, ...]
-    by_stratum: tuple[StratumErrorModel, ...] = ()
+    by_stratum: tuple[Error, ...] = ()
     skill: float | None = None
     selection: SelectionModel
     hidden_information: HiddenInformationModel | None = None
@@ -1443,8 +1241,8 @@ class Report(ReportPart):
     alternatives: tuple[AlternativeModel, ...] | None = Field(
         default=None, description="rules that never look at the group; a finding says why there are none"
     )
-    revealed: RevealedModel | None
-    scores: ScoresModel | None = None
+    revealed: Revealed | None
+    scores: ScoreMeanings | None = None
     fit: FitModel | None
     sections: dict[str, SectionModel] = Field(default={}, description="of plugins, by name")
     findings: tuple[FindingModel, ...]

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from auditkit.compare.firm_gain import FirmGain
 from auditkit.disparity import GroupStatus
+from auditkit.fitting.quality import Error
 from auditkit.report.schema import (
     TOGETHER,
-    AgainstFirmModel,
     Basis,
     ConstrainedModel,
     DisparityRowModel,
@@ -25,7 +26,6 @@ from auditkit.report.schema import (
     Report,
     SegmentModel,
     StandingModel,
-    StratumErrorModel,
 )
 from auditkit.report.words.phrases import Phrases
 
@@ -140,10 +140,10 @@ def loss_span_of_label(report: Report, label: str) -> tuple[float, float] | None
     return next((price_span(entry, share=False) for entry in report.entries if entry.label == label), None)
 
 
-def gain_rows(report: Report) -> list[tuple[str, GainModel | AgainstFirmModel]]:
+def gain_rows(report: Report) -> list[tuple[str, GainModel | FirmGain]]:
     """What each policy would gain over the firm's own search."""
     words = phrases(report)
-    found: list[tuple[str, GainModel | AgainstFirmModel]] = []
+    found: list[tuple[str, GainModel | FirmGain]] = []
     if report.firm is not None and report.firm.gain is not None:
         found.append((BEST, report.firm.gain))
     for entry in report.entries:
@@ -200,7 +200,7 @@ class ErrorRow(NamedTuple):
 
     name: str
     scores: int | None
-    error: GroupErrorModel | StratumErrorModel
+    error: GroupErrorModel | Error
 
 
 def errors(report: Report) -> list[tuple[str, list[ErrorRow]]]:

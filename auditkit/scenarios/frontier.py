@@ -53,7 +53,11 @@ class FrontierPoint:
     unfilled_capacity: float | None
     selected: dict[str, dict[str, float]] | None
     """Attribute -> group -> expected selections."""
-    """Expected selections of each group."""
+
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that it costs."""
+        return None if self.ratio is None else 1 - self.ratio
 
 
 @dataclass(frozen=True)

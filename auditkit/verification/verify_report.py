@@ -85,7 +85,7 @@ def verify_report(
         against = Against(again.fitted, standings_of(shown.history), level)
 
         def gained(label: str, visits: Floats) -> Mapping[str, Any]:
-            return schema.AgainstFirmModel.mirror(against.gain(label, visits)).to_json()
+            return schema.as_json(against.gain(label, visits))
 
         more, unchecked = check_report(report, again.fitted, rows, progress, gained)
         progress("the firm's own decisions again")
@@ -133,13 +133,12 @@ def check_decisions(
             shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
             priced.append((str(entry["label"]), own, shifts, ()))
     decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
-    revealed = schema.RevealedModel.mirror(decisions.revealed).to_json()
     found = {
-        "revealed": (_without_needed_intervals(report["revealed"]), revealed),
-        "scores": (report.get("scores"), schema.ScoresModel.mirror(decisions.scores).to_json()),
+        "revealed": (_without_needed_intervals(report["revealed"]), schema.as_json(decisions.revealed)),
+        "scores": (report.get("scores"), schema.as_json(decisions.scores)),
         "hidden information": (
             (report["fit"].get("hidden_information") or {}).get("tests"),
-            [schema.HiddenTestModel.mirror(test).to_json() for test in decisions.hidden],
+            schema.as_json(decisions.hidden),
         ),
         "firm.gain": (report["firm"].get("gain"), build.gain(decisions.search).to_json()),
     }
