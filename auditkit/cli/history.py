@@ -49,6 +49,9 @@ def history(context: click.Context, config: Path, as_json: bool, html: Path | No
         from auditkit.cli.output import print_table
 
         print_table(listing.COLUMNS, listing.rows(runs))
+        for run in runs:
+            if run.failure:
+                click.echo(f"run {run.id} failed: {printable(run.failure)}")
         click.echo(f"last link of the chain: {link}")
     for line in broken:
         warn(line)
@@ -65,6 +68,7 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     from auditkit.scheduled import difference
 
     chosen, runs, _ = _runs(config)
+    runs = [run for run in runs if not run.failure]
     found = difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
     if as_json:
         print_json(difference.document(found))
@@ -97,7 +101,7 @@ def _runs(config: Path) -> tuple[AuditSettings, list[Run], tuple[list[str], str]
 
     chosen = settings.read(config)
     with opened(chosen.database(os.environ), create=False) as history:
-        return chosen, history.runs(chosen.name), history.breaks()
+        return chosen, history.runs(chosen.name, failed=True), history.breaks()
 
 
 def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:

@@ -23,6 +23,7 @@ from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
 from auditkit.data.raw_table import RawTable
 from auditkit.data.reading import reading_of
+from auditkit.data.remembered import Seen, new_columns
 from auditkit.data.stages import PASSED, reach_and_pass, reached_steps, stage_of_scores
 from auditkit.data.statuses import Words, took_place
 from auditkit.data.steps import label_of
@@ -45,6 +46,8 @@ class CleaningOptions:
     capacity: int | None = None
     words: Words | None = None
     limits: Limited = field(default_factory=dict)
+    favourable: str | None = None
+    seen: Seen = field(default_factory=dict)
 
 
 def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
@@ -184,9 +187,10 @@ class _Cleaning:
         )
 
     def _with_ages(self) -> Interpretation:
-        """The plan with what was assumed of ages, which only the cells tell."""
+        """The plan with what was assumed of ages, which only the cells tell, and with columns that are new."""
         ages = [n.text for n in self.notices if n.code == "age-date" or "so all are unknown" in n.text]
-        return replace(self.plan, assumptions=(*self.plan.assumptions, *ages))
+        new = new_columns(self.options.seen, self.plan.looks, self.plan.assumptions) if self.options.seen else ()
+        return replace(self.plan, assumptions=(*self.plan.assumptions, *ages, *new))
 
     @property
     def _kinds(self) -> dict[str, str]:

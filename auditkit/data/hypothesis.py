@@ -831,6 +831,13 @@ class TableLook:
             return
         for column in self._free():
             cells = self.table[column.name]
+            if column.name not in self._used() and self._goes_on(column, decision):
+                self.ambiguous = (
+                    f"only people with {decision.column!r} = {self._name_of(decision)!r} have a yes in "
+                    f"{column.name!r}: it may say who was selected in the end"
+                )
+                self.alternatives = [{"selected": column.name}, {"selected": decision.spec}]
+                return
             if column.name in self._used() or not column.is_words or not 2 <= column.distinct <= 8:
                 continue
             filled = ~cells.map(is_empty).astype(bool)
@@ -847,6 +854,17 @@ class TableLook:
             self.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
             self.alternatives.append({"selected": decision.spec})
             return
+
+    def _goes_on(self, column: ColumnProfile, decision: Decision) -> bool:
+        """Whether a flag or date without a telling name is true of some of those selected, and of nobody else."""
+        name = plain(column.name)
+        told = by_name(column.name) or spoken().step_rank(label_of(column.name)) is not None or is_bad(column.name)
+        sure = (match := named(decision.column, "selected")) is not None and match.tier < 1
+        if told or sure or column.kind not in ("yes/no", "date") or spoken().has("favourable", "not_decision", name):
+            return False
+        yes = self._step(column.name).reached
+        chance = float(decision.selected.mean()) ** int(yes.sum())
+        return bool(_within(yes, decision.selected)) and chance < _CHANCE and not (yes & ~decision.selected).any()
 
     def _name_of(self, decision: Decision) -> str:
         return next((word for word, code in decision.decided.meanings.items() if code == "selected"), decision.column)
@@ -965,7 +983,8 @@ class TableLook:
         if column.kind == "yes/no" or (column.kind == "date" and rank is not None):
             return step
         if column.kind == "date":
-            return None
+            dated = named(name, "date") is not None or named(name, "selected") is not None
+            return None if dated or spoken().has("favourable", "not_decision", plain(name)) else step
         if column.kind == "number":
             blank = (self.table[name] == "").any()
             if timed and rank is not None and blank:
@@ -1219,9 +1238,18 @@ class TableLook:
         used = self._used()
         like = [name for name in self.columns if name not in used and named(name, "selected") is not None]
         like = [name for name in like if self.columns[name].kind in ("category", "status", "text", "yes/no")]
+        if not like and seen is not None:
+            like = [
+                c.name for c in self._free() if c.kind == "yes/no" and _within(self._step(c.name).reached, seen.reached)
+            ]
+            self.alternatives = [{"selected": name} for name in like]
         if seen is not None and ("selected" in self.off or not like):
             text = "no column says who was selected: the audit is of who was inspected"
             self.notices.append(Notice("no-selected", text))
+            return
+        if self.alternatives and like and self.columns[like[0]].kind == "yes/no":
+            what = f"no column is named like a selection; {listed(like)} may say it"
+            self._ask("selected", what, like)
             return
         if like:
             column = self.columns[like[0]]

@@ -22,7 +22,7 @@ from auditkit.data.dates import to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
-from auditkit.data.roles import Given
+from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.vocabulary import plain, spoken
 
 _MOST_ROWS = 5000
@@ -32,11 +32,18 @@ _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", 
 def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable, tuple[str, ...]]:
     """The table with one row per application or category, and what was assumed; `left` counts rows of totals."""
     assumptions: list[str] = []
-    if not {"count", "candidate", "selected", "stage"} & given.keys():
+    own = {"count", "candidate", "selected", "stage"} & given.keys()
+    if not own or _is_of_another_shape(given, raw):
         raw = _expanded_counts(raw, assumptions, left)
-    if "group" not in given:
+    if "group" not in given or _is_of_another_shape({"group": given["group"]}, raw):
         raw = _one_race(raw, assumptions)
     return raw, tuple(assumptions)
+
+
+def _is_of_another_shape(given: Given, raw: RawTable) -> bool:
+    """Whether a mapping names columns that the table will only have once it has another shape, as settings may."""
+    parts = [part for value in given.values() for part in ([value] if isinstance(value, str) else value)]
+    return any(column_in(part, raw.table.columns) is None and part not in NONE for part in parts)
 
 
 def _say(raw: RawTable, code: str, text: str) -> RawTable:
@@ -326,7 +333,8 @@ def _least_difference(
         share = counts[name][seen].sum() / max(1, counts[order[k - 1]][seen].sum()) if k else None
         values = counts[name].copy()
         for row in table.index[hidden[name].to_numpy()]:
-            most = int(_SMALL.match(table.at[row, name]).group(1)) - (0 if "≤" in table.at[row, name] else 1)  # type: ignore[union-attr]
+            cell = str(table.at[row, name])
+            most = int(re.sub(r"\D", "", cell)) - (0 if "≤" in cell or "=" in cell else 1)
             low, high = min(least, most), most
             if above is not None:
                 high = min(high, int(above[row]))
@@ -334,7 +342,7 @@ def _least_difference(
                 low = max(low, int(below[row]))
             guess = high if above is None or share is None else round(float(share) * int(above[row]))
             values[row] = min(max(guess, low), max(high, low))
-            said.append(f"{table.at[row, label]} {name} {low} to {max(high, low)} (read as {int(values[row])})")
+            said.append(f"{table.at[row, label]!s} {name} {low} to {max(high, low)} (read as {int(values[row])})")
         result[name] = values
     assumptions.append(
         "hidden counts are read as the number in their range that makes the least difference: "
