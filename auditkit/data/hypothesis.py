@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from auditkit.data.attributes import is_coded
 from auditkit.data.columns import (
     ColumnProfile,
     Match,
@@ -211,6 +212,8 @@ class TableLook:
     # ---------------------------------------------------------------- the questions, in order
 
     def plan(self) -> Interpretation:
+        if self.problems:  # what is said of the columns does not fit the file
+            raise InputError(self.problems)
         self._groups()
         matches = self._matches()
         person, search = self._likely("candidate", matches), self._likely("search", matches)
@@ -424,6 +427,15 @@ class TableLook:
         if len(names) == 1:
             reason = f"its name or its values say so; its values are {_KINDS[self.columns[names[0]].kind]}"
         self.chosen["group"] = Choice("group", tuple(names), reason, kinds=kinds)
+        coded = [
+            name
+            for name in names
+            if kinds[name] in ("sex", "race") and is_coded(name, map(str, pd.unique(self.table[name])))
+        ]
+        if coded:
+            rest = [name for name in names if name not in coded]
+            self.ambiguous = f"{listed(coded)}: the groups are numbers, and nothing in the file says what they mean"
+            self.alternatives = [{"group": ",".join(each)} for each in (names, rest) if each]
 
     def _add_group(self, column: str, kind: str, names: list[str], kinds: dict[str, str]) -> None:
         same = next((name for name in names if kinds[name] == kind and self._same_values(name, column)), None)
@@ -1295,6 +1307,16 @@ class TableLook:
         for role in ("prior", *ROLES):
             if role not in self.chosen and role not in self.off and role not in alone:
                 self._infer(role, matches.get(role, []))
+
+        postal = [
+            name
+            for role in ("prior", "segment")
+            for name in self._columns(role)
+            if spoken().has("names", "postal", plain(name))
+        ]
+        if postal:
+            text = f"{listed(postal)}: postal codes can stand for race or origin, and are flagged as possible proxies"
+            self._assume("postal-code", text, flag("segment", "none"))
 
     def _infer(self, role: str, found: list[Match]) -> None:
         """An optional role, where one column stands out."""

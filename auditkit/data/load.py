@@ -142,10 +142,11 @@ def _build(
         return history
     if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
         history.problems.raise_refused()
-    if reading is not None and reading.question and "selected" not in given:
+    open_question = reading is not None and not any(given.keys() & set(each) for each in reading.alternatives)
+    if reading is not None and reading.question and open_question:
         answers = tried(found, given, options, reading.alternatives)
         if answers:
-            problem = Problem("selected", reading.question, f"say which, e.g. {answers[0].flags}")
+            problem = Problem(next(iter(answers[0].mapping)), reading.question, f"say which, e.g. {answers[0].flags}")
             raise AmbiguousReading(problem, ReadingQuestion(reading.question, answers))
     history.problems.raise_refused()
     return history
