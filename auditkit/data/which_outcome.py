@@ -312,11 +312,19 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
             )
             state.alternatives = [{"selected": column.name}, {"selected": decision.spec}]
             return
-        if column.name in state.used() or not column.is_words or not 2 <= column.distinct <= 8:
+        if column.name in state.used() or not column.is_words or not 2 <= column.distinct <= 12:
             continue
         filled = ~cells.map(is_empty).astype(bool)
         codes = decide(cells, column.name, state.words).codes
-        if (codes[filled] != "?").mean() > 0.5 or filled[~decision.selected].mean() > 0.02:
+        if (codes[filled] != "?").mean() > 0.5:
+            continue
+        if _is_better_named(column.name, decision):
+            state.ambiguous = f"{column.name!r} is named like the outcome, but its words are not known"
+            often = cells[filled].value_counts()
+            state.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
+            state.alternatives.insert(1, {"selected": decision.spec})
+            return
+        if filled[~decision.selected].mean() > 0.02:
             continue
         if filled[decision.selected].mean() < 0.5 or not spoken().has("names", "outcome_words", plain(column.name)):
             continue
@@ -328,6 +336,14 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         state.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
         state.alternatives.append({"selected": decision.spec})
         return
+
+
+def _is_better_named(column: str, decision: Decision) -> bool:
+    """Whether a column is called an outcome with more right than the one that was taken."""
+    other, own = named(column, "selected"), named(decision.column, "selected")
+    if other is None or other.loose or spoken().has("favourable", "not_decision", plain(column)):
+        return False
+    return decision.decided.bad or own is None or own.loose or other.tier < own.tier
 
 
 def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:

@@ -76,6 +76,11 @@ def find_steps(
     steps = _step_columns(state, decision)
     if len(steps) < 2 and (found := _find_last_stage(state, decision)) is not None:
         return [], found, None
+    for step in steps:
+        if step.test is not None:
+            text = f"{step.column!r} is read as a step that {step.test.value!r} passed"
+            how = flag("stages", f"{step.column}={step.test.value}")
+            state.assume("step-by-people", f"{text}, as everybody selected has that value", how)
     if len(steps) > 1:
         names = tuple(step.column for step in steps)
         state.chosen["stages"] = Choice("stages", names, "who got further reached them before")
@@ -164,13 +169,8 @@ def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected:
     name = plain(column.name)
     hinted = spoken().has("names", "outcome_words", name) or spoken().has("names", "stage_words", name)
     hinted |= spoken().step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
-    if not hinted:
+    if not hinted or is_last_stage(state.table[column.name]):
         return None
-    state.assume(
-        "step-by-people",
-        f"{column.name!r} is read as a step that {word!r} passed, as everybody selected has that value",
-        flag("stages", f"{column.name}={word}"),
-    )
     codes = codes.where(~codes.isin(["?", "selected", "pending"]), "no").mask(
         state.table[column.name] == word, "passed"
     )
