@@ -59,7 +59,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
         return raw
     tidy = _without_totals(_filled_down(_without_rates(raw)))
     totals = len(raw.table) - len(tidy.table)
-    for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long):
+    for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
     stacked = _from_stacked(tidy, assumptions)
     if stacked is not None:
@@ -256,7 +256,7 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     The blocks are put side by side, at random among those who got equally far: the numbers of each characteristic are
     those of the file, and their crossings, which the file does not know, are not compared.
     """
-    table, words = raw.table, spoken()
+    table = raw.table
     counts = _counts(table)
     labels = [str(name) for name in table if name not in counts]
     block = next((name for name in labels if _are_characteristics(table[name])), None)
@@ -265,7 +265,7 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     group = next((name for name in labels if name != block and table[name].nunique() > table[block].nunique()), None)
     if group is None:
         return None
-    applied = [name for name in counts if plain(name) in words.words("values", "applied")]
+    applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
     if len(applied) != 1 or not reached:
         nested = _nested(table, block, counts)
@@ -357,7 +357,7 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
     table = raw.table
     if not any(is_protected(str(name)) for name in table if name not in counts):
         return raw
-    applied = [name for name in counts if plain(name) in spoken().words("values", "applied")]
+    applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
     refused = [name for name in counts if name not in applied and _outcome(name) == "rejected"]
     if len(applied) == 1:
@@ -394,11 +394,38 @@ def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
     return values.astype("int64")
 
 
-def _outcome(name: str) -> str | None:
+def _counted(name: str) -> str:
+    """What a column counts: `Sum of Hired` is `hired`."""
     text = plain(name)
     for start in sorted(spoken().phrases("values", "counted"), key=len, reverse=True):
         text = text.removeprefix(f"{start} ")
-    return spoken().meaning(text)
+    return text
+
+
+def _outcome(name: str) -> str | None:
+    return spoken().meaning(_counted(name))
+
+
+def _are_applicants(name: str) -> bool:
+    """`Applications`, or in a pivot `Count of Applicant ID`."""
+    text = _counted(name)
+    words = spoken().words("values", "applied")
+    return plain(name) in words or text in words or (text != plain(name) and named(text, "candidate") is not None)
+
+
+def _with_named_groups(raw: RawTable) -> RawTable:
+    """The labels of a pivot ("Row Labels") under the name of what they are, sex or race."""
+    table, words = raw.table, spoken()
+    labels = [str(name) for name in table if _whole(table[name]) is None]
+    if any(is_protected(name) for name in labels):
+        return raw
+    races = words.pattern("values", "races")
+    for name in labels:
+        cells = [cell for cell in map(str, table[name]) if not words.is_unknown(cell)]
+        for attribute, known in (("Sex", words.sex), ("Race", lambda cell: races.match(plain(cell)))):
+            if len(set(cells)) > 1 and all(known(cell) for cell in cells):
+                return replace(raw, table=table.rename(columns={name: attribute}))
+    return raw
 
 
 def _is_step(name: str) -> bool:

@@ -18,6 +18,7 @@ from auditkit.data.columns import (
     is_protected,
     named,
 )
+from auditkit.data.numbers import to_numbers
 from auditkit.data.personal import is_personal
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
@@ -442,7 +443,17 @@ def ask_who_was_selected(
         more = f", or, if a pass mark decided, {flag('selected', scored[-1] + '>=MARK')}{more}"
     what = "no column says who was selected (such as hired, selected, decision, final status)"
     state.ask("selected", what, likely, more)
+    amounts = [
+        c.name for c in free if c.kind == "number" and c.low == 0 and c.name not in used and _are_amounts(state, c)
+    ]
     state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
+    state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
+
+
+def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
+    """Nothing for some and something for others, as an award, a bonus or a raise is."""
+    nothing = float((to_numbers(state.table[column.name]).values == 0).mean())
+    return 0.05 <= nothing <= 0.98 and column.distinct > 2
 
 
 def is_outcome(state: TableLook, column: ColumnProfile) -> bool:

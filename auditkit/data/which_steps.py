@@ -247,11 +247,18 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         if is_last_stage(state.table[column.name], None if mine else over):
             state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
             return from_last_stage(state.table[column.name])
-    if own is not None and decision is not None and decision.test is None and names_steps(state.table[own]):
-        state.chosen["stages"] = Choice("stages", (own,), "its words say at which step applications ended")
-        found = from_dispositions(state.table[own])
+    if own is None or decision is None or decision.test is not None:
+        return None
+    explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
+    for name in explaining:
+        if is_protected(name) or not names_steps(state.table[name]):
+            continue
+        found = from_dispositions(state.table[name])
+        if name != own and not (found.final[decision.selected].isin(["selected", "declined", ""])).all():
+            continue  # it is about something else
+        state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
         if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
-            text = f"{own!r}: {listed(said, 5)} {'names' if len(said) == 1 else 'name'} no step and count as the first"
+            text = f"{name!r}: {listed(said, 5)} {'names' if len(said) == 1 else 'name'} no step and count as the first"
             state.assume("silent-disposition", text)
         return found
     return None
