@@ -22,7 +22,7 @@ help:
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
 	@echo "make unusual  306 unusual problems against an independent linear program"
 	@echo "make fuzz    attack it for some minutes: fresh random examples, mutated files, kills, many audits at once"
-	@echo "make reliability   the same, and docs/reliability.md from it"
+	@echo "make reliability   the same, and docs/reliability.md from it; finished attacks are kept in build/reliability"
 	@echo "make sbom    the SBOM (CycloneDX) and the licences of all dependencies"
 	@echo "make install-locked   install exactly what the lock holds, every file checked by its hash"
 	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
@@ -102,7 +102,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python tools/campaign.py --seconds 20
 
 reliability: $(VENV)/.installed-test
-	$(BIN)/python tools/campaign.py --seconds 60 --write docs/reliability.md
+	$(BIN)/python tools/campaign.py --seconds 60 --parts build/reliability --write docs/reliability.md
 
 sbom: $(VENV)/.installed-test
 	$(BIN)/python tools/supply_chain.py sbom licences

@@ -27,7 +27,7 @@ from auditkit.constraints import bind, spec
 from auditkit.constraints.base import Constraint
 from auditkit.data import Checked, History, source
 from auditkit.data.availability_file import read_availability
-from auditkit.errors import InputError, Problem
+from auditkit.errors import InputError, Problem, wrong_type
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.documents import read_instance
 from auditkit.model.instance import Instance, LaidOut
@@ -128,6 +128,9 @@ def solve(
 
     Constraints of an instance file come before those given here. `settings` are those of g-rdip.
     """
+    for name, text in (("method", method), ("engine", engine)):
+        if not isinstance(text, str):
+            raise InputError(wrong_type(name, text, "text"))
     plugins = _plugins(plugins_dir)
     sha256 = rows = None
     named: list[dict[str, Any]] = []
@@ -244,7 +247,9 @@ def sweep(
     plugins = _plugins(plugins_dir)
     made, *rest = pipeline.constraints_of([*(_keys(constraint) or ()), *(_keys(others) or ())], plugins) or []
     one = instance.instance if isinstance(instance, Fitted) else instance
-    return frontier(one, made, rest, parameter=parameter, values=list(values)).to_frame()
+    if not isinstance(one, Instance):
+        raise InputError(f"sweep takes an Instance or what fit returned, not {type(instance).__name__}")
+    return frontier(one, made, rest, parameter=parameter, values=_listed(parameter, values)).to_frame()
 
 
 def verify(
@@ -274,6 +279,10 @@ def verify(
 def _settings(arguments: Mapping[str, Any]) -> Config:
     """The settings of `config`, with the options among the arguments of a function laid over them."""
     options = {**arguments, "constraints": _keys(arguments.get("constraints"))}
+    if not isinstance(config := arguments["config"], str | Path | Config | None):
+        raise InputError(wrong_type("config", config, "the path of an audit.toml or a Config"))
+    if not isinstance(roles := arguments.get("map"), Mapping | None):
+        raise InputError(wrong_type("map", roles, "a table of role: column"))
     if isinstance(available := options.get("availability"), str | Path):
         options["availability"] = read_availability(Path(available))
     return choose(arguments["config"], options)
@@ -293,6 +302,12 @@ def _place(data: Data | History, config: Config) -> source.Data:
     return place
 
 
+def _listed(name: str, values: object) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(wrong_type(name, values, "a list of numbers"))
+    return list(values)
+
+
 def _not_read_yet(data: Data | History, roles: Roles | None) -> None:
     if isinstance(data, History) and roles is not None:
         raise InputError(Problem("map", "the data have been read already", "give it to auditkit.read"))
@@ -303,6 +318,13 @@ def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, Any]]
     if constraints is None:
         return None
     several = [constraints] if isinstance(constraints, str | Mapping | Constraint) else constraints
+    expected = "a SPEC, a table of keys or a Constraint"
+    if not isinstance(several, Iterable):
+        raise InputError(wrong_type("constraints", several, f"{expected}, or a list of them"))
+    several = list(several)
+    for i, one in enumerate(several):
+        if not isinstance(one, str | Mapping | Constraint):
+            raise InputError(wrong_type(f"constraints[{i}]", one, expected))
     return [
         spec.parse(c) if isinstance(c, str) else c.keys() if isinstance(c, Constraint) else dict(c) for c in several
     ]
@@ -311,6 +333,8 @@ def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, Any]]
 def _plugins(folders: Folders) -> Plugins:
     """Every plugin; of those that cannot be used, Python's warnings tell."""
     some = [folders] if isinstance(folders, str | Path) else folders
+    if not isinstance(some, Iterable):
+        raise InputError(wrong_type("plugins_dir", some, "a folder or a list of folders"))
     plugins = plugin_manager.load([Path(folder) for folder in some])
     for line in plugins.warnings:
         warnings.warn(line, stacklevel=3)

@@ -78,10 +78,21 @@ class InputError(Exception):
         return type(self), (self.problems,)  # survives a trip between processes
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def wrong_type(where: str, value: object, expected: str) -> Problem:
+    """A value of a type that is not meant, with the one that is.
+
+    >>> str(wrong_type("capacity", "2", "a whole number"))
+    "capacity: must be a whole number, not '2' (str)"
+    """
+    shown = f"{value!r} " if isinstance(value, str | int | float) else ""
+    kind = type(value).__name__
+    return Problem(where, f"must be {expected}, not {shown}({kind})" if shown else f"must be {expected}, not {kind}")
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
     """A remedy for a misspelt name: the nearest known one, or the list of them all."""
     names = sorted(known)
-    close = difflib.get_close_matches(word.lower(), [name.lower() for name in names], n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(word).lower(), [name.lower() for name in names], n=1, cutoff=0.5)
     if close:
         return f"did you mean {next(n for n in names if n.lower() == close[0])!r}?"
     return f"known: {', '.join(names)}" if names else "there are none"
@@ -103,10 +114,23 @@ def validated(
     may be a secret in the wrong place. `wording` may say it better, given the place and pydantic's error. `extra` says
     what becomes of keys that the model does not have, if not what the model says.
     """
+    return made_from(model, raw, lambda: model.model_validate(raw, extra=extra), subject, fix, quote, wording)
+
+
+def made_from(
+    model: type[Model],
+    raw: object,
+    make: Callable[[], Model],
+    subject: str = "",
+    fix: str = "",
+    quote: bool = True,
+    wording: Callable[[str, Any], Problem | None] = lambda where, item: None,
+) -> Model:
+    """What `make` makes of `raw`, with pydantic's errors as an InputError; see `validated`."""
     from pydantic import ValidationError
 
     try:
-        made = model.model_validate(raw, extra=extra)
+        made = make()
         if swallowed := list(_swallowed(raw, made, "")):
             raise InputError([Problem(where, f"is {what}, not a number", fix) for where, what in swallowed])
         return made

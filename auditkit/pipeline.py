@@ -27,6 +27,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from pandas.api.types import is_numeric_dtype
 
 from auditkit import disparity
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
@@ -154,7 +155,7 @@ class AuditInProgress:
         self.progress("alternatives without the group")
         try:
             blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False)
-            scale = float(blind.settings["value_scale"])
+            scale = blind.settings.value_scale
             aware = fit_protected(self.protected, self.config, self.plugins, group_aware=True, scale=scale)
             self.rules = find_alternatives(
                 blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress
@@ -292,7 +293,8 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
     """Every score of every attribute: those known before the first step against it, the score against the last."""
     history, table = protected.history, protected.history.table
     steps = list(found.steps)
-    scores = {name: (table[f"prior:{name}"], steps[0]) for name in history.columns("prior")}
+    priors = {name: table[f"prior:{name}"] for name in history.columns("prior")}
+    scores = {name: (column, steps[0]) for name, column in priors.items() if is_numeric_dtype(column)}
     if history.has("score"):
         scores["score"] = (table["score"], steps[-1])
     pages = []
@@ -436,7 +438,7 @@ def find_rules(
         protected = protect(read(data, config, plugins), config.report.suppress_below)
         progress("fitting priors")
         fitted = fit_protected(protected, config, plugins, group_aware=False)
-        scale = float(fitted.settings["value_scale"])
+        scale = fitted.settings.value_scale
         aware = fit_protected(protected, config, plugins, group_aware=True, scale=scale)
         give_back()
         return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)

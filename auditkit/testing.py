@@ -19,11 +19,11 @@ from pydantic import ValidationError
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw
 from auditkit.constraints.binding import bind
 from auditkit.constraints.checks import row_flaw, slope_flaw
-from auditkit.constraints.meaning import Meaning
 from auditkit.constraints.words import Description, PlainWords
 from auditkit.errors import InputError, PluginError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
+from auditkit.model.row_meaning import Meaning
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.solver import solve
 from auditkit.solver.oracle import free_visits

@@ -9,12 +9,12 @@ for (const form of all("[data-upload]")) {
   const chosen = form.querySelector("[data-chosen]");
   const limit = Number(form.dataset.limit);
   const look = () => {
-    const file = input.files[0];
-    const large = file && file.size > limit;
-    const size = file ? `${(file.size / 1e6).toFixed(1)} MB` : "";
-    chosen.textContent = !file ? "" : large
-      ? `${file.name} has ${size}, and up to ${limit / 1e6} MB can be uploaded. Start the page with its name instead: auditkit open FILE`
-      : `${file.name}, ${size}`;
+    const files = [...input.files];
+    const bytes = files.reduce((sum, file) => sum + file.size, 0), large = bytes > limit;
+    const names = files.map((file) => file.name).join(" and "), size = `${(bytes / 1e6).toFixed(1)} MB`;
+    chosen.textContent = !files.length ? "" : large
+      ? `${names}: ${size}, and up to ${limit / 1e6} MB can be uploaded. Start the page with the name instead: auditkit open FILE`
+      : `${names}, ${size}`;
     input.setCustomValidity(large ? "The file is too large." : "");
   };
   input.addEventListener("change", look);
@@ -73,7 +73,7 @@ for (const part of all("[data-progress]")) {
     bar.setAttribute("aria-valuenow", percent);
     bar.querySelector("[data-bar]").setAttribute("width", `${percent}%`);
     part.querySelector("[data-says]").textContent = found.says;
-    part.querySelector("[data-left]").textContent = found.left ? `, ${found.left}` : "";
+    part.querySelector("[data-left]").textContent = [found.spent, found.left].filter(Boolean).map((text) => `, ${text}`).join("");
     part.querySelector("[data-stages]").replaceChildren(...found.stages.map((name, i) => {
       const item = document.createElement("li");
       item.textContent = name;

@@ -39,7 +39,7 @@ def test_the_revealed_value_makes_the_best_search_inspect_as_many_as_the_firm(fi
     best = solve_once(fitted.instance).unconstrained
     assert float(best.inspected.sum()) == pytest.approx(float(fitted.realised.inspected.sum()), rel=0.02)
     found = value_of_a_point(fitted)
-    assert found.source == "revealed" and found.value == fitted.settings["value_scale"]
+    assert found.source == "revealed" and found.value == fitted.settings.value_scale
     assert found.at_half.inspected < found.at_value.inspected < found.at_twice.inspected
     assert (found.at_half.value, found.at_twice.value) == (found.value / 2, found.value * 2)
 

@@ -8,11 +8,13 @@ import json
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 import pandas as pd
 import pytest
@@ -20,10 +22,12 @@ import pytest
 import auditkit
 from auditkit.cli import commands, invoke
 from auditkit.config import OPTIONS, Config, choose
+from auditkit.constraints import Parity
 from auditkit.data.read_file import to_pandas
 from auditkit.model.documents import read_instance
-from auditkit.plugins.parity import Parity
+from auditkit.report import frames
 from auditkit.report.load_report import load
+from auditkit.report.schema import Report
 from support import ROOT
 from support.audit_helpers import rows
 
@@ -170,7 +174,7 @@ def test_the_api_goes_the_way_of_the_command_line(
 def test_read_then_fit_then_solve(few_people: Path, tmp_path: Path) -> None:
     history = auditkit.read(few_people, map={"group": "Gender"}, capacity=1)
     fitted = auditkit.fit(history, config=QUICK, value_scale=2)
-    assert fitted.settings["value_scale"] == 2
+    assert fitted.settings.value_scale == 2
     constraint = {"type": "quota", "group": "Female", "share": 0.4}
     solution = auditkit.solve(fitted, [Parity(groups=["Female", "Male"]), "impact-ratio", constraint])
     assert [c["type"] for c in solution.to_json()["specs"]] == ["parity", "impact-ratio", "quota"]
@@ -227,10 +231,129 @@ def test_frames(audit: auditkit.Audit) -> None:
     }
     parts = (firm, audit.to_json()["unconstrained"], *audit.to_json()["constrained"])
     assert len(policies) == sum(len(groups) for part in parts for groups in part["by_group"].values())
-    with pytest.raises(auditkit.InputError, match=r"there is no table 'nope' \(tables: policies, disparity\)"):
-        audit.to_frame("nope")  # type: ignore[arg-type]
+    with pytest.raises(auditkit.InputError, match=r"there is no table 'polices' \(did you mean 'policies'\?\)"):
+        audit.to_frame("polices")
     chances = auditkit.solve(FOUR).to_frame()
     assert chances["select_constrained"].sum() == pytest.approx(1) and len(chances) == 4
+
+
+def lists_of_parts(part: type, path: str = "") -> Iterator[str]:
+    """Where a report has lists of parts."""
+    for name, annotation in frames.fields_of(part).items():
+        here = f"{path}.{name}" if path else name
+        options = get_args(annotation) if get_origin(annotation) in (UnionType, Union) else (annotation,)
+        for option in options:
+            for kind in filter(frames.fields_of, frames.kinds_of(option)):
+                if kind is Config:
+                    continue
+                if get_origin(option) is tuple:
+                    yield here
+                yield from lists_of_parts(kind, here)
+
+
+WITHIN_ANOTHER = {
+    "constrained.policies": "multipliers, for verify",
+    "constrained.policies.ties": "multipliers, for verify",
+    "disparity.tables.groups": "the table `disparity`",
+    "revealed.steps": "`revealed` has a row for each group of it",
+    "alternatives": "its lists are tables",
+    "frontier.curves": "`frontier` has its points",
+    "funnel": "the table `funnel`",
+    "scores.tables": "`score_meaning`",
+    "disparity.score_pages": "its lists are tables",
+    "disparity.measures": "columns of `disparity`",
+    "firm.units": "of the constrained policies: `units`",
+    "unconstrained.units": "of the constrained policies: `units`",
+    "fit.hidden_information.tests": "`hidden_information`",
+    "fit.hidden_information.prices": "`hidden_prices`",
+    "provenance.conventions": "texts of law",
+}
+
+
+def test_every_list_of_a_report_is_a_table() -> None:
+    lists = {*lists_of_parts(Report)}
+    tables = {table.path for table in frames.TABLES.values()}
+    assert tables <= lists
+    assert lists - tables == {*WITHIN_ANOTHER}, "a new list is a line of report.frames.TABLES, or one above"
+
+
+def test_every_table_of_an_audit(audit: auditkit.Audit) -> None:
+    report = audit.report
+    assert {name for name in frames.NAMES if not audit.to_frame(name).empty} >= {
+        *("findings", "groups", "funnel", "prices", "constraints", "ex_post", "frontier", "sensitivity", "fit_by_group")
+    }
+    assert "share" in audit.to_frame("availability"), "an empty table has its columns"
+    assert audit.to_frame("findings")["text"].tolist() == [finding.text for finding in report.findings]
+    rows = audit.to_frame("constraints")
+    assert rows["constraint"].tolist() == [e.label for e in report.entries for _ in e.duals or ()]
+    assert rows["value"].tolist() == [dual.value for e in report.entries for dual in e.duals or ()]
+    assert {"interval_lower", "interval_upper"} <= {*rows}
+    reached = audit.to_frame("funnel").set_index(["step", "group"])["reached"]
+    assert reached["Hired", "Female"] == audit.to_json()["funnel"][-1]["by_group"]["Gender"]["Female"]
+
+
+def test_a_summary_and_a_comparison(few_people: Path, audit: auditkit.Audit) -> None:
+    said = audit.summary()
+    assert said.startswith("Audit of ") and audit.report.findings[0].text in said and "Best under parity" in said
+    assert audit.compare(audit)["change"].fillna(0).eq(0).all()
+    table = pd.read_csv(few_people)
+    hired = table.assign(Hired=table["Hired"].where(table["Gender"] != "Female", "yes"))
+    other = auditkit.audit(hired[["Gender", "Hired"]])
+    changes = audit.compare(other).set_index(["subject", "figure"])
+    assert changes.loc[("Gender: Female (“Hired”)", "rate"), "after"] == 1
+    assert changes.loc[("firm policy", "utility"), ["after", "change"]].isna().all()
+    with pytest.raises(auditkit.InputError, match="other: must be an Audit, not dict"):
+        audit.compare({})  # type: ignore[arg-type]
+
+
+def test_every_table_of_candidates_names_groups_alike(audit: auditkit.Audit) -> None:
+    fitted = audit.fitted
+    assert fitted is not None
+    solution = auditkit.solve(fitted)
+    instance = fitted.instance
+    tables = [audit.history, fitted, instance, solution]
+    found = [*(table.to_frame() for table in tables), instance.to_frame("values"), solution.simulate(1)]
+    assert all("group:Gender" in frame and "Gender" not in frame for frame in found)
+    plain = auditkit.solve(FOUR)
+    assert "group" in plain.to_frame() and "group" in plain.simulate(1)
+
+
+BOX = auditkit.Box("a", "X", 1, [1], [1])
+ONE = auditkit.Instance([auditkit.Search("s", 1, [BOX])])
+WRONG_TYPES: dict[str, tuple[Any, str]] = {
+    "cost": (lambda: auditkit.Box("a", "X", "1", [1], [1]), r"cost: must be a number, not '1' \(str\)"),
+    "values": (lambda: auditkit.Box("a", "X", 1, ["high"], [1]), "values: must be a list of numbers, not list"),
+    "id": (lambda: auditkit.Box(7, "X", 1, [1], [1]), r"id: must be text, not 7 \(int\)"),
+    "group": (lambda: auditkit.Box("a", 7, 1, [1], [1]), "group: must be text, or a table of attribute: group"),
+    "reward": (lambda: auditkit.Chain("a", "X", "s", [auditkit.State("s", "1")]), "states.s.reward: must be a number"),
+    "states": (lambda: auditkit.Chain("a", "X", "s", [BOX]), r"states\[0\]: must be State, not Box"),
+    "capacity": (lambda: auditkit.Search("s", 1.5, [BOX]), "capacity: must be a whole number, not 1.5"),
+    "candidates": (lambda: auditkit.Search("s", 1, "ab"), "candidates: must be a list of Box or Chain"),
+    "searches": (lambda: auditkit.Instance(BOX), "searches: must be a list of Search, not Box"),
+    "search": (lambda: ONE[0], r"there is no search 0 \(known: s\)"),
+    "replace": (lambda: ONE.replace(capacities=2), "capacities: must be a table"),
+    "frame": (lambda: auditkit.Instance.from_frame([]), "frame: must be a DataFrame, not list"),
+    "solve": (lambda: auditkit.solve(BOX), "solve takes an Instance, what fit returned, or a path, not Box"),
+    "constraint": (lambda: auditkit.solve(ONE, [7]), r"constraints\[0\]: must be a SPEC, a table of keys or"),
+    "method": (lambda: auditkit.solve(ONE, method=7), "method: must be text"),
+    "sweep": (lambda: auditkit.sweep(BOX, "parity", tolerance=[0]), "sweep takes an Instance or what fit returned"),
+    "grid": (lambda: auditkit.sweep(ONE, "parity", tolerance=0.1), "tolerance: must be a list of numbers, not 0.1"),
+    "runs": (lambda: auditkit.solve(ONE).simulate(0.5), "runs: must be a whole number from 1 on"),
+    "ids": (lambda: auditkit.solve(ONE).to_frame(ids=[]), "ids: must be the History that was fitted, not list"),
+    "config": (lambda: auditkit.audit("x", config=7), "config: must be the path of an audit.toml or a Config"),
+    "map": (lambda: auditkit.read("x", map="Gender"), "map: must be a table of role: column"),
+    "plugins_dir": (lambda: auditkit.solve(ONE, plugins_dir=7), "plugins_dir: must be a folder"),
+    "key": (lambda: Parity(tolerance="much"), "tolerance: Input should be a valid number"),
+    "unknown key": (lambda: Parity(tol=0.1), r"'parity' has no key 'tol' \(did you mean 'tolerance'\?\)"),
+    "text for a number": (lambda: Parity(tolerance="0.1"), "tolerance: is text, not a number"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TYPES)
+def test_a_wrong_type_is_told_with_the_one_expected(case: str) -> None:
+    call, said = WRONG_TYPES[case]
+    with pytest.raises(auditkit.InputError, match=said):
+        call()
 
 
 def test_frames_have_intervals_p_values_and_the_measures_of_plugins() -> None:

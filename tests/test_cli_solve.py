@@ -180,10 +180,12 @@ def test_a_usage_error_leaves_with_two_and_a_defect_with_three(auditkit: Any, mo
         raise RuntimeError("loose screw")
 
     monkeypatch.setattr("auditkit.model.documents.read_instance", broken)
-    monkeypatch.delenv("AUDITKIT_TRACEBACK", raising=False)
     ran = auditkit("solve", SAMPLE)
     assert ran.code == 3
-    assert ran.err.count("\n") == 1 and "loose screw" in ran.err and "AUDITKIT_TRACEBACK" in ran.err
+    assert ran.err.count("\n") == 1 and "loose screw" in ran.err and "--debug shows where" in ran.err
+    for words in (("solve", SAMPLE, "--debug"), ("--debug", "solve", SAMPLE)):
+        ran = auditkit(*words)
+        assert ran.code == 3 and "Traceback" in ran.err and "in broken" in ran.err
 
 
 def test_plugins_are_listed_with_their_origin(auditkit: Any) -> None:

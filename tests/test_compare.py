@@ -9,7 +9,7 @@ import pytest
 
 from auditkit.compare import Comparison, IntervalOptions, NoInterval, compare
 from auditkit.compare.parts import Parts, individual
-from auditkit.compare.shadow_prices import NOT_BINDING, order_kept, say
+from auditkit.compare.shadow_prices import order_kept
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind, make
 from auditkit.constraints.defaults import default_constraints
@@ -17,6 +17,8 @@ from auditkit.constraints.spec import parse, render
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.model.search import Box, Search
+from auditkit.report.words.duals import NOT_BINDING, acts_like
+from auditkit.report.words.duals import dual as dual_in_words
 from auditkit.solver import solve
 from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import fitted, plugins, random_instance
@@ -59,7 +61,9 @@ def test_four_boxes() -> None:
     # rates of two candidates each: dual 2 on the rate is 1 on the value, half a score point at two units a point
     (dual,) = entry.duals
     assert abs(dual.value) == pytest.approx(2.0)
-    assert dual.words == "as if each score of group X were lowered by 0.5 and each score of group Y were raised by 0.5"
+    assert dual_in_words(dual, found.value_scale, entry.classes) == (
+        "as if each score of group X were lowered by 0.5 and each score of group Y were raised by 0.5"
+    )
     assert entry.shifts == pytest.approx({("selection", "X"): -1.0, ("selection", "Y"): 1.0})
     assert isinstance(entry.interval, NoInterval)
     assert entry.interval.code == "few-searches"
@@ -96,7 +100,7 @@ def test_each_constraint_and_all_together() -> None:
         for dual, law in zip(entry.duals, entry.slack_laws, strict=True):
             assert law is not None
             assert law.mean == pytest.approx(dual.slack, abs=1e-8)
-            assert (dual.words == NOT_BINDING) == (dual.value == 0)
+            assert (dual_in_words(dual, 1.0, entry.classes) == NOT_BINDING) == (dual.value == 0)
     single, together = found.constrained[:-1], found.constrained[-1]
     assert together.standing is not None
     assert together.standing.utility <= min(e.standing.utility for e in single if e.standing) + 1e-7
@@ -130,8 +134,7 @@ def test_convex_constraints_have_words_and_no_interval() -> None:
     (dual,) = entry.duals
     assert entry.order_kept is True
     assert dual.value < 0
-    assert dual.words is not None
-    assert "were raised by" in dual.words
+    assert "were raised by" in str(dual_in_words(dual, found.value_scale, entry.classes))
     assert dual.slack == pytest.approx(0, abs=1e-6)
     assert entry.slack_laws == (None,)
     for one in (entry, together):
@@ -212,23 +215,28 @@ def test_parts_know_what_is_counted_and_what_is_a_rate() -> None:
 
 
 def test_words() -> None:
-    assert say({("selection", "F"): 4.2}, 2.0) == "as if each score of group F were raised by 2.1"
-    assert say({("inspection", "F"): -1.5}, 2.0) == "as if each inspection of group F cost 1.5 more"
-    assert say({("phone", "F"): 0.25}, 1.0) == "as if each step of the stage phone of group F cost 0.25 less"
+    assert acts_like({("selection", "F"): 4.2}, 2.0) == "as if each score of group F were raised by 2.1"
+    assert acts_like({("inspection", "F"): -1.5}, 2.0) == "as if each inspection of group F cost 1.5 more"
+    assert acts_like({("phone", "F"): 0.25}, 1.0) == "as if each step of the stage phone of group F cost 0.25 less"
     several = {("selection", g): x for g, x in (("A", 1.0), ("B", 1.0), ("C", -0.5), ("D", 12345.0), ("E", 0.0))}
     assert (
-        say(several, 1.0)
+        acts_like(several, 1.0)
         == "as if each score were raised by 1 (A, B) and 12,345 (D); each score were lowered by 0.5 (C)"
     )
-    assert say({("selection", "F"): 0.0}, 1.0) == NOT_BINDING
-    classes = [f"{sex}+{race}" for sex in ("F", "M", "unknown") for race in ("X", "Y")]
+    assert acts_like({("selection", "F"): 0.0}, 1.0) == NOT_BINDING
+    classes = {f"{sex}+{race}": (sex, race) for sex in ("F", "M", "unknown") for race in ("X", "Y")}
     moved = {("selection", name): 1.0 if name.startswith("F") else -0.5 for name in classes}
-    assert say(moved, 1.0, classes=classes) == (
+    assert acts_like(moved, 1.0, classes=classes) == (
         "as if each score of group F were raised by 1 and each score of groups M and unknown were lowered by 0.5"
     )
+    plus = {name: (name,) for name in ("Audio+Video", "Text+Video", "Text+None")}
+    own = {("selection", "Audio+Video"): 1.0, ("selection", "Text+Video"): 1.0}
+    assert acts_like(own, 1.0, classes=plus) == "as if each score of groups Audio+Video and Text+Video were raised by 1"
     moved.pop(("selection", "F+Y"))
-    assert "each score of group F+X were raised by 1" in say(moved, 1.0, classes=classes)
-    assert "group 40+ were" in say({("selection", "40+"): 1.0}, 1.0, classes=["40+", "under 40"])
+    assert "each score of group F+X were raised by 1" in acts_like(moved, 1.0, classes=classes)
+    assert "group 40+ were" in acts_like(
+        {("selection", "40+"): 1.0}, 1.0, classes={"40+": ("40+",), "under 40": ("under 40",)}
+    )
 
 
 def counted(sizes: dict[str, int], selected: dict[str, float]) -> tuple[Layout, Any]:

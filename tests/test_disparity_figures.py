@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -141,7 +142,10 @@ def test_scores_that_tell_nothing_or_too_much() -> None:
         "race", "test", {"a": np.arange(40.0), "b": np.arange(20.0)}, {**nobody, "b": np.zeros(20, bool)}, threshold=5
     )
     assert page is not None and hidden is not None and len(hidden.cuts) < len(page.cuts)
-    assert all(above == 0 or above >= 5 for cut in hidden.cuts for above in cut.above)
+    for lower, higher in pairwise([(40, 20), *(cut.above for cut in hidden.cuts), (0, 0)]):
+        assert all(a == b or a - b >= 5 for a, b in zip(lower, higher, strict=True))
+    assert [None if q is None else 1 for q in hidden.groups[1].quantiles] == [None, 1, 1, 1, None]  # of 20 people
+    assert hidden.groups[1].mean == 10.0 and hidden.groups[1].sd == 6.0 and None not in page.groups[1].quantiles
     assert not any(cut.present for cut in page.cuts) and page.agree is None
 
 
@@ -226,6 +230,14 @@ def test_a_report_has_scores_and_availability(tmp_path: Path) -> None:
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "impact ratio at every cut score" in text and "pools outside the firm" in text
     assert "three comparisons, alone and corrected" in text
+
+
+def test_a_prior_that_is_text_has_no_score_page() -> None:
+    frame = firm().assign(
+        **{"Found by": lambda table: ["Agency", "Web"] * (len(table) // 2) + ["Web"] * (len(table) % 2)}
+    )
+    found = auditkit.audit(frame, map={**ROLES, "prior": ["CV Score", "Found by"]}).report.disparity
+    assert found is not None and {page.score for page in found.score_pages} == {"CV Score"}
 
 
 def test_a_file_of_availability(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import nbformat
@@ -303,3 +304,52 @@ def test_generated_pages_are_fresh() -> None:
     check = [sys.executable, str(DOCS / "generate.py"), "--check"]
     done = subprocess.run(check, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, f"make docs: {done.stdout}{done.stderr}"
+
+
+# The plugins of the page, at work -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def their_plugins(desk: Path) -> Path:
+    """Every plugin of docs/plugins.md, each as a file in a folder; commands are known from packages only."""
+    folder = desk / "their-plugins"
+    folder.mkdir()
+    texts = [b.text for b in blocks(DOCS / "plugins.md") if b.language == "python" and "@hookimpl" in b.text]
+    for i, text in enumerate(text for text in texts if "auditkit_commands" not in text):
+        (folder / f"plugin_{i}.py").write_text(text)
+    page = (DOCS / "plugins.md").read_text()
+    (folder / "openings.html").write_text(page.split("```html+jinja\n")[1].split("```")[0])
+    return folder
+
+
+def test_the_plugins_of_the_page_work_on_the_tutorials_data(their_plugins: Path, desk: Path) -> None:
+    """Two attributes, and groups that are unknown, as in hiring.csv."""
+    table = pd.read_csv(desk / "people.csv", dtype=str, keep_default_na=False)
+    table.loc[::9, "Gender"] = ""
+    assert {"Gender", "Ethnicity"} <= {*table}
+    quick = config.Config().over(fit__points=4, report__replicates=0, report__alternatives=False)
+    constraints = ["at-least-one:group=Female,within=Job Family", "rate-spread:maximum=0.1,on=inspection"]
+    options: dict[str, Any] = {"plugins_dir": their_plugins, "config": quick}
+    audit = auditkit.audit(table, constraints=constraints, fitter="pooled", profile="ontario", **options)
+    report = audit.to_json()
+    assert [entry["status"] for entry in report["constrained"]] == ["optimal"] * 3
+    assert report["fit"]["fitter"] == "pooled" and "openings" in report["sections"]
+    assert "rate-difference" in audit.to_frame("disparity")
+    audit.save_html("with-plugins.html")
+    text = Path("with-plugins.html").read_text()
+    assert "The best policy without constraints leaves" in text and "Records of hiring are kept for three years" in text
+    written = audit.exporters["ratios"]().write(audit.report, audit.pages()).decode()
+    assert written.startswith("attribute,step,group,impact ratio\r\nGender,")
+
+    found = auditkit.alternatives(table, attributes=["Gender"], **options)
+    assert "curious" in {rule.name for one in found.found for rule in one.rules}
+
+    table.rename(columns=lambda name: re.sub(r"\W", "_", name)).to_stata("people.dta", write_index=False)
+    told = table.assign(Hired=table["Hired"].map({"Yes": "contract issued"}).fillna("pooled"))
+    for data in ("people.dta", told):
+        read = auditkit.read(data, plugins_dir=their_plugins)
+        assert int(read.to_frame()["selected"].sum()) == (table["Hired"] == "Yes").sum()
+
+    channel = plugin_manager.load([their_plugins]).alerts["log-file"](path=str(desk / "log.txt"))
+    channel.send(SimpleNamespace(created="2026-11-16", title="a threshold was crossed"), {})
+    assert Path("log.txt").read_text() == "2026-11-16 a threshold was crossed\n"

@@ -92,7 +92,7 @@ def test_value_scale_turns_scores_into_money() -> None:
 
 def test_capacity_comes_from_the_data_the_option_or_the_number_selected() -> None:
     selected = fitted(small())
-    assert selected.realised.capacity.tolist() == [2, 1, 1] and selected.settings["capacity"] == "selected"
+    assert selected.realised.capacity.tolist() == [2, 1, 1] and selected.settings.capacity == "selected"
     assert any("as many positions as it filled" in notice for notice in selected.notices)
     option = fitted(small(), capacity=1)
     assert option.realised.capacity.tolist() == [2, 1, 1]
@@ -170,12 +170,12 @@ def test_wrong_settings_are_all_named_at_once() -> None:
 
 
 def test_priors_of_a_very_large_file_have_fewer_points_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fitted(small()).settings["fitter_settings"]["points"] == priors.POINTS
+    assert fitted(small()).settings.fitter_settings["points"] == priors.POINTS
     monkeypatch.setattr(priors, "MOST_STATES", 12 * 9)
     few = fitted(small())
-    assert few.settings["fitter_settings"]["points"] == 9
+    assert few.settings.fitter_settings["points"] == 9
     assert any("9 support points" in notice for notice in few.notices)
-    assert fitted(small(), points=30).settings["fitter_settings"]["points"] == 30
+    assert fitted(small(), points=30).settings.fitter_settings["points"] == 30
 
 
 def test_a_fitter_with_wrong_laws_is_named() -> None:
@@ -319,7 +319,7 @@ def test_settings_and_quality_are_plain_json() -> None:
     import json
 
     result = fitted(with_outcomes(400), propensity=True)
-    text = json.dumps([result.settings, asdict(result.quality)], allow_nan=False)
+    text = json.dumps([asdict(result.settings), asdict(result.quality)], allow_nan=False)
     assert '"propensity": true' in text and '"folds_of": "search"' in text
 
 
@@ -338,7 +338,7 @@ def test_a_file_goes_all_the_way(tmp_path: Path) -> None:
     )
     rows.to_csv(tmp_path / "people.csv", index=False)
     result = fitted(load(tmp_path / "people.csv"))
-    assert len(result.rows) == 300 and result.settings["features"] == ["group", "CV score"]
+    assert len(result.rows) == 300 and result.settings.features == ("group", "CV score")
     assert solve(result.instance).unconstrained.utility > result.realised.utility > 0
 
 

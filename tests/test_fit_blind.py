@@ -55,8 +55,8 @@ def test_the_instance_is_consistent_and_says_nothing_of_anybodys_group(boxes: Fi
         assert document["format"] == "auditkit-instance/2"
         assert not any("group" in c for search in document["searches"] for c in search["candidates"])
         assert instance_from_document(document).layout.uncertain  # membership is checked as it is read
-    assert boxes.settings["group_aware"] is False
-    assert not any(name.startswith("group") for name in boxes.settings["features"])
+    assert boxes.settings.group_aware is False
+    assert not any(name.startswith("group") for name in boxes.settings.features)
 
 
 def test_tilts_have_the_chances_and_means_that_they_should() -> None:

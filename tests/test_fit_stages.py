@@ -132,7 +132,7 @@ def test_a_score_at_the_last_stage_adds_an_offer() -> None:
     data = funnel(stages=("phone", "onsite"))
     result = fitted(data, cost={"phone": 0.1, "onsite": 0.4})
     states = chains(result)[0].by_name
-    assert result.settings["stages"] == ["phone", "onsite", "offer"]
+    assert result.settings.stages == ("phone", "onsite", "offer")
     assert states["offer-1"].reward == 0 and 0.6 < states["offer-1"].to["hired-1"] < 1
     data.table["declined"] = False
     sure = chains(fitted(data, cost={"phone": 0.1, "onsite": 0.4}))[0].by_name
@@ -141,7 +141,7 @@ def test_a_score_at_the_last_stage_adds_an_offer() -> None:
 
 def test_the_stage_of_the_score_is_found_if_nothing_says_it() -> None:
     result = fitted(funnel(score_stage=None))
-    assert result.settings["score_stage"] == "onsite"
+    assert result.settings.score_stage == "onsite"
     assert any("onsite is taken" in notice for notice in result.notices)
 
 
@@ -199,4 +199,4 @@ def test_chains_survive_the_file() -> None:
 
 def test_stages_can_be_set_aside() -> None:
     result = fitted(funnel(), staged=False, cost=0.5)
-    assert result.instance.layout.stages == () and result.settings["stages"] == []
+    assert result.instance.layout.stages == () and result.settings.stages == ()

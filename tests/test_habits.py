@@ -79,7 +79,7 @@ def test_no_test_imports_another(path: Path) -> None:
 WRITTEN = (".py", ".md", ".html", ".jinja", ".toml", ".css", ".js", ".txt")
 MODULE = re.compile(r"\bauditkit(?:\.[A-Za-z_]\w*)+")
 PATH = re.compile(r"\b(?:auditkit|plugins|tests|docs|tools|benchmarks|sample_data|templates)/[\w./-]*\w\.[a-z]{2,4}\b")
-FILE = re.compile(r"`([\w-]+\.py)`")
+FILE = re.compile(r"`(?!src/)((?:[\w-]+/)*[\w-]+\.py)`")
 NOT_IN_REPOSITORY = {"MATH"}
 
 
@@ -105,10 +105,10 @@ def is_module(name: str) -> bool:
 
 def missing(text: str, files: set[str]) -> Iterator[str]:
     """What a text names that does not exist."""
-    names = {Path(file).name for file in files}
+    places = [f"/{file}" for file in files]
     yield from (name for name in MODULE.findall(text) if not is_module(name))
     yield from (path for path in PATH.findall(text) if path not in files)
-    yield from (name for name in FILE.findall(text) if name not in names)
+    yield from (name for name in FILE.findall(text) if not any(place.endswith(f"/{name}") for place in places))
     yield from (f"{word} (not in this repository)" for word in NOT_IN_REPOSITORY if re.search(rf"\b{word}\b", text))
 
 
@@ -129,6 +129,7 @@ def test_files_and_modules_named_in_texts_exist() -> None:
         "auditkit.errors.Nobody",
         "in docs/nowhere.md",
         "`nowhere.py` has it",
+        "`nowhere/errors.py` has it",
         "MATH section 2",
     ],
 )

@@ -137,9 +137,9 @@ def test_an_upload_goes_into_a_private_folder_under_a_safe_name(client: TestClie
     answer = upload(client, "../../../escape.csv", b"a,b\n1,2\n")
     assert answer.status_code == 303
     (audit,) = audits
-    assert audit.path.parent.parent == audits.folder and audit.path.name == "escape.csv"
-    assert audit.path.read_bytes() == b"a,b\n1,2\n"
-    assert audit.path.parent.stat().st_mode & 0o077 == 0
+    assert audit.data.parent.parent == audits.folder and audit.data.name == "escape.csv"
+    assert audit.data.read_bytes() == b"a,b\n1,2\n"
+    assert audit.data.parent.stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(

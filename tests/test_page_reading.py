@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from auditkit import plugin_manager
+from auditkit import pipeline, plugin_manager
 from auditkit.config import Config
 from auditkit.data import source
+from auditkit.data.privacy import protect
 from auditkit.page.bench import Bench
-from auditkit.page.open_audits import UserChoices
+from auditkit.page.open_audits import OpenAudit, UserChoices
 from auditkit.page.reading_view import NOT_USED, ReadingView
+from auditkit.page.routes import _apply
 from auditkit.page.tasks import Read
+from auditkit.page.worker import JobState, Pending, Worker
 from support.audit_helpers import rows, save
 
 PLUGINS = plugin_manager.load([])
@@ -107,3 +110,49 @@ def test_a_file_with_one_group_says_why_nothing_can_be_compared(tmp_path: Path) 
     path.write_text("id,gender,hired\n" + "".join(f"{i},F,{'yes' if i % 3 else 'no'}\n" for i in range(40)))
     view = read(path)
     assert not view.ok and "fewer than two groups" in " ".join(problem.what for problem in view.errors)
+
+
+def test_a_menu_changes_what_it_says_in_a_file_that_could_not_be_read_at_first(tmp_path: Path) -> None:
+    """No column looks like a group: once the user names one, the roles of the others are found and can be changed."""
+    path = tmp_path / "teams.csv"
+    people = [f"{i},{'Red' if i % 2 else 'Blue'},{'Yes' if i % 5 else 'No'}" for i in range(60)]
+    path.write_text("\n".join(["id,Team Colour,Hired", *people]) + "\n")
+    audit = OpenAudit("one", path, tmp_path, Config(), Worker(tmp_path))
+    bench = Bench(plugins=PLUGINS)
+
+    def reading() -> dict[str, str]:
+        task = Read(path, audit.config, audit.choices.roles)
+        audit.reading = Pending(JobState.DONE, result=task(bench, lambda _: None))
+        assert audit.view is not None
+        return {column.name: column.role for column in audit.view.columns}
+
+    assert set(reading().values()) == {"not used"}
+    assert _apply(audit, {"role-1": "group"})
+    assert reading() == {"id": "candidate", "Team Colour": "group", "Hired": "selected"}
+    assert _apply(audit, {"role-0": "not used"})
+    assert reading() == {"id": "not used", "Team Colour": "group", "Hired": "selected"}
+
+
+def test_two_files_are_read_as_one_and_no_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("Candidate ID,Hired\n" + "".join(f"c{i},{i % 3 == 0}\n" for i in range(60)))
+    (tmp_path / "groups.csv").write_text("Candidate ID,Gender\n" + "".join(f"c{i},{'FM'[i % 2]}\n" for i in range(60)))
+    both = source.Files((tmp_path / "people.csv", tmp_path / "groups.csv"))
+    view = Read(both, Config())(Bench(plugins=PLUGINS), lambda _: None)
+    assert view.ok and view.attributes == ("Gender",) and view.rows == 60
+    assert any("groups.csv" in note for note in view.notes) and not any(str(tmp_path) in note for note in view.notes)
+
+
+def test_the_funnel_counts_as_the_report_does(tmp_path: Path) -> None:
+    """Who withdrew is in no rate, neither here nor there."""
+    path = tmp_path / "people.csv"
+    ends = ["Hired", "Rejected", "Rejected", "Withdrawn"]
+    people = [f"{i},{'F' if i % 3 else 'M'},{ends[i % 4]}" for i in range(120)]
+    path.write_text("\n".join(["id,Gender,Status", *people]) + "\n")
+    view = read(path)
+    (funnel,) = view.funnels
+    shown = {(one.group, one.of, one.reached) for one in funnel.steps[-1].groups}
+    measured = pipeline.measure(protect(source.read(path, Config()), 5), Config())
+    assert measured is not None
+    table = measured.tables[0]
+    assert shown == {(one.group, one.applicants, one.selected) for one in table.groups}
+    assert "30 withdrawn or still pending, in no rate" in view.counted

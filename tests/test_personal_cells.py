@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,40 @@ def test_no_command_repeats_them(auditkit: Any, tmp_path: Path, command: tuple[s
             assert secret not in run.out + run.err, (command, roles)
 
 
+NAMES = [f"Zarathustra{letter} Quimby" for letter in "abcdefghijklm"]
+PERSONAL = {
+    "Name": lambda i: NAMES[i % 13],
+    "Contact": lambda i: f"quimby{i}@example.org",
+    "Applicant": lambda i: NAMES[i % 13],
+    "Hiring Manager": lambda i: NAMES[i % 3],
+}
+PLAIN = {
+    "Requisition": lambda i: f"r{i % 5}",
+    "Gender": lambda i: "FM"[i % 2],
+    "Hired": lambda i: "yes" if i % 3 == 0 else "no",
+    "Interviewed": lambda i: "yes" if i % 2 == 0 or i % 3 == 0 else "no",
+    "Interview Score": lambda i: str(i % 9),
+    "Applied": lambda i: f"2024-01-{1 + i % 28:02d}",
+}
+ASKED = ("candidate", "inspected", "selected", "score", "prior", "cost", "capacity", "date", "stage")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_is_mapped_wherever_a_name_slipped_in(auditkit: Any, tmp_path: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    own = rng.sample(list(PERSONAL), 2)
+    columns = {**PLAIN, **{name: PERSONAL[name] for name in own}}
+    table = [[make(i) for make in columns.values()] for i in range(40)]
+    for _ in range(4):
+        table[rng.randrange(40)][rng.randrange(len(columns))] = "quimby77@example.org"
+    lines = [",".join(row) for row in [list(columns), *table]]
+    (tmp_path / "people.csv").write_text("\n".join(lines))
+    for role in rng.sample(ASKED, 3):
+        run = auditkit("check", "people.csv", "--all", "--map", f"{role}={rng.choice(own)}")
+        assert run.code in (0, 1, 2), run.err
+        assert "uimby" not in run.out + run.err, (role, own)
+
+
 def test_what_is_shown_and_what_is_not(auditkit: Any, tmp_path: Path) -> None:
     scores = "".join(f"c{i},{'FM'[i % 2]},{i},{'yes' if i % 3 else 'no'}\n" for i in range(20))
     (tmp_path / "people.csv").write_text(
@@ -56,6 +91,8 @@ def test_what_is_shown_and_what_is_not(auditkit: Any, tmp_path: Path) -> None:
         assert not is_personal(column, "Phone Screen"), column
 
 
-def test_a_defect_repeats_no_address(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _defect(ValueError("could not convert string to float: 'anna@example.org'")) == 3
-    assert "anna" not in capsys.readouterr().err
+def test_a_defect_repeats_no_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    for cell in ("'anna@example.org'", '"Anna O\'Brien"', "anna@example.org"):
+        assert _defect(ValueError(f"could not convert string to float: {cell}"), debug=False) == 3
+    said = capsys.readouterr().err
+    assert "nna" not in said and "could not convert string to float: '***'" in said

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from auditkit import plugin_manager
+from auditkit.cli import invoke
 from auditkit.errors import PluginError, origin_of
 from auditkit.model.documents import read_instance
 from auditkit.scheduled.alert import Alert
@@ -161,6 +162,17 @@ def test_a_broken_constraint_is_refused_by_name(auditkit: Any, installed: Any, f
     assert NAMED in done.err and reason in done.err, done.err
     assert not Path("solution.json").exists()
     assert auditkit("solve", BOXES).code == 0, "who does not ask for it is not concerned"
+
+
+def test_a_failure_names_its_line_and_debug_shows_the_traceback(installed: Any, capsys: Any) -> None:
+    installed(BROKEN["raises"][0])
+    (line,) = [i for i, text in enumerate((HEAD + BROKEN["raises"][0]).splitlines(), 1) if "no_such_thing" in text]
+    assert invoke(["solve", str(BOXES), "-c", "theirs"]) == 2
+    plain = capsys.readouterr().err
+    assert f"(theirs_of_a_test.py, line {line})" in plain and "Traceback" not in plain
+    assert invoke(["solve", str(BOXES), "-c", "theirs", "--debug"]) == 2
+    shown = capsys.readouterr().err
+    assert "Traceback" in shown and "return layout.no_such_thing" in shown and shown.endswith(plain)
 
 
 AUTHORS = {

@@ -88,7 +88,8 @@ def test_exit_codes_of_run(audit: Scheduled, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def call_text(audit: Scheduled) -> str:
-    return f"run 4: {audit.folder / audit.dated()[-1]}\nno threshold was crossed\n"
+    link = json.loads((audit.folder / "last-link.json").read_text())["link"]
+    return f"run 4: {audit.folder / audit.dated()[-1]}\nlast link of the chain: {link}\nno threshold was crossed\n"
 
 
 def test_run_as_json(audit: Scheduled) -> None:
@@ -295,3 +296,32 @@ def test_the_example_of_the_documentation_is_right(tmp_path: Path) -> None:
     for kind in load().alerts.values():
         for key, field in kind.model_fields.items():
             assert key == "on" or f"`{field.alias or key}`" in text or "allow_http" in key, key
+
+
+def test_a_history_that_was_cut_at_its_end_is_noticed(audit: Scheduled) -> None:
+    """A chain without its last runs is whole by itself; what is kept beside the artefacts, or by a person, is not."""
+    for _ in range(2):
+        assert call("run", "audit.toml", "--force")[0] == 1
+    first, last = (run["link"] for run in _links(audit))
+    assert call("history", "--link", first)[0] == 0 and f"last link of the chain: {last}" in call("history")[1]
+    with closing(sqlite3.connect(audit.folder / "history.sqlite")) as database:
+        for table in ("groups", "policies", "policy_groups", "crossings", "artefacts", "alerts"):
+            database.execute(f"DELETE FROM auditkit_{table} WHERE run = 2")
+        database.execute("DELETE FROM auditkit_runs WHERE id = 2")
+        database.commit()
+    kept = audit.folder / "last-link.json"
+    said = f"the history was cut or replaced: run 2 of {kept} is not in it as it was recorded"
+    code, _, err = call("history")
+    assert code == 1 and said in err
+    assert f"note: {said}" in call("run", "audit.toml", "--force")[1]  # and what was kept is not overwritten
+    assert call("history")[0] == 1
+    kept.unlink()
+    assert call("history")[0] == 0 and call("history", "--link", last)[0] == 1
+    kept.write_text("[]")
+    assert call("history")[0] == 2
+
+
+def _links(audit: Scheduled) -> list[dict[str, Any]]:
+    with closing(sqlite3.connect(audit.folder / "history.sqlite")) as database:
+        database.row_factory = sqlite3.Row
+        return [dict(row) for row in database.execute("SELECT id, link FROM auditkit_runs ORDER BY id")]

@@ -21,6 +21,7 @@ from auditkit import pipeline
 from auditkit.cli import invoke
 from auditkit.config import Config
 from auditkit.errors import InputError
+from auditkit.verification import verify_report as verifying
 from auditkit.verification.claims import check_number, same_numbers
 from auditkit.verification.compare_reports import UNDERIVED, compare_part, compare_reports
 from auditkit.verification.pdf_file import read_pdf
@@ -30,6 +31,7 @@ from support.audit_helpers import dump, plugins, rows, save
 PLUGINS = plugins()
 EPOCH = "1790000000"
 Doc = dict[str, Any]
+SHARE = {"group": "Female", "share": 0.5}
 
 
 @pytest.fixture(autouse=True)
@@ -434,9 +436,21 @@ def test_settings_cannot_make_verify_run_for_hours(made: Set, key: str, value: D
     run = made.verify("slow.json", dump(document).encode())
     assert run.code == 2
     assert "asks for much more work than usual" in run.err and "--slow" in run.err
-    document = json.loads(made.document)
-    document["config"]["constraints"] = [{"type": "parity"}] * 21
-    assert made.verify("slow.json", dump(document).encode()).code == 2
+    for name, entries in (("constraints", [{"type": "parity"}] * 21), ("availability", [SHARE] * 1_001)):
+        document = json.loads(made.document)
+        document["config"][name] = entries
+        assert made.verify("slow.json", dump(document).encode()).code == 2
+
+
+def test_policies_that_nobody_found_are_not_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that lists a constraint ten thousand times fails at once."""
+    people = save(tmp_path / "people.csv", rows(searches=6, each=6))
+    again = audited(people, report__replicates=0, report__what_if=False, fit__points=6)
+    document = again.to_json()
+    document["constrained"] = document["constrained"][:1] * 10_000
+    monkeypatch.setattr(verifying, "audit", lambda *_, **__: again)
+    monkeypatch.setattr(verifying, "check_report", None)
+    assert not verify_report(document, people, PLUGINS).holds
 
 
 def test_the_whole_comment_and_every_setting_that_differs_is_shown(made: Set) -> None:

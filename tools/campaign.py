@@ -1,10 +1,11 @@
 """Attack auditkit within a time limit and write down what was tried and what held.
 
-    python tools/campaign.py [--seconds 20] [--seed 1] [--write docs/reliability.md] [NAME...]
+    python tools/campaign.py [--seconds 20] [--seed 1] [--parts FOLDER] [--write docs/reliability.md] [NAME...]
 
 Fuzzing mutates valid files, instances, solutions, SPECs and settings; an attack holds if the program answers or refuses
-in words (exit codes 0, 1 and 2), and fails on exit code 3 or any other exception. Exits with 1 if anything failed. The
-short run in the tests is the same code with a smaller limit.
+in words (exit codes 0, 1, 2 and 4), and fails on exit code 3 or any other exception. Exits with 1 if anything failed.
+The short run in the tests is the same code with a smaller limit. With --parts, finished attacks are kept in a folder
+and not tried again: a long campaign can be run in pieces, and the page says which commit was attacked.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,7 @@ class Result:
     note: str = ""
     measured: list[tuple[str, str, float, float, str]] = field(default_factory=list)
     """What was refused: name, size, seconds, megabytes, and the reason."""
+    commit: str = ""
 
 
 @dataclass(frozen=True)
@@ -832,6 +834,12 @@ named as not checked (exit code 4). So are pages made with a theme, unless `--te
 """
 
 
+def commit() -> str:
+    """The commit that is attacked, with a mark if files of it were changed."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude", "*"]
+    return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
 def page(results: list[Result], seconds: float, seed: int) -> str:
     """docs/reliability.md."""
     rows = []
@@ -848,8 +856,9 @@ def page(results: list[Result], seconds: float, seed: int) -> str:
     when = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     return (
         "# Reliability: tried, held, mended\n\n"
-        f"Written by `make reliability` from its own runs ({when}; {seconds:g} s for each fuzzing, seed {seed}). An "
-        "attack holds if the program answers, or refuses in words (exit codes 0, 1 and 2), and nothing is lost.\n\n"
+        f"Written by `make reliability` from its own runs ({when}; {seconds:g} s for each fuzzing, seed {seed}; "
+        f"commit {', '.join(dict.fromkeys(r.commit for r in results if r.commit)) or 'unknown'}). An attack holds if "
+        "the program answers, or refuses in words (exit codes 0, 1, 2 and 4), and nothing is lost.\n\n"
         "## Tried and held\n\n| attack | tried | held | |\n| --- | --- | --- | --- |\n"
         + "".join(rows)
         + ("\n## Did not hold\n\n" + "".join(faults) if faults else "")
@@ -866,20 +875,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", type=Path)
-    parser.add_argument("--json", type=Path, help="also write the failures")
+    parser.add_argument("--parts", type=Path, metavar="FOLDER", help="keep finished attacks here, and skip them")
     given = parser.parse_args()
     results = []
     for name in given.names or ATTACKS:
-        limits = Limits(given.seconds, random.Random(f"{given.seed} {name}"))
-        results.append(attack(name, limits))
+        part = None if given.parts is None else given.parts / f"{name}.json"
+        if part is not None and part.exists():
+            results.append(Result(**json.loads(part.read_text(encoding="utf-8"))))
+            continue
+        here = commit()
+        results.append(attack(name, Limits(given.seconds, random.Random(f"{given.seed} {name}"))))
+        results[-1].commit = here
+        if part is not None:
+            part.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text(json.dumps(asdict(results[-1]), indent=1), encoding="utf-8")
         print(f"{name}: {results[-1].tried} tried, {len(results[-1].failed)} failed {results[-1].note}", flush=True)
         for fault in results[-1].failed[:5]:
             print(f"  {fault[:600]}", flush=True)
     if given.write is not None:
         given.write.write_text(page(results, given.seconds, given.seed), encoding="utf-8")
-    if given.json is not None:
-        faults: dict[str, Any] = {result.what: result.failed for result in results}
-        given.json.write_text(json.dumps(faults, indent=1), encoding="utf-8")
     sys.exit(any(result.failed for result in results))
 
 

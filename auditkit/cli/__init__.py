@@ -48,12 +48,13 @@ from auditkit.cli.options import DEFECT, DONE, FINDING, WRONG_INPUT, complain
 from auditkit.cli.streams import escaped
 from auditkit.errors import InputError, Problem, without_passwords
 
-TRACEBACK = "AUDITKIT_TRACEBACK"
+DEBUG = "--debug"
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, message="auditkit %(version)s")
-def commands() -> None:
+@click.option(DEBUG, is_flag=True, help="after any error, with any command: show the traceback")
+def commands(debug: bool) -> None:
     """Measure disparity in hiring and price constraints on it, exactly."""
 
 
@@ -92,15 +93,20 @@ def invoke(arguments: list[str] | None = None) -> int:
 
 
 def _invoke(arguments: list[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = DEBUG in given
+    arguments = [argument for argument in given if argument != DEBUG]  # it may come before or after the command
     try:
         _working_folder()
         code = commands.main(args=arguments, prog_name="auditkit", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else DONE
     except InputError as error:
+        if debug:
+            _show(error)
         complain(error)
         if hasattr(error, "question"):
-            asking.say_commands(error, sys.argv[1:] if arguments is None else arguments)  # type: ignore[arg-type]
+            asking.say_commands(error, arguments)  # type: ignore[arg-type]
         return WRONG_INPUT
     except click.ClickException as error:
         error.show(said := io.StringIO())
@@ -114,12 +120,12 @@ def _invoke(arguments: list[str] | None) -> int:
         return DONE
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-            return _defect(error)
+            return _defect(error, debug)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the rest cannot be written either
         complain(InputError(Problem(str(error.filename or "output"), f"cannot be written: {error.strerror}")))
         return WRONG_INPUT
     except Exception as error:
-        return _defect(error)
+        return _defect(error, debug)
 
 
 def _working_folder() -> None:
@@ -130,14 +136,21 @@ def _working_folder() -> None:
         raise InputError(Problem("the working folder", "was deleted", "go to another one with cd")) from None
 
 
-def _defect(error: Exception) -> int:
-    """Say in one line that this is a defect of auditkit."""
-    if os.environ.get(TRACEBACK):
-        raise error
-    from auditkit.data.personal import without_addresses
+def _show(error: Exception) -> None:
+    """The traceback, for those who asked for it."""
+    import traceback
 
-    reason = without_addresses(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
-    click.echo(f"auditkit has a defect: {reason} (set {TRACEBACK}=1 to see where)", err=True)
+    click.echo(without_passwords("".join(traceback.format_exception(error))), err=True, nl=False)
+
+
+def _defect(error: Exception, debug: bool) -> int:
+    """Say in one line that this is a defect of auditkit."""
+    if debug:
+        _show(error)
+    from auditkit.data.personal import without_cells
+
+    reason = without_cells(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
+    click.echo(f"auditkit has a defect: {reason} ({DEBUG} shows where)", err=True)
     return DEFECT
 
 

@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="write a page with trend charts and links"
 )
+@click.option(
+    "--link", "known", metavar="LINK", help="a last link that you kept: exits with 1 if it is not in the chain"
+)
 @click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="only the last N runs")
 @click.pass_context
-def history(context: click.Context, config: Path, as_json: bool, html: Path | None, last: int | None) -> int:
+def history(
+    context: click.Context, config: Path, as_json: bool, html: Path | None, known: str | None, last: int | None
+) -> int:
     """Past audits and their trends."""
     context.obj = config
     if context.invoked_subcommand is not None:
         return DONE
-    chosen, runs, (broken, link) = _runs(config)
+    chosen, runs, (broken, link) = _runs(config, known)
     if last is not None:
         runs = runs[-last:]
     if html is not None:
@@ -94,14 +99,15 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     return DONE
 
 
-def _runs(config: Path) -> tuple[AuditSettings, list[Run], tuple[list[str], str]]:
+def _runs(config: Path, known: str | None = None) -> tuple[AuditSettings, list[Run], tuple[list[str], str]]:
     """The settings, the runs, and where their chain is broken with its last link."""
-    from auditkit.scheduled import settings
+    from auditkit.scheduled import chain, settings
     from auditkit.scheduled.run_history import opened
 
     chosen = settings.read(config)
     with opened(chosen.database(os.environ), create=False) as history:
-        return chosen, history.runs(chosen.name, failed=True), history.breaks()
+        kept = chain.kept(chosen.folder) | ({known: "the run of the link that you kept"} if known else {})
+        return chosen, history.runs(chosen.name, failed=True), history.breaks(kept)
 
 
 def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:

@@ -10,7 +10,7 @@ from auditkit.cli.options import DONE
 
 
 @click.command("open")
-@click.argument("file", type=click.Path(path_type=Path), metavar="[FILE]", required=False)
+@click.argument("files", type=click.Path(path_type=Path), metavar="[FILE]...", nargs=-1)
 @click.option(
     "--config",
     type=click.Path(path_type=Path),
@@ -19,13 +19,16 @@ from auditkit.cli.options import DONE
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="the port to use (0: any)")
 @click.option("--no-browser", is_flag=True, help="only print the address")
-def open_page(file: Path | None, config: Path | None, port: int, no_browser: bool) -> int:
+def open_page(files: tuple[Path, ...], config: Path | None, port: int, no_browser: bool) -> int:
     """Open the audit in your browser: choose a file, check how it is read, read the report.
+
+    Several files are read as one: below each other, or joined by an id.
 
     The page is served by this machine to this machine only. Its address, with a secret token, is the first line on
     stdout. Uploads are kept in a private folder until Ctrl-C. Nothing is sent anywhere.
     """
     from auditkit.config import Config, read
+    from auditkit.data.source import expanded
     from auditkit.page.past_audits import AuditHistory
     from auditkit.page.server import serve
 
@@ -37,7 +40,9 @@ def open_page(file: Path | None, config: Path | None, port: int, no_browser: boo
         chosen = Config() if config is None else read(config)
         kept = config or Path("audit.toml")
         history = AuditHistory(kept.resolve()) if kept.is_file() else None
-        serve(file, chosen, port, not no_browser, announce, history)
+        data = expanded(files)
+        paths = data if isinstance(data, tuple) else () if data is None else (Path(data),)
+        serve(paths, chosen, port, not no_browser, announce, history)
     except KeyboardInterrupt:
         click.echo("ended", err=True)
     return DONE

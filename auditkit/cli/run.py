@@ -68,7 +68,9 @@ def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool
     if as_json:
         from auditkit.scheduled.listing import document
 
-        print_json({**document(chosen.name, [done.run]), "notes": done.notes, "removed": done.removed})
+        print_json(
+            {**document(chosen.name, [done.run]), "notes": done.notes, "removed": done.removed, "link": done.link}
+        )
     else:
         _print_done(done, chosen, quiet)
     for alert in done.alerts:
@@ -84,6 +86,7 @@ def _print_done(done: Done, settings: AuditSettings, quiet: bool) -> None:
             click.echo(f"run {run.id}: data and configuration are those of run {run.same_as}; nothing was computed")
         else:
             click.echo(f"run {run.id}: {settings.folder / run.folder}")
+        click.echo(f"last link of the chain: {done.link}")
         for note in done.notes:
             click.echo(f"note: {printable(note)}")
         for finding in run.findings:

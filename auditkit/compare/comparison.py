@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
@@ -23,10 +24,10 @@ from auditkit.compare.intervals import IntervalOptions, NoInterval, Priced, Pric
 from auditkit.compare.parts import Parts, individual
 from auditkit.constraints.base import Constraint, Rows, Sense
 from auditkit.constraints.defaults import default_constraints
-from auditkit.constraints.meaning import Meaning
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
-from auditkit.model.limits import UnitNumbers
+from auditkit.model.limits import UnitNumbers, Whole
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
@@ -45,9 +46,13 @@ Progress = Callable[[str], None]
 class GroupNumbers:
     """Expected (for the firm: recorded) numbers of one group."""
 
-    candidates: float
-    inspected: float
-    selected: float
+    candidates: Whole
+    inspected: Whole
+    selected: Whole
+
+    def rate(self, outcome: Literal["inspected", "selected"]) -> float | None:
+        """Outcomes per candidate."""
+        return getattr(self, outcome) / self.candidates if self.candidates else None
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class Dual:
     sense: Sense
     value: float
     slack: float
-    words: str | None
+    shifts: Mapping[tuple[str, str], float] | None
+    """(what is counted, group) -> what it adds to the worth of that; None if that cannot be said of single groups."""
     individual: bool
     """The row is about one candidate."""
     meaning: Meaning
@@ -105,6 +111,8 @@ class Constrained:
     """Rows without a law, each with the reason."""
     unfilled: Unfilled | None = None
     duals: tuple[Dual, ...] = ()
+    classes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The classes in `shifts`, by name, each with its group of every attribute."""
     shifts: Mapping[tuple[str, str], float] | None = None
     """(what is counted, group) -> what all duals together add to the worth of it, in the unit of value."""
     replicated_shifts: tuple[Mapping[tuple[str, str], float], ...] = ()
@@ -147,7 +155,7 @@ def compare(
     """Compare the policies; with `constraints` None those of `default_constraints`."""
     options = options or IntervalOptions()
     layout = fitted.instance.layout
-    scale = float(fitted.settings["value_scale"])
+    scale = fitted.settings.value_scale
     firm = _firm(fitted)
     chosen = list(constraints or ())
     if constraints is None:
@@ -170,7 +178,7 @@ def compare(
     entries = []
     for (name, some, solution), span in zip(solved, spans, strict=True):
         progress(f"ex-post laws under {name}")
-        entries.append(_entry(name, some, solution, scale, span))
+        entries.append(_entry(name, some, solution, span))
     return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
 
 
@@ -264,7 +272,6 @@ def _entry(
     name: str,
     constraints: tuple[Constraint, ...],
     solution: Solution,
-    scale: float,
     interval: PriceInterval | NoInterval | None,
 ) -> Constrained:
     optimum = solution.constrained
@@ -285,7 +292,8 @@ def _entry(
         slack_laws=_laws(chance, optimum),
         laws_left_out=_left_out(chance, optimum),
         unfilled=chance.unfilled(),
-        duals=_duals(optimum, parts, scale, interval),
+        duals=_duals(optimum, parts, interval),
+        classes={} if parts is None else dict(zip(parts.names, parts.labels, strict=True)),
         shifts=shadow_prices.total_shifts(parts, duals),
         replicated_shifts=_replicated_shifts(parts, interval),
         order_kept=shadow_prices.order_kept(layout, rows, optimum.mixture),
@@ -327,9 +335,7 @@ def _laws(chance: ExPost, optimum: Optimum) -> tuple[SlackLaw | None, ...]:
     return (*laws, *(None for _ in optimum.rows.measures))
 
 
-def _duals(
-    optimum: Optimum, parts: Parts | None, scale: float, price: PriceInterval | NoInterval | None
-) -> tuple[Dual, ...]:
+def _duals(optimum: Optimum, parts: Parts | None, price: PriceInterval | NoInterval | None) -> tuple[Dual, ...]:
     layout = optimum.outcome.layout
     spans = price.duals if isinstance(price, PriceInterval) else (None,) * len(optimum.rows)
     found = []
@@ -340,7 +346,7 @@ def _duals(
                 row.sense,
                 float(value),
                 float(slack),
-                shadow_prices.dual_in_words(parts, j, float(value), scale, spans[j]),
+                shadow_prices.shifts(parts, j, float(value)),
                 individual(row, layout),
                 row.meaning,
                 spans[j],
@@ -351,9 +357,6 @@ def _duals(
         own = np.zeros(len(duals))
         own[[affine + i for i, (number, _) in enumerate(optimum.cuts) if number == k]] = 1.0
         moved = shadow_prices.total_shifts(parts, duals * own)
-        said = shadow_prices.NOT_BINDING if value == 0 else None
-        if said is None and moved and parts is not None:
-            said = shadow_prices.say(moved, scale, classes=parts.names)
         slack = optimum.measure_slacks[k]
-        found.append(Dual(measure.label, measure.sense, float(value), slack, said, False, measure.meaning))
+        found.append(Dual(measure.label, measure.sense, float(value), slack, moved, False, measure.meaning))
     return tuple(found)

@@ -82,11 +82,15 @@ def _convolution(one: Floats, two: Floats) -> tuple[Floats, float]:
         for i, j in zip(*np.nonzero(small), strict=True):
             total[i : i + rows, j : j + columns] += small[i, j] * large
         return total, NEGLIGIBLE
-    from scipy.signal import convolve2d, fftconvolve
+    rows, columns = (m + n - 1 for m, n in zip(one.shape, two.shape, strict=True))
+    if small.size * large.size <= MOST_PRODUCTS:  # one after another, the rows of both are so far apart that none meet
+        first, second = (np.pad(t, ((0, 0), (0, columns - t.shape[1]))).ravel() for t in (small, large))
+        return np.convolve(first, second)[: rows * columns].reshape(rows, columns), NEGLIGIBLE
+    from scipy.fft import irfft2, next_fast_len, rfft2
 
-    if small.size * large.size <= MOST_PRODUCTS:
-        return np.asarray(convolve2d(small, large)), NEGLIGIBLE
-    return np.maximum(fftconvolve(small, large), 0.0), FFT_ROUNDING
+    fast = next_fast_len(rows, real=True), next_fast_len(columns, real=True)
+    product = irfft2(rfft2(small, fast) * rfft2(large, fast), fast)
+    return np.maximum(product[:rows, :columns], 0.0), FFT_ROUNDING
 
 
 def _inside(margin: Floats, negligible: float) -> slice:

@@ -25,8 +25,8 @@ import numpy as np
 from auditkit.compare.convolution import Grid, sum_of
 from auditkit.compare.parts import INSPECTION, SELECTION, Parts
 from auditkit.constraints.base import Row, Rows
-from auditkit.constraints.meaning import Meaning
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
 from auditkit.solver.policy import Mixture
 from auditkit.solver.rounding import without_noise

@@ -62,7 +62,7 @@ def firm_decisions(
     groups = {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.attributes}
     search = _search(history)
     outcomes = table["outcome"].to_numpy(dtype=np.float64) if history.has("outcome") else None
-    scale = float(fitted.settings["value_scale"])
+    scale = fitted.settings.value_scale
     if priced is None:
         priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
     segment = history.segments[0] if history.segments else None

@@ -175,7 +175,7 @@ class _ScoreError:
 
     def __init__(self, fitted: Fitted, standings: Standings) -> None:
         self.x = _at(standings.matrix, fitted.rows)
-        self.scale = float(fitted.settings["value_scale"])
+        self.scale = fitted.settings.value_scale
         searches = int(standings.search.max()) + 1
         self.of = standings.search[fitted.rows]
         known = ~np.isnan(standings.residual)
@@ -199,9 +199,9 @@ class Against:
         self.fitted, self.level, self.own = fitted, level, OwnSearch.of(fitted)
         self._error = None if standings is None else _ScoreError(fitted, standings)
         self._moved, self._worth = np.zeros(len(fitted.rows)), self.own.worth
-        if standings is not None and not fitted.settings.get("blind"):
+        if standings is not None and not fitted.settings.blind:
             expected = _at(standings.matrix, fitted.rows) @ standings.coefficients
-            self._moved = float(fitted.settings["value_scale"]) * expected - fitted.expected
+            self._moved = fitted.settings.value_scale * expected - fitted.expected
             self._worth = self.own.moved(self._moved)
 
     def gain(self, label: str, visits: Floats) -> FirmGain:
@@ -223,14 +223,14 @@ class Against:
         return FirmGain(label, float(by_candidate.sum()), interval, _parts(layout, visits, own), changes)
 
     def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats, again: float) -> Bounds:
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
         assert self._error is not None
         layout = self.fitted.instance.layout
         by_search = np.zeros(len(layout.capacity))
         np.add.at(by_search, layout.candidate_search, by_candidate)
         gain, sd = float(by_search.sum()), self._error.of_gain(layout, chosen, stretched, by_search)
-        reach = sd * float(t.ppf((1 + self.level) / 2, len(by_search) - 1))
+        reach = sd * float(stdtrit(len(by_search) - 1, (1 + self.level) / 2))
         return min(gain, again) - reach, max(gain, again) + reach
 
 

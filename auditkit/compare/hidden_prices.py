@@ -53,7 +53,7 @@ def hidden_prices(
     fitted: Fitted, entries: Sequence[Constrained], tests: Sequence[HiddenInformation]
 ) -> tuple[HiddenPrices, ...]:
     """For each attribute of which the test rejects or cannot tell: the first constraint on it."""
-    scale = float(fitted.settings["value_scale"])
+    scale = fitted.settings.value_scale
     found = []
     for test in tests:
         if test.verdict == "not-found" or not test.groups or test.spread is None:

@@ -39,7 +39,7 @@ from functools import cached_property
 from typing import TypeGuard
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint, Rows
@@ -267,7 +267,7 @@ def _interval(
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
     square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
-    reach = float(student.ppf((1 + options.level) / 2, count)) * float(np.sqrt(square))
+    reach = float(stdtrit(count, (1 + options.level) / 2)) * float(np.sqrt(square))
     low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     ends = 0.0 if low < NOTHING * high else low, high
     duals = optimum.duals + replicates.duals
@@ -287,7 +287,7 @@ def around(value: float, replicates: Sequence[float] | Floats, level: float) -> 
     if not len(replicates):
         return None
     distance = float(np.sqrt(np.mean((np.asarray(replicates) - value) ** 2)))
-    reach = float(student.ppf((1 + level) / 2, len(replicates))) * distance
+    reach = float(stdtrit(len(replicates), (1 + level) / 2)) * distance
     return value - reach, value + reach
 
 

@@ -55,6 +55,8 @@ class Parts:
 
     layout: Layout
     names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    """Of each class: its group of every attribute."""
     classes: Ints
     parts: tuple[Part, ...]
     matrix: Floats
@@ -67,7 +69,7 @@ class Parts:
         """None if there are too many rows."""
         if len(rows) > MOST_ROWS:
             return None
-        names, classes = classes_of(rows, layout)
+        names, labels, classes = classes_of(rows, layout)
         class_of_cell = _class_of_cell(layout, classes)
         found: dict[tuple[Any, ...], int] = {}
         parts: list[Part] = []
@@ -88,7 +90,7 @@ class Parts:
         for j, f, scale in entries:
             matrix[j, f] = scale
         rate, group_of, groups = _rate(rows, layout, classes, parts, matrix)
-        return Parts(layout, names, classes, tuple(parts), matrix, rate, group_of, groups)
+        return Parts(layout, names, labels, classes, tuple(parts), matrix, rate, group_of, groups)
 
     def by_search(self, visits: Floats) -> Floats:
         """phi_f . p of each search, an array (parts, searches)."""
@@ -107,18 +109,24 @@ class Parts:
         return found
 
 
-def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], Ints]:
-    """The classes that the rows tell apart, by name, and that of each candidate."""
+def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:
+    """The classes that the rows tell apart: their names, their groups of every attribute, and whose is which."""
     attributes = dict.fromkeys(row.by for row in rows.rows)
     if not attributes or None in attributes:
-        return layout.groups, layout.candidate_group
+        first = dict(zip(*np.unique(layout.candidate_group, return_index=True), strict=True))
+        partitions = list(layout.protected.values())
+        own = tuple(
+            tuple([*part.names, UNKNOWN][part.codes[first[g]]] for part in partitions) if g in first else (name,)
+            for g, name in enumerate(layout.groups)
+        )
+        return layout.groups, own, layout.candidate_group
     single = dict.fromkeys(name for by in attributes for name in str(by).split("+"))
     partitions = [layout.partition(name) for name in single]
     codes = np.stack([part.codes for part in partitions], axis=1)
     known, number = np.unique(codes, axis=0, return_inverse=True)
     labels = [[*part.names, UNKNOWN] for part in partitions]  # code -1 is the last
-    names = tuple("+".join(label[code] for label, code in zip(labels, row, strict=True)) for row in known.tolist())
-    return names, number.ravel().astype(np.int64)
+    own = tuple(tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in known.tolist())
+    return tuple(map("+".join, own)), own, number.ravel().astype(np.int64)
 
 
 def _class_of_cell(layout: Layout, classes: Ints) -> Ints | None:

@@ -166,7 +166,7 @@ def _step(
     level: float,
     left_out: list[str],
 ) -> RevealedStep | str:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if scores is None and not standings.tells:
         return "nothing that is known beforehand tells candidates of a search apart"
@@ -203,7 +203,7 @@ def _step(
     else:
         carried = _carried(choices, x, logit, standings, rows, unit) if scores is None else None
         estimates = [_of_logit(logit, j, unit, carried) for j in range(1, x.shape[1])]
-    reach = float(t.ppf((1 + level) / 2, choices.strata - 1))
+    reach = float(stdtrit(choices.strata - 1, (1 + level) / 2))
     shifts = []
     for (name, g), estimate in zip(columns, estimates, strict=True):
         if g == UNKNOWN:

@@ -1,105 +1,35 @@
-"""Duals in words, and whether the order within groups is kept.
+"""What duals act like, and whether the order within groups is kept.
 
-At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solve.oracle`). Where row j
-counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each score were
-raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c + lambda_j M: as if
-each inspection cost x = -lambda_j M less. Whether the order within groups is kept is read off the indices of the
-policies.
+At duals lambda the best policy is that of the adjusted rewards R - sum_j lambda_j theta_j (`solver/oracle`). Where
+row j counts selections of group g with coefficient M, a value v of the group counts as v - lambda_j M: as if each
+score were raised by x = -lambda_j M / value_scale points. Where it counts inspections, a cost c counts as c +
+lambda_j M: as if each inspection cost x = -lambda_j M less. Whether the order within groups is kept is read off the
+indices of the policies.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import partial
 
 import numpy as np
 
-from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver.evaluate import Prepared
 from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.rounding import without_noise
-from auditkit.text import amount_like, brief, interval, listing
 
-NOT_BINDING = "not binding"
 ORDER_TOLERANCE = 1e-9
 
 
-def shifts(parts: Parts, j: int, dual: float) -> dict[tuple[str, str], float] | None:
+def shifts(parts: Parts | None, j: int, dual: float) -> dict[tuple[str, str], float] | None:
     """(outcome, group) -> what dual j adds to the worth of one such outcome; None if it is not a plain count."""
+    if parts is None:
+        return None
     duals = np.zeros(len(parts.matrix))
     duals[j] = dual
     return total_shifts(parts, duals)
-
-
-def dual_in_words(
-    parts: Parts | None, j: int, dual: float, value_scale: float, interval: tuple[float, float] | None = None
-) -> str | None:
-    """What one dual acts like, with what its interval leaves open; None where there are no such words."""
-    if dual == 0.0:
-        return NOT_BINDING
-    moved = None if parts is None else shifts(parts, j, dual)
-    span = None if interval is None else (interval[0] / dual, interval[1] / dual)
-    return None if parts is None or not moved else say(moved, value_scale, span, parts.names)
-
-
-def say(
-    moved: Mapping[tuple[str, str], float],
-    value_scale: float,
-    span: tuple[float, float] | None = None,
-    classes: Sequence[str] = (),
-) -> str:
-    """As if each score of group F were raised by 2.1 (0.4 to 3.8); groups that are moved alike are named together.
-
-    `span` has the ends of the interval, as multiples of each shift; `classes` are all groups, so that those that make
-    up whole groups of one attribute are named by it.
-    """
-    alike: dict[tuple[str, str, str], list[str]] = {}
-    for (what, group), gain in moved.items():
-        if gain == 0.0:
-            continue
-        shift = abs(gain) / value_scale if what == SELECTION else abs(gain)
-        size = brief(shift)
-        if span is not None:
-            ends = sorted(shift * end for end in span)
-            size = f"{amount_like(shift, ends)} ({interval(ends, partial(amount_like, bounds=ends))})"
-        acts = ("were raised by {}", "were lowered by {}") if what == SELECTION else ("cost {} less", "cost {} more")
-        thing = "score" if what == SELECTION else what if what == INSPECTION else f"step of the stage {what}"
-        alike.setdefault((thing, acts[gain < 0], size), []).append(group)
-    if not alike:
-        return NOT_BINDING
-    if len(alike) <= 2:
-        clauses = [
-            f"each {t} of {_groups(joined(names, classes))} {act.format(x)}" for (t, act, x), names in alike.items()
-        ]
-        return "as if " + " and ".join(clauses)
-    many: dict[tuple[str, str], list[str]] = {}
-    for (thing, act, size), names in alike.items():
-        many.setdefault((thing, act), []).append(f"{size} ({', '.join(joined(names, classes))})")
-    return "as if " + "; ".join(f"each {thing} {act.format(listing(each))}" for (thing, act), each in many.items())
-
-
-def joined(names: Sequence[str], classes: Sequence[str]) -> Sequence[str]:
-    """Crossed groups by the groups of one attribute that they make up, or as they are.
-
-    >>> joined(["F+X", "F+Y"], ["F+X", "F+Y", "M+X", "M+Y"]), joined(["F+X", "M+Y"], ["F+X", "F+Y", "M+X", "M+Y"])
-    (['F'], ['F+X', 'M+Y'])
-    """
-    crossed = [tuple(name.split("+")) for name in classes]
-    if len({len(labels) for labels in crossed}) != 1 or any("" in labels for labels in crossed):
-        return names  # nothing is crossed, or a name has a plus of its own
-    own = {tuple(name.split("+")) for name in names}
-    for place in range(len(crossed[0])):
-        wholes = list(dict.fromkeys(labels[place] for labels in crossed if labels in own))
-        if own == {labels for labels in crossed if labels[place] in wholes}:
-            return wholes
-    return names
-
-
-def _groups(names: Sequence[str]) -> str:
-    return f"{'group' if len(names) == 1 else 'groups'} {listing(names)}"
 
 
 def total_shifts(parts: Parts | None, duals: Floats) -> dict[tuple[str, str], float] | None:

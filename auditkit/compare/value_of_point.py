@@ -93,9 +93,9 @@ def _best(instance: Instance, value: float) -> Outcome:
 
 def value_of_a_point(fitted: Fitted) -> PointValue:
     """Of a fitted history, from the best search of its instance."""
-    value = float(fitted.settings["value_scale"])
+    value = fitted.settings.value_scale
     half, one, twice = (_at(fitted.instance, factor, value) for factor in (0.5, 1.0, 2.0))
-    source: Literal["given", "revealed"] = "revealed" if fitted.settings.get("value_revealed") else "given"
+    source: Literal["given", "revealed"] = "revealed" if fitted.settings.value_revealed else "given"
     return PointValue(value, source, int(fitted.realised.inspected.sum()), one, half, twice)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from auditkit.constraints.base import AuditContext, Compared, Constraint, Measure, Parameter, Row, Rows
 from auditkit.constraints.binding import bind, make, make_constraints
-from auditkit.constraints.meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.constraints.outcome import (
     GroupConstraint,
     OutcomeConstraint,
@@ -19,6 +18,7 @@ from auditkit.constraints.outcome import (
     outcome_weights,
 )
 from auditkit.constraints.words import Description, PlainWords, Words
+from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 
 __all__ = [
     "Words",

@@ -13,18 +13,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, TypeAdapter, model_validator
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
 from auditkit.constraints import spec
-from auditkit.constraints.meaning import Meaning, Other
 from auditkit.constraints.words import Description, Words
-from auditkit.errors import OFFER_NAME
+from auditkit.errors import OFFER_NAME, made_from
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
+from auditkit.model.row_meaning import Meaning, Other
 from auditkit.model.state_cells import StateCells
 
 Sense = Literal["<=", "==", ">="]
@@ -327,6 +327,12 @@ class Constraint(BaseModel):
 
     default_order: ClassVar[int] = 100
     """The place of this constraint among the defaults, smallest first."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _checked(cls, keys: Any, make: ModelWrapValidatorHandler[Self]) -> Self:
+        """Wrong keys of a constraint made as an object are told like those of a SPEC."""
+        return made_from(cls, keys, lambda: make(keys), getattr(cls, "type", ""))
 
     @classmethod
     def priced_by_default(cls, context: AuditContext) -> Constraint | Sequence[Constraint] | None:

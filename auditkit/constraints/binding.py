@@ -35,9 +35,9 @@ def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Itera
     if (wrong := flaw(type(constraint))) is not None:
         raise PluginError(constraint, wrong)
     by, within = (getattr(constraint, key, None) for key in ("by", "within"))
-    for name in (by, within):
+    for key, name in (("by", by), ("within", within)):
         if isinstance(name, str):
-            layout.partition(name)  # refuses an attribute that no candidate has, also where a plugin does not look
+            layout.partition(name, key)  # refuses an attribute that no candidate has, where a plugin does not look too
     with blaming(constraint, f"binding the constraint {constraint.type!r}"):
         rows, measures = constraint.rows(layout), constraint.measures(layout)
     found = checks.checked_rows(constraint, rows, layout), checks.checked_measures(constraint, measures, layout)

@@ -16,11 +16,11 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from auditkit.constraints.base import UNSTATED, CellRow, Constraint, Measure, Row, Sense
-from auditkit.constraints.meaning import Meaning, Other
 from auditkit.constraints.words import Words
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import comparable
 from auditkit.model.layout import Bools, Floats, Ints, Layout, Partition
+from auditkit.model.row_meaning import Meaning, Other
 from auditkit.text import listing, plain
 
 if TYPE_CHECKING:

@@ -1,16 +1,20 @@
 """Constraint SPECs of the command line: `name` or `name:key=value,key=value`.
 
-A value is read as JSON if it can be, else as a word; commas inside brackets or quotes do not separate keys, so
-`parity:groups=["F","M"]` and `affine:terms=[{"candidate": "a", ...}],sense=<=,bound=1` work.
+A value is read as JSON if it can be, else as a number or a word; commas inside brackets or quotes do not separate
+keys, so `parity:groups=["F","M"]` and `affine:terms=[{"candidate": "a", ...}],sense=<=,bound=1` work.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from auditkit.errors import InputError, Problem
+
+_NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)\.\d*|\.\d+)")
+"""What people write and JSON does not know: .5, 5. and +0.5."""
 
 
 def parse(spec: str) -> dict[str, Any]:
@@ -50,7 +54,7 @@ def _value(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError:
-        return text
+        return float(text) if _NUMBER.fullmatch(text) else text
 
 
 def _split(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
@@ -38,7 +39,7 @@ def together(tables: Sequence[RawTable]) -> RawTable:
     digests = "".join(table.source.sha256 for table in tables)
     source = replace(
         first.source,
-        path=", ".join(table.source.path for table in tables),
+        path=" + ".join(Path(table.source.path).name for table in tables),
         sha256=hashlib.sha256(digests.encode()).hexdigest(),
     )
     return replace(first, source=source)
@@ -50,7 +51,7 @@ def _below(first: RawTable, other: RawTable) -> RawTable:
     more = other.table.rename(columns={name: names[plain(str(name))] for name in other.table.columns})
     more.index = more.index + int(first.table.index.max())
     table = pd.concat([first.table, more[list(first.table.columns)]])
-    text = f"{other.source.path} has the same columns: its {len(more):,} rows are put below"
+    text = f"{Path(other.source.path).name} has the same columns: its {len(more):,} rows are put below"
     source = replace(first.source, rows=first.source.rows + other.source.rows)
     return replace(first, table=table, source=source, notices=(*first.notices, Notice("files-below", text)))
 
@@ -73,7 +74,7 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
     for name in more.columns:
         table[name] = ids.map(more[name]).fillna("").astype("str")
     lost = int((~ids.isin(more.index)).sum())
-    text = f"{len(more.columns)} columns of {other.source.path} are joined by {mine!r}"
+    text = f"{len(more.columns)} columns of {Path(other.source.path).name} are joined by {mine!r}"
     if lost:
         text += f"; {lost:,} rows have no match there"
     return replace(first, table=table, notices=(*first.notices, Notice("joined", text)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _COLUMN = re.compile(
     r"\b(e ?mail|mail address|phone|telephone|mobile|cell number|(first|last|full|sur|given|family|maiden|candidate|"
@@ -14,13 +15,19 @@ _CELL = re.compile(r"\S@\S|https?://|www\.|\+\d[\d ()/.-]{6,}|\b\d{3}-\d{2}-\d{4
 """E-mail and web addresses, telephone and social security numbers."""
 _NOT_PEOPLE = re.compile(r"\b(job|requisition|req|position|company|school|department|office|stage|posting|role)\b")
 
+_SOMEBODY = re.compile(
+    r"\b(candidate|applicant|person|employee|recruiter|interviewer|manager|reviewer|contact|referee|bewerber(in)?|candidat|"
+    r"candidato)s?$"
+)
+"""Columns that hold somebody: ids, or names."""
+
 HIDDEN = "a value that is not shown, because it may say who somebody is"
 
 
 def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
     """Whether a cell may say who somebody is, by the name of its column or by what it looks like.
 
-    Ids of candidates are shown if they look like ids: one word with a digit.
+    Ids of candidates and of others are shown if they look like ids: one word with a digit.
     """
     name = re.sub(r"[\W_]+", " ", column).lower()
     if _COLUMN.search(name) and not _NOT_PEOPLE.search(name):
@@ -28,9 +35,23 @@ def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
     text = str(value)
     if _CELL.search(text):
         return True
-    return of_candidate and bool(text) and (len(text.split()) > 1 or not any(sign.isdigit() for sign in text))
+    return (
+        (of_candidate or bool(_SOMEBODY.search(name.strip())))
+        and bool(text)
+        and (len(text.split()) > 1 or not any(sign.isdigit() for sign in text))
+    )
 
 
-def without_addresses(text: str) -> str:
-    """A message of another program without what looks like a person's address or number."""
+def listed_cells(column: str, values: Sequence[str], most: int = 5) -> str:
+    """Cells in quotation marks, the first few of many, without those that may say who somebody is."""
+    shown = [repr(value) for value in values if not is_personal(column, value)][:most]
+    more = len(values) - len(shown)
+    if not shown:
+        return "a cell that may say who somebody is" if more == 1 else f"{more:,} cells that may say who somebody is"
+    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+
+
+def without_cells(text: str) -> str:
+    """A message of another program without what it quotes, which may be a cell, and without addresses."""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "'***'", text)
     return re.sub(r"[^\s'\"<>(),;]+@[^\s'\"<>(),;]+", "***", text)

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.columns import describe, named, suits
+from auditkit.data.personal import is_personal
 from auditkit.data.reading import MOST_SHOWN, Reading
 from auditkit.data.roles import Given, column_in
 from auditkit.data.vocabulary import plain
@@ -40,7 +41,10 @@ class Rematched:
 def columns_seen(reading: Reading) -> dict[str, str | list[str]]:
     """What to keep of each column: its words where they are few, nothing of names, addresses and ids."""
     found = {column.name: [word for word, _ in column.values if word] for column in reading.columns}
-    return {name: words if 0 < len(words) < MOST_SHOWN else "many" for name, words in found.items()}
+    return {
+        name: words if 0 < len(words) < MOST_SHOWN and not any(is_personal(name, word) for word in words) else "many"
+        for name, words in found.items()
+    }
 
 
 def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:

@@ -46,6 +46,16 @@ class Files:
         return self.paths[0].with_name(name)
 
 
+def paths_of(data: Path | Files) -> tuple[Path, ...]:
+    """The files, one or several."""
+    return data.paths if isinstance(data, Files) else (data,)
+
+
+def place_of(paths: Sequence[Path]) -> Path | Files:
+    """One file, or several that are read as one."""
+    return Files(tuple(paths)) if len(paths) > 1 else paths[0]
+
+
 Place = Path | Files | Query
 """A file, several files, or a query to a database."""
 Data = Place | Tabular | History
@@ -113,7 +123,7 @@ def locate(
 def named_in(config: Config, place: Place) -> Config:
     """The settings with `place` as their data; of the URL of a database all but the password."""
     if isinstance(place, Path | Files):
-        first, *more = (place,) if isinstance(place, Path) else place.paths
+        first, *more = paths_of(place)
         none = {"database": None, "database_env": None, "query": None}
         return config.model_copy(update={"source": first, "also": more, **none})
     database = place.shown if config.database_env is None else None

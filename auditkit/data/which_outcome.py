@@ -19,7 +19,7 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.numbers import to_numbers
-from auditkit.data.personal import is_personal
+from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import (
@@ -230,7 +230,8 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
             ):
                 code = str(told.mode().iloc[0])
                 state.meant[word] = code
-                state.assume("word-meaning", f"{word!r} is read as {code}, because {other.column!r} says so")
+                said = listed_cells(decision.column, [word])
+                state.assume("word-meaning", f"{said} is read as {code}, because {other.column!r} says so")
                 break
     rest = [word for word in unknown if word not in state.meant]
     if not rest:
@@ -239,13 +240,15 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
         state.meant |= dict.fromkeys(rest, "rejected")
         state.assume(
             "word-meaning",
-            f"{decision.column!r}: {listed(rest, 5)} {_are(rest)} read as not selected, as other words are known",
+            f"{decision.column!r}: {listed_cells(decision.column, rest)} {_are(rest)} read as not selected, "
+            "as other words are known",
             "say what a word means under [words] in audit.toml",
         )
         return
     share = float(cells.isin(rest).mean())
     state.meant |= dict.fromkeys(rest, "pending")
-    text = f"{decision.column!r}: it is not known what {listed(rest, 5)} {'means' if len(rest) == 1 else 'mean'}"
+    words = listed_cells(decision.column, rest)
+    text = f"{decision.column!r}: it is not known what {words} {'means' if len(rest) == 1 else 'mean'}"
     if share <= FEW:
         state.assume(
             "word-meaning",
@@ -261,8 +264,9 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
         )  # fmt: skip
         state.ambiguous = text
         state.alternatives = [
-            {"selected": f"{decision.column}={'|'.join(good)}"},
-            {"selected": f"{decision.column}={'|'.join([*good, *rest])}"},
+            {"selected": f"{decision.column}={'|'.join(words)}"}
+            for words in (good, [*good, *rest])
+            if not any(is_personal(decision.column, word) for word in words)
         ]
 
 
@@ -322,7 +326,7 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         if _is_better_named(column.name, decision):
             state.ambiguous = f"{column.name!r} is named like the outcome, but its words are not known"
             often = cells[filled].value_counts()
-            state.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
+            state.alternatives = _each_word(column.name, often)
             state.alternatives.insert(1, {"selected": decision.spec})
             return
         if filled[~decision.selected].mean() > 0.02:
@@ -334,7 +338,7 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
             f"which may say what was decided about them in the end"
         )
         often = cells[filled].value_counts()
-        state.alternatives = [{"selected": f"{column.name}={word}"} for word in _good_first(often)]
+        state.alternatives = _each_word(column.name, often)
         state.alternatives.append({"selected": decision.spec})
         return
 
@@ -432,7 +436,7 @@ def ask_who_was_selected(
             Problem("selected", what, f"say which value counts, with {flag('selected', like[0] + '=VALUE')}")
         )
         often = state.table[like[0]].value_counts()
-        state.alternatives = [{"selected": f"{like[0]}={word}"} for word in _good_first(often)]
+        state.alternatives = _each_word(like[0], often)
         return
     free = [c for c in state.columns.values() if not is_protected(c.name)]
     likely = [c.name for c in free if c.name not in used and is_outcome(state, c)]
@@ -468,6 +472,11 @@ def _within(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
 def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
     either = int((one | other).sum())
     return int((one & other).sum()) / either if either else 1.0
+
+
+def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
+    """An answer for each word that may be the good one and does not say who somebody is."""
+    return [{"selected": f"{column}={word}"} for word in _good_first(often) if not is_personal(column, word)]
 
 
 def _good_first(often: pd.Series[int]) -> list[str]:

@@ -16,8 +16,9 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.dates import to_dates
+from auditkit.data.personal import listed_cells
 from auditkit.data.problems import Collector
-from auditkit.data.roles import Choice, flag, listed
+from auditkit.data.roles import Choice, flag
 from auditkit.data.statuses import (
     Test,
     is_bad,
@@ -78,7 +79,7 @@ def find_steps(
         return [], found, None
     for step in steps:
         if step.test is not None:
-            text = f"{step.column!r} is read as a step that {step.test.value!r} passed"
+            text = f"{step.column!r} is read as a step that {listed_cells(step.column, [step.test.value])} passed"
             how = flag("stages", f"{step.column}={step.test.value}")
             state.assume("step-by-people", f"{text}, as everybody selected has that value", how)
     if len(steps) > 1:
@@ -258,7 +259,8 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
             continue  # it is about something else
         state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
         if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
-            text = f"{name!r}: {listed(said, 5)} {'names' if len(said) == 1 else 'name'} no step and count as the first"
+            names = "names" if len(said) == 1 else "name"
+            text = f"{name!r}: {listed_cells(name, said)} {names} no step and count as the first"
             state.assume("silent-disposition", text)
         return found
     return None

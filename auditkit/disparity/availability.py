@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.hypergeometric import TIE
@@ -141,6 +140,8 @@ def _segment_of(data: Applicants, pools: set[str], problems: list[Problem]) -> N
 
 def generalised_binomial(pools: Sequence[tuple[int, float]], seen: int) -> float:
     """Two-sided exact p of a sum of independent binomials."""
+    from scipy.stats import binom  # takes 0.4 s to load, and few reports have availability
+
     law, begin = np.ones(1), 0
     for n, q in pools:
         x = np.arange(n + 1)

@@ -29,29 +29,30 @@ Cause = Literal["requisitions", "repeat applicants"]
 
 @dataclass(frozen=True)
 class ClusterDesign:
-    """One kind of clusters; `freedom` is the denominator's degrees of freedom, infinite if there are many."""
+    """One kind of clusters, and how many times as large it makes the variance."""
 
     cause: Cause
     effect: float
-    clusters: float = math.inf
+    clusters: float | None = None
+    """None if there are many."""
 
     def p(self, statistic: float, df: int) -> float:
         """Of a chi-square statistic."""
         if self.effect <= 0:
             return 0.0
-        if math.isinf(self.clusters):
+        if self.clusters is None:
             return float(chdtrc(df, statistic / self.effect))
         return float(fdtrc(df, max(self.clusters - df, 1.0), statistic / (df * self.effect)))
 
     def p_of_pair(self, z: float) -> float:
         """Of a standard normal statistic, two-sided."""
         scaled = abs(z) / math.sqrt(max(self.effect, 1e-300))
-        return float(2 * (ndtr(-scaled) if math.isinf(self.clusters) else stdtr(max(self.clusters - 1, 1.0), -scaled)))
+        return float(2 * (ndtr(-scaled) if self.clusters is None else stdtr(max(self.clusters - 1, 1.0), -scaled)))
 
     def stretch(self, alpha: float) -> float:
         """How many times as wide an interval becomes."""
         z = -float(ndtri(alpha / 2))
-        t = z if math.isinf(self.clusters) else -float(stdtrit(max(self.clusters - 1, 1.0), alpha / 2))
+        t = z if self.clusters is None else -float(stdtrit(max(self.clusters - 1, 1.0), alpha / 2))
         return math.sqrt(max(self.effect, 0.0)) * t / z
 
 

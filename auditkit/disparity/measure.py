@@ -52,12 +52,12 @@ class DisparityMeasure(ABC):
 
 @dataclass(frozen=True)
 class MeasureColumn:
-    """How a measure of a plugin is shown; `form` is one of those of `auditkit.disparity.measure`."""
+    """How a measure of a plugin is shown."""
 
     name: str
     title: str
-    form: str
-    legend: str
+    form: Form
+    legend: str = ""
 
 
 def flaw(measure: type[DisparityMeasure]) -> str | None:

@@ -17,7 +17,6 @@ Clusters widen the variance of U: see `design`, whose effects a test takes as it
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -59,7 +58,8 @@ class Robust:
 
     cause: Cause
     variance: Floats
-    clusters: float = math.inf
+    clusters: float | None = None
+    """None if there are many."""
 
 
 def _quadratic(U: Floats, V: Floats) -> tuple[float, int, Floats]:

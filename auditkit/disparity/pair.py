@@ -50,11 +50,17 @@ from auditkit.disparity.hypergeometric import two_sided
 
 @dataclass(frozen=True)
 class Interval:
+    """Confidence interval of a ratio or a difference."""
+
     lower: float
     upper: float | None
     """None: no upper bound."""
     method: str
     confidence: float
+
+    @property
+    def ends(self) -> tuple[float, float | None]:
+        return self.lower, self.upper
 
 
 @dataclass(frozen=True)

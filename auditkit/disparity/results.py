@@ -81,7 +81,7 @@ class Caution(StrEnum):
     STRATA_DISAGREE = "strata_disagree"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Within:
     """A group against others within requisitions (Mantel-Haenszel and CMH, or the exact conditional test)."""
 
@@ -91,19 +91,19 @@ class Within:
     interval: Interval | None
     """On the basis of the design, like `p_design`."""
     risk_ratio: float | None
-    risk_interval: Interval | None
-    statistic: float | None
+    risk_interval: Interval | None = None
+    statistic: float | None = None
     p: float | None
     """Without any correction."""
-    mid_p: float | None
+    mid_p: float | None = None
     """Of the exact test; None where CMH's approximation is used."""
-    p_design: float | None
+    p_design: float | None = None
     """With repeat applicants counted once: the basis of the intervals."""
     method: str
     p_adjusted: float | None
     shortfall: float
     """How many more of the group would have the outcome at the common rate of each requisition."""
-    agreement: Agreement | None
+    agreement: Agreement | None = None
     design: ClusterDesign | None = None
     """What widens the intervals; None if nothing does."""
 

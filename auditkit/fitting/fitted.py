@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import JsonValue
 
 from auditkit.display import Shown
 from auditkit.errors import InputError
@@ -93,6 +94,32 @@ class Realised:
         return np.bincount(self.search, per_candidate, minlength=len(self.capacity)).astype(np.float64)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FitSettings:
+    """Everything that a fit depends on apart from the data."""
+
+    fitter: str
+    fitter_settings: Mapping[str, JsonValue]
+    features: tuple[str, ...]
+    blind: bool
+    """The priors do not use the groups."""
+    group_aware: bool
+    """The policies of the instance see the groups."""
+    folds: int
+    folds_of: str
+    propensity: bool
+    value_scale: float
+    """What one point of the score is worth, in the unit of costs."""
+    value_revealed: bool
+    """The value of a point follows from how many the firm inspected."""
+    cost: JsonValue
+    capacity: JsonValue
+    stages: tuple[str, ...]
+    score_stage: str | None
+    """The stage that shows the score; None without stages."""
+    true_value: TrueValue | None
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted(Shown):
     """A history as an instance. Candidates are named c0, c1, ... in the order of the layout."""
@@ -106,8 +133,7 @@ class Fitted(Shown):
     """Per candidate: mean of its prior, in the unit of value."""
     true_value: TrueValue | None
     notices: tuple[str, ...]
-    settings: dict[str, Any]
-    """Everything that the fit depends on apart from the data, as plain numbers and words."""
+    settings: FitSettings
     refit: Refit | None = None
     """Fits resampled histories; None if the priors are not learnt from one."""
     groups: Mapping[str, Partition] = field(default_factory=dict)
@@ -130,7 +156,7 @@ class Fitted(Shown):
 
     def _facts(self) -> list[str]:
         worth = f"the firm's decisions were worth {amount(self.realised.utility)}"
-        return [f"fitter: {self.settings['fitter']}; {worth}", *self.notices, *self.quality.warnings]
+        return [f"fitter: {self.settings.fitter}; {worth}", *self.notices, *self.quality.warnings]
 
     def _tables(self) -> list[pd.DataFrame]:
         """Candidates of each group, and how many the firm inspected and selected."""

@@ -43,9 +43,6 @@ class TrueValue:
     def of(self, scores: Floats, group: str) -> Floats:
         return self.intercept + self.slope * scores + self.effects.get(group, 0.0)
 
-    def to_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "effects": dict(self.effects)}
-
 
 def true_values(scores: Floats, outcomes: Floats, group: Any, scale: OutcomeScale) -> TrueValue | str:
     """The regression, or in words why there is none. Give only the hired who have both numbers."""

@@ -22,7 +22,7 @@ from auditkit.data.firm_history import History
 from auditkit.errors import InputError, Problem, blaming, nearest
 from auditkit.fitting import chains, searches
 from auditkit.fitting.boxes import BoxSearches
-from auditkit.fitting.fitted import CannotFit, Fitted, Realised
+from auditkit.fitting.fitted import CannotFit, FitSettings, Fitted, Realised
 from auditkit.fitting.fitter import GROUP, Fitter, Laws, group_columns
 from auditkit.fitting.folds import cross_fit, deal
 from auditkit.fitting.group_chances import CellShares, group_chances
@@ -175,23 +175,23 @@ def fit(
         groups,
         selection(groups, laws.means, inspected, scored[rows], chance_weights[rows], weighted=propensity),
     )
-    settings = {
-        "fitter": fitter,
-        "fitter_settings": fitter_settings,
-        "features": [str(name) for name in features.columns],
-        "blind": blind,
-        "group_aware": not unseen,
-        "folds": dealt.count,
-        "folds_of": dealt.unit,
-        "propensity": propensity,
-        "value_scale": scale,
-        "value_revealed": reveal is not None,
-        "cost": cost_source,
-        "capacity": capacity_source,
-        "stages": [] if plan is None else list(plan.stages),
-        "score_stage": None if plan is None else plan.stages[plan.shows],
-        "true_value": None if own_true_value is None else own_true_value.to_json(),
-    }
+    settings = FitSettings(
+        fitter=fitter,
+        fitter_settings=fitter_settings,
+        features=tuple(str(name) for name in features.columns),
+        blind=blind,
+        group_aware=not unseen,
+        folds=dealt.count,
+        folds_of=dealt.unit,
+        propensity=propensity,
+        value_scale=scale,
+        value_revealed=reveal is not None,
+        cost=cost_source,
+        capacity=capacity_source,
+        stages=() if plan is None else tuple(plan.stages),
+        score_stage=None if plan is None else plan.stages[plan.shows],
+        true_value=own_true_value,
+    )
     return Fitted(
         instance=instance,
         realised=realised,

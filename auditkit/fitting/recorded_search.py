@@ -44,7 +44,7 @@ class RecordedSearch:
 def stages_before_score(fitted: Fitted) -> list[str]:
     """Stages up to the one that shows the score; none for boxes."""
     names = list(fitted.realised.reached)
-    shows = fitted.settings.get("score_stage")
+    shows = fitted.settings.score_stage
     return names[: names.index(shows) + 1] if shows in names else []
 
 

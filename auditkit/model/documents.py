@@ -18,6 +18,7 @@ from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_json
 from auditkit.model.instance import INSTANCE, UNCERTAIN_INSTANCE, Instance
 from auditkit.model.limits import Limit
+from auditkit.model.row_meaning import Meaning
 from auditkit.model.search import Box, Candidate, Chain, Search, State
 
 SOLUTION = "auditkit-solution/3"
@@ -170,24 +171,6 @@ class OutcomeModel(_Part):
     candidates: list[CandidateModel]
 
 
-class MeaningModel(_Part):
-    """What a row asks for, with the keys that apply to its kind; its label is for people and never parsed."""
-
-    kind: Literal["rate_gap", "ratio", "share", "amount", "other"]
-    on: str | None = Field(default=None, description="selection, inspection, or the name of a stage")
-    by: str | None = Field(default=None, description="the attribute, or several joined with +")
-    group: str | None = None
-    against: str | None = Field(default=None, description="the group that it is compared with")
-    within: str | None = Field(default=None, description="the segment within whose `value` the row holds")
-    value: str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    of: str | None = Field(default=None, description="what an amount adds up: an attribute of candidates, or cost")
-    each: float | None = Field(default=None, description="the expense of one outcome")
-    basis: Literal["rate", "count"] | None = None
-    text: str | None = Field(default=None, description="the author's words")
-
-
 class RowModel(_Part):
     """One condition, and how it is met."""
 
@@ -198,7 +181,7 @@ class RowModel(_Part):
     bound: float
     slack: float = Field(description="distance from the bound, not negative on the right side")
     dual: float = Field(description="what the optimum gains per unit by which the bound is moved")
-    meaning: MeaningModel | None = Field(default=None, description="null in `auditkit-solution/2` and before")
+    meaning: Meaning | None = Field(default=None, description="null in `auditkit-solution/2` and before")
 
 
 class LevelModel(_Part):

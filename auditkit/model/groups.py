@@ -17,6 +17,11 @@ Groups = str | Mapping[str, str | None]
 MINIMUM_SHARE = Fraction(2, 100)
 
 
+def group_column(attribute: str) -> str:
+    """The column of an attribute's groups in every table of candidates: `group:Gender`, or `group` without a name."""
+    return GROUP if attribute == GROUP else f"{GROUP}:{attribute}"
+
+
 def groups_of(group: Groups) -> dict[str, str]:
     """Attribute -> label of one candidate, UNKNOWN where it is not known."""
     if isinstance(group, str):

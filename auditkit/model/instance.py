@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.display import Shown
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_json
-from auditkit.model.groups import UNKNOWN, Groups, groups_of
+from auditkit.model.groups import UNKNOWN, Groups, group_column, groups_of
 from auditkit.model.layout import Layout, lay_out
 from auditkit.model.limits import Limit
-from auditkit.model.search import Box, Chain, Search, State, uncertain_attributes
+from auditkit.model.search import Box, Chain, Search, State, entries, uncertain_attributes
 from auditkit.text import count
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Instance(Shown):
         def __init__(self, searches: Iterable[Search]) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "searches", tuple(self.searches))
+        object.__setattr__(self, "searches", entries("searches", self.searches, (Search,), "Search"))
         seen: set[str] = set()
         problems = []
         if not self.searches:
@@ -91,6 +91,8 @@ class Instance(Shown):
     def replace(self, *, capacities: Mapping[str, int] | None = None, only: Iterable[str] | None = None) -> Instance:
         """The instance with other capacities of some searches, or with some of its searches only."""
         kept = self.searches if only is None else [self[name] for name in only]
+        if capacities is not None and not isinstance(capacities, Mapping):
+            raise InputError(wrong_type("capacities", capacities, "a table of search id: positions"))
         other = dict(capacities or {})
         for name in other:
             self[name]
@@ -112,6 +114,10 @@ class Instance(Shown):
         `value` and `prob`; optionally `true_value`, and `attribute:NAME` for what else candidates carry.
         `to_frame("values")` is the inverse.
         """
+        import pandas as pd
+
+        if not isinstance(frame, pd.DataFrame):
+            raise InputError(wrong_type("frame", frame, "a DataFrame"))
         return _from_frame(frame)
 
     def to_frame(self, part: Literal["candidates", "values"] = "candidates") -> pd.DataFrame:
@@ -127,13 +133,14 @@ class Instance(Shown):
         if part != "candidates":
             raise InputError(Problem("to_frame", f"there is no table {part!r}", "tables: candidates, values"))
         names = list(self.layout.protected)
+        columns = ["search", "capacity", "candidate", *map(group_column, names), "cost", "mean_value"]
         rows = [
             (search.id, search.capacity, c.id, *(groups_of(c.group).get(name, UNKNOWN) for name in names))
             + ((c.cost, float(c.values @ c.probs)) if isinstance(c, Box) else (None, None))
             for search in self.searches
             for c in search.candidates
         ]
-        return pd.DataFrame(rows, columns=["search", "capacity", "candidate", *names, "cost", "mean_value"])
+        return pd.DataFrame(rows, columns=columns)
 
     def __repr__(self) -> str:
         return _told(sum(len(search.candidates) for search in self.searches), len(self.searches))
@@ -264,7 +271,7 @@ def _group_columns(boxes: list[Box]) -> dict[str, list[Any]]:
         return {"group": [box.group for box in boxes]}
     each = [groups_of(box.group) for box in boxes]
     names = dict.fromkeys(name for groups in each for name in groups)
-    return {f"{_GROUP}{name}": [groups.get(name, UNKNOWN) for groups in each] for name in names}
+    return {group_column(name): [groups.get(name, UNKNOWN) for groups in each] for name in names}
 
 
 def _from_frame(frame: pd.DataFrame) -> Instance:

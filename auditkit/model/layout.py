@@ -444,7 +444,7 @@ class Layout:
     def group_sizes(self) -> Ints:
         return np.bincount(self.candidate_group, minlength=len(self.groups))
 
-    def partition(self, by: str | None = None) -> Partition:
+    def partition(self, by: str | None = None, key: str = "by") -> Partition:
         """Candidates by one attribute or text, by several crossed ("Gender+Ethnicity"), or by all protected ones."""
         if by is None:
             return self._everything
@@ -453,7 +453,7 @@ class Layout:
             part = self.protected.get(name) or self.texts.get(name)
             if part is None:
                 known = [*self.protected, *self.texts]
-                raise InputError(Problem("by", f"no candidate has an attribute {name!r}", nearest(name, known)))
+                raise InputError(Problem(key, f"no candidate has an attribute {name!r}", nearest(name, known)))
             found = part if found is None else self._crossed(found, part)
         assert found is not None
         return found

@@ -9,15 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import Groups, groups_of
 
 Ints = NDArray[np.int64]
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int | float, BeforeValidator(_whole)]
+"""Recorded numbers are whole, expected ones need not be; a report writes 3, not 3.0."""
 
 
 class Member(Protocol):
@@ -105,8 +114,8 @@ class UnitNumbers:
     label: str
     searches: int
     positions: int
-    selected: float
-    unfilled: float
+    selected: Whole
+    unfilled: Whole
     exceeded: int
     """Searches in which more were selected."""
 

@@ -17,12 +17,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from auditkit.errors import InputError, Problem
+from auditkit.errors import InputError, Problem, wrong_type
 from auditkit.model.groups import Groups, groups_of
 from auditkit.model.limits import Limit, Nest
 from auditkit.model.membership import Share, Shares, box_problems, chain_problems, shares
@@ -35,10 +36,34 @@ MOST_STEPS = 1_000_000
 """Steps of a chain on average; what rounding leaves of a chain that hardly ever ends is not its law."""
 
 
-def _read_only(values: Any) -> NDArray[np.float64]:
-    array = np.array(values, dtype=np.float64)
+def _read_only(name: str, values: Any) -> NDArray[np.float64]:
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(wrong_type(name, values, "a list of numbers")) from None
     array.setflags(write=False)
     return array
+
+
+def entries(place: str, given: Any, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
+    """The entries of a list, all of the classes meant; raises InputError with the places of others."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise InputError(wrong_type(place, given, f"a list of {expected}"))
+    found = tuple(given)
+    if wrong := [
+        wrong_type(f"{place}[{i}]", one, expected) for i, one in enumerate(found) if not isinstance(one, kinds)
+    ]:
+        raise InputError(wrong)
+    return found
+
+
+def _name_problems(**names: object) -> list[Problem]:
+    return [wrong_type(place, name, "text") for place, name in names.items() if not isinstance(name, str)]
+
+
+def _is(value: object, *kinds: type) -> bool:
+    """Whether a value is of these classes, which the annotations promise and a caller may not keep to."""
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 LARGEST = 1e100
@@ -81,10 +106,12 @@ class Box:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        values, probs = _read_only(self.values), _read_only(self.probs)
-        true = None if self.true_values is None else _read_only(self.true_values)
-        problems = []
-        if not _usable(self.cost):
+        values, probs = _read_only("values", self.values), _read_only("probs", self.probs)
+        true = None if self.true_values is None else _read_only("true_values", self.true_values)
+        problems = _name_problems(id=self.id)
+        if not _is(self.cost, Real):
+            problems.append(wrong_type("cost", self.cost, "a number"))
+        elif not _usable(self.cost):
             problems.append(Problem("cost", f"{self.cost} is not {_A_NUMBER}"))
         if values.ndim != 1 or not len(values):
             problems.append(Problem("values", "there must be at least one value"))
@@ -104,7 +131,7 @@ class Box:
             raise InputError(problems)
         object.__setattr__(self, "membership", membership)
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "probs", _read_only(probs / probs.sum()))
+        object.__setattr__(self, "probs", _read_only("probs", probs / probs.sum()))
         object.__setattr__(self, "true_values", true)
 
 
@@ -147,7 +174,9 @@ class Chain:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "states", tuple(self.states))
+        object.__setattr__(self, "states", entries("states", self.states, (State,), "State"))
+        if wrong := _name_problems(id=self.id, start=self.start):
+            raise InputError(wrong)
         uncertain = any(state.membership for state in self.states)
         problems = [*_group_problems(self.group, uncertain), *_state_problems(self.states), *self._reference_problems()]
         if not problems:
@@ -236,6 +265,8 @@ def _expected_steps(cyclic: Mapping[str, Mapping[str, float]]) -> dict[str, floa
 def _group_problems(group: Groups, uncertain: bool) -> list[Problem]:
     if isinstance(group, str):
         return []
+    if not _is(group, Mapping):
+        return [wrong_type("group", group, "text, or a table of attribute: group")]
     found = (
         []
         if group or uncertain
@@ -253,7 +284,9 @@ def _state_problems(states: Sequence[State]) -> list[Problem]:
             problems.append(Problem(place, "is defined twice"))
         seen.add(state.name)
         for name, number in (("reward", state.reward), ("true_reward", state.true_reward)):
-            if number is not None and not _usable(number):
+            if number is not None and not _is(number, Real):
+                problems.append(wrong_type(f"{place}.{name}", number, "a number"))
+            elif number is not None and not _usable(number):
                 problems.append(Problem(f"{place}.{name}", f"{number} is not {_A_NUMBER}"))
         if state.selected and state.to:
             problems.append(
@@ -303,10 +336,12 @@ class Search:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "candidates", tuple(self.candidates))
-        object.__setattr__(self, "limits", tuple(self.limits))
-        problems, n = [], len(self.candidates)
-        if not 0 <= self.capacity <= n:
+        object.__setattr__(self, "candidates", entries("candidates", self.candidates, (Box, Chain), "Box or Chain"))
+        object.__setattr__(self, "limits", entries("limits", self.limits, (Limit,), "Limit"))
+        problems, n = _name_problems(id=self.id), len(self.candidates)
+        if not _is(self.capacity, Integral):
+            problems.append(wrong_type("capacity", self.capacity, "a whole number"))
+        elif not 0 <= self.capacity <= n:
             problems.append(Problem("capacity", f"{self.capacity} is not between 0 and the {n} candidates"))
         seen: set[str] = set()
         for i, candidate in enumerate(self.candidates):

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from auditkit.config import Config
+from auditkit.data.source import Files
 from auditkit.page.explore import Explore
 from auditkit.page.reading_view import NOT_USED, QuestionView, ReadingView
 from auditkit.page.tasks import Made, MakeReport, Read
@@ -77,7 +78,7 @@ class OpenAudit:
     """One file: where it is, how it is read, what is chosen, and what became of it."""
 
     id: str
-    path: Path
+    data: Path | Files
     folder: Path
     base: Config
     worker: Worker
@@ -89,13 +90,15 @@ class OpenAudit:
     """The reading before any choice."""
     run: Pending | None = None
     made: Made | None = None
+    made_with: UserChoices | None = None
+    """The choices of the last run."""
     asked: Explore | None = None
     """Where the sliders are."""
     notice: str = ""
 
     @property
     def name(self) -> str:
-        return self.path.name
+        return self.data.name
 
     @property
     def config(self) -> Config:
@@ -106,16 +109,30 @@ class OpenAudit:
         """The last reading that is finished."""
         if self.reading is None or not isinstance(self.reading.result, ReadingView):
             return None
-        if self.first is None:
-            self.first = self.reading.result
+        if self.first is None or len(self.first.unused) == len(self.first.columns):  # nothing could be read at first
+            found, ours = self.reading.result, self.choices.roles
+            columns = tuple(replace(one, role=NOT_USED) if one.name in ours else one for one in found.columns)
+            self.first = replace(found, columns=columns)
         if self.reading.result.questions:
             self.question = self.reading.result.questions[0]
         return self.reading.result
 
+    @property
+    def reached(self) -> int:
+        """The last step that the user can go to."""
+        if self.report() is not None or (self.run is not None and self.run.running):
+            return 4
+        return 3 if self.view is not None and self.view.ok else 2
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the report was made before the last change of the reading or of the choices."""
+        return self.made is not None and self.made_with != self.choices
+
     def read(self) -> Pending:
         """Read the file with the choices so far."""
         shown = {} if self.first is None else {column.name: column.role for column in self.first.columns}
-        self.reading = self.worker.submit(Read(self.path, self.config, {**shown, **self.choices.roles}))
+        self.reading = self.worker.submit(Read(self.data, self.config, {**shown, **self.choices.roles}))
         return self.reading
 
     def choose(self, **changes: object) -> None:
@@ -125,8 +142,8 @@ class OpenAudit:
         """Begin the report; one that is under way is not begun a second time."""
         if self.run is None or not self.run.running:
             config = self.config.over(report__formats=("html", "json", "xlsx", "pdf"))
-            self.made = self.asked = None
-            self.run = self.worker.submit(MakeReport(self.path, config, self.folder / f"{self.path.stem}.audit"))
+            self.made, self.asked, self.made_with = None, None, self.choices
+            self.run = self.worker.submit(MakeReport(self.data, config, self.folder / f"{self.data.stem}.audit"))
         return self.run
 
     def report(self) -> Made | None:
@@ -158,27 +175,27 @@ class OpenAudits:
             self._open[id] = found
         return found
 
-    def reserve(self, name: str) -> tuple[str, Path]:
-        """A new id, and where the file goes: in a folder of its own, under a name that is safe on every system."""
+    def reserve(self) -> tuple[str, Path]:
+        """A new id, and the folder of its own where the files go."""
         id = secrets.token_urlsafe(9)
         folder = self.folder / id
         folder.mkdir(mode=0o700)
-        return id, folder / safe_name(name)
+        return id, folder
 
-    def open(self, id: str, path: Path) -> OpenAudit:
-        """Begin with a file: read it."""
+    def open(self, id: str, data: Path | Files) -> OpenAudit:
+        """Begin with a file, or several that belong together: read them."""
         worker, self._spare = self._spare, Worker(self.folder)
         folder = self.folder / id
         folder.mkdir(mode=0o700, exist_ok=True)
-        audit = OpenAudit(id, path, folder, self.base, worker)
+        audit = OpenAudit(id, data, folder, self.base, worker)
         self._open[id] = audit
         audit.read()
         self._stop_idle()
         return audit
 
-    def open_file(self, path: Path) -> OpenAudit:
-        """Begin with a file of the user's, which stays where it is."""
-        return self.open(secrets.token_urlsafe(9), path)
+    def open_file(self, data: Path | Files) -> OpenAudit:
+        """Begin with files of the user's, which stay where they are."""
+        return self.open(secrets.token_urlsafe(9), data)
 
     def discard(self, id: str) -> None:
         """Forget an upload that did not arrive whole."""
@@ -206,3 +223,19 @@ def safe_name(name: str) -> str:
     kept = "".join(c if c.isalnum() or c in " ._-()" else "_" for c in last).strip(" .")
     stem, dot, ending = kept.rpartition(".")
     return f"{stem[:100]}{dot}{ending[:10]}" if stem else kept[:100] or "export"
+
+
+def unlike(names: list[str]) -> list[str]:
+    """The names, numbered where one occurs a second time (also in other letters: some systems take them for one).
+
+    >>> unlike(["a.csv", "A.csv", "b.csv"])
+    ['a.csv', '2 A.csv', 'b.csv']
+    """
+    taken: set[str] = set()
+    for place, name in enumerate(names):
+        number = 1
+        while names[place].lower() in taken:
+            number += 1
+            names[place] = f"{number} {name}"
+        taken.add(names[place].lower())
+    return names

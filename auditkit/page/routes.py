@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import math
 import re
+import time
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,11 +30,12 @@ from starlette.types import Message
 
 from auditkit import __version__
 from auditkit.data import ROLES
+from auditkit.data.source import paths_of, place_of
 from auditkit.data.vocabulary import SEVERAL
 from auditkit.errors import InputError, Problem
 from auditkit.page.access import Guard, Key
 from auditkit.page.explore import LOWEST, Explore, Explored, SliderRanges
-from auditkit.page.open_audits import OpenAudit, OpenAudits, safe_name
+from auditkit.page.open_audits import OpenAudit, OpenAudits, safe_name, unlike
 from auditkit.page.past_audits import AuditHistory
 from auditkit.page.reading_view import NOT_USED
 from auditkit.page.tasks import AskSliders, Made, WriteSettings
@@ -43,6 +45,8 @@ from auditkit.text import amount, count, expected, percent, plural, ratio, scien
 
 MOST_BYTES = 250_000_000
 """The largest upload; a larger file is opened by name, without a copy."""
+MOST_FILES = 50
+"""Files of one upload."""
 SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
 """Values of a point that the slider offers, as multiples of the report's."""
 PATIENCE = 60.0
@@ -129,6 +133,7 @@ class PageRoutes:
     # 1 File -----------------------------------------------------------------------------------------------------------
 
     async def start(self, request: Request) -> Response:
+        await asyncio.to_thread(self.audits.warm_up)  # ready by the time that a file is chosen
         return self._show("page_file.html", step=1, audits=reversed(list(self.audits)), problems=())
 
     async def upload(self, request: Request) -> Response:
@@ -137,9 +142,11 @@ class PageRoutes:
         except TooLarge:
             what = f"is larger than the {MOST_BYTES // 1_000_000} MB that can be uploaded here"
             problem = Problem("The file", what, "start the page with its name: auditkit open FILE")
-        except MultiPartException:
-            problem = Problem("The upload", "did not arrive whole", "try it again")
-            return self._refused_file(problem, 400)
+        except MultiPartException as error:
+            many = "Too many files" in error.message
+            what = f"has more than {MOST_FILES} files" if many else "did not arrive whole"
+            fix = "start the page with their names: auditkit open *.csv" if many else "try it again"
+            return self._refused_file(Problem("The upload", what, fix), 400)
         return self._refused_file(problem, 413)
 
     async def _upload(self, request: Request) -> Response:
@@ -155,27 +162,31 @@ class PageRoutes:
                 raise TooLarge
             return message
 
-        form = await Request(request.scope, limited).form(max_files=1, max_fields=10)
-        given = form.get("file")
-        if given is None or isinstance(given, str) or not given.filename:
+        form = await Request(request.scope, limited).form(max_files=MOST_FILES, max_fields=10)
+        given = [one for one in form.getlist("file") if not isinstance(one, str) and one.filename]
+        if not given:
             return self._refused_file(Problem("Export file", "no file was chosen", "choose one"), 400)
-        id, path = self.audits.reserve(given.filename)
+        id, folder = self.audits.reserve()
+        names = unlike([safe_name(one.filename or "") for one in given])
         try:
-            with path.open("xb") as file:
-                while piece := await given.read(1 << 20):
-                    await asyncio.to_thread(file.write, piece)
+            for name, one in zip(names, given, strict=True):
+                with (folder / name).open("xb") as file:
+                    while piece := await one.read(1 << 20):
+                        await asyncio.to_thread(file.write, piece)
         except BaseException:
             self.audits.discard(id)
             raise
         finally:
             await form.close()
-        self.audits.open(id, path)
+        paths = [folder / name for name in names]
+        self.audits.open(id, place_of(paths))
         return _to(f"/audits/{id}/reading")
 
     async def sample(self, request: Request) -> Response:
         from auditkit.sample_data import content
 
-        id, path = self.audits.reserve("hiring.csv")
+        id, folder = self.audits.reserve()
+        path = folder / "hiring.csv"
         path.write_bytes(content("hiring.csv"))
         self.audits.open(id, path)
         return _to(f"/audits/{id}/reading")
@@ -270,7 +281,7 @@ class PageRoutes:
 
     async def settings(self, request: Request) -> Response:
         audit = self._audit(request)
-        job = await _ended(audit.worker.submit(WriteSettings(audit.path, audit.config)))
+        job = await _ended(audit.worker.submit(WriteSettings(audit.data, audit.config)))
         if job.state is not JobState.DONE:
             return self._choosing(audit, job.problems, 422)
         headers = {"Content-Disposition": 'attachment; filename="audit.toml"'}
@@ -298,6 +309,7 @@ class PageRoutes:
             return JSONResponse({"running": False})
         now = job.progress
         said = {"says": sentence(now.says), "share": now.share, "left": now.left, "stages": now.stages, "at": now.at}
+        said["spent"] = _spent(job)
         return JSONResponse({"running": job.running, **said})
 
     async def cancel(self, request: Request) -> Response:
@@ -527,15 +539,33 @@ def _asked(form: FormData, ranges: SliderRanges) -> Explore:
     return Explore(attribute, ratio, limit, ranges.value_scale * SCALES[scale])
 
 
+def _spent(job: Pending) -> str:
+    """How long a job has been running, once that says something."""
+    seconds = time.monotonic() - job.begun
+    return "" if seconds < 3 else f"{round(seconds)} s so far" if seconds < 90 else f"{round(seconds / 60)} min so far"
+
+
 async def _ended(job: Pending) -> Pending:
     await asyncio.to_thread(job.ended.wait)
     return job
 
 
 def _shown(audit: OpenAudit, problems: tuple[Problem, ...]) -> list[Problem]:
-    """Problems with the file's name in place of where its copy is."""
-    path = str(audit.path)
-    return [Problem(p.where.replace(path, audit.name), p.what.replace(path, audit.name), p.fix) for p in problems]
+    """Problems with the files' names in place of where their copies are."""
+
+    def named(text: str) -> str:
+        for path in paths_of(audit.data):
+            text = text.replace(str(path), path.name)
+        return text
+
+    return [Problem(named(p.where), named(p.what), _fix(p)) for p in problems]
+
+
+def _fix(problem: Problem) -> str:
+    """What to do about it here, where the command line would take an option."""
+    if problem.where in ROLES:
+        return f"choose “{ROLE_NAMES.get(problem.where, problem.where)}” in the menu of the column that says it"
+    return "change the menus of the columns" if "--" in problem.fix else problem.fix
 
 
 def _role_menu() -> list[tuple[str, str]]:

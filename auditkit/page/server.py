@@ -9,12 +9,13 @@ import socket
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import uvicorn
 
 from auditkit.config import Config
+from auditkit.data.source import place_of
 from auditkit.errors import InputError, Problem
 from auditkit.page.access import Key
 from auditkit.page.open_audits import OpenAudits
@@ -27,16 +28,17 @@ GRACE = 2
 
 
 def serve(
-    file: Path | None,
+    paths: Sequence[Path],
     config: Config,
     port: int,
     browser: bool,
     announce: Callable[[str], None],
     history: AuditHistory | None = None,
 ) -> None:
-    """Serve the page; `announce` is called with its address as soon as it answers."""
-    if file is not None and not file.is_file():
-        raise InputError(Problem(str(file), "there is no such file", "give the name of an export, or none"))
+    """Serve the page, with these files open; `announce` is called with its address as soon as it answers."""
+    if missing := [path for path in paths if not path.is_file()]:
+        fix = "give the name of an export, or none"
+        raise InputError(Problem(str(path), "there is no such file", fix) for path in missing)
     with (
         _listening(port) as listener,
         tempfile.TemporaryDirectory(prefix="auditkit-page-", ignore_cleanup_errors=True) as folder,
@@ -46,8 +48,8 @@ def serve(
         try:
             audits.warm_up()
             address = key.address
-            if file is not None:
-                opened = audits.open_file(file.resolve())
+            if paths:
+                opened = audits.open_file(place_of([path.resolve() for path in paths]))
                 address = address.replace("/?", f"/audits/{opened.id}/reading?")
             server = _Server(
                 uvicorn.Config(

@@ -19,6 +19,7 @@ from auditkit.data.privacy import protect
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read as read_cells
 from auditkit.data.reading import AmbiguousReading
+from auditkit.data.source import Files, paths_of, place_of
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 from auditkit.page.bench import Bench, Say, TaskProgress
@@ -39,6 +40,8 @@ from auditkit.report.time_left import TimeLeft
 from auditkit.text import count, day, plural, sentence
 
 STAGES = {
+    "fitting priors": "Learning from past scores",
+    "setting the PDF": "Making the PDF",
     "best policy under": "Best policies",
     "intervals of the prices": "Intervals of the prices",
     "ex-post laws under": "How outcomes vary",
@@ -54,35 +57,35 @@ LISTED = 6
 class Read:
     """Read a file as `auditkit check` does, and describe what came out."""
 
-    path: Path
+    data: Path | Files
     config: Config
     roles: Mapping[str, str] = field(default_factory=dict)
     """Column -> role as the page shows it, kept where the reading fails."""
 
     def __call__(self, bench: Bench, say: Say) -> ReadingView:
         say(TaskProgress("reading the file", 0.1))
-        raw = _cells(bench, self.path, self.config)
+        raw = _cells(bench, self.data, self.config)
         say(TaskProgress("finding out which column is what", 0.5))
-        checked = source.problems_of(self.path, self.config, bench.plugins)
+        checked = source.problems_of(self.data, self.config, bench.plugins)
         errors = (*checked.errors, *checked.problems.of("refuse").lines())
         reading = None if checked.history is None else checked.history.reading
         question = None
         if reading is None or reading.question:
             say(TaskProgress("trying other readings", 0.7))
-            question = _question(self.path, self.config, bench)
+            question = _question(self.data, self.config, bench)
         if question is not None:
             errors = ()  # the question says it better
         elif reading is not None and reading.refusal:
             errors = (*errors, Problem("", reading.refusal))
-        view = _view(raw, bench.profiles, checked.history, errors, self.roles)
+        view = _view(raw, bench.profiles, checked.history, errors, self.roles, self.config.report.suppress_below)
         profiles = tuple(MenuOption(name, one.title) for name, one in bench.plugins.profiles.items())
         return replace(view, profiles=profiles, questions=() if question is None else (question,))
 
 
-def _question(path: Path, config: Config, bench: Bench) -> QuestionView | None:
+def _question(data: Path | Files, config: Config, bench: Bench) -> QuestionView | None:
     """What must be asked about a file, each answer with the funnel that it gives; None if nothing must."""
     try:
-        source.read(path, config, bench.plugins)
+        source.read(data, config, bench.plugins)
     except AmbiguousReading as error:
         found = error.question
         options = tuple(AnswerView(_in_words(one.mapping), one.shown, dict(one.mapping)) for one in found.answers)
@@ -97,11 +100,15 @@ def _in_words(mapping: Mapping[str, str | list[str]]) -> str:
     return "; ".join(text if role == "selected" else f"{role}: {text}" for role, text in parts)
 
 
-def _cells(bench: Bench, path: Path, config: Config) -> RawTable:
-    key = path, config.sheet, path.stat().st_mtime_ns
+def _cells(bench: Bench, data: Path | Files, config: Config) -> RawTable:
+    paths = paths_of(data)
+    key = paths, config.sheet, [path.stat().st_mtime_ns for path in paths]
     if bench.raw is None or bench.key != key:
         bench.raw = read_cells(
-            path, sheet=config.sheet, readers=bench.plugins.readers.values(), on_fault=bench.plugins.leave_out
+            paths if len(paths) > 1 else paths[0],
+            sheet=config.sheet,
+            readers=bench.plugins.readers.values(),
+            on_fault=bench.plugins.leave_out,
         )
         bench.profiles = tuple(describe(str(name), bench.raw.table[name]) for name in bench.raw.table.columns)
         bench.key = key
@@ -114,23 +121,12 @@ def _view(
     history: History | None,
     errors: tuple[Problem, ...],
     before: Mapping[str, str],
+    threshold: int,
 ) -> ReadingView:
-    roles: dict[str, tuple[str, str]] = {}
-    if history is not None:
-        for choice in history.mapping.choices:
-            roles |= dict.fromkeys(choice.columns, (choice.role, choice.reason))
-    else:
-        roles = {name: (role, "") for name, role in before.items()}
-    reading = None if history is None else history.reading
-    looks = {} if reading is None else {one.column: one.looks_like for one in reading.unused if one.looks_like}
-    columns = tuple(
-        replace(
-            _column(raw, profile, *roles.get(profile.name, (NOT_USED, ""))), note=_hint(looks.get(profile.name, ""))
-        )
-        for profile in profiles
-    )
+    columns = _columns(raw, profiles, history, before)
+    roles = {column.name: column.role for column in columns}
     favourable, chosen = _favourable(raw, profiles, roles, history)
-    facts = _facts(raw, history) if history is not None else ((), (), ())
+    facts = _facts(raw, history, threshold) if history is not None else ((), (), ())
     counted, funnels, notes = facts
     problems = () if history is None else tuple(p for p in history.problems.lines() if p not in errors)
     return ReadingView(
@@ -147,6 +143,25 @@ def _view(
         attributes=() if history is None else history.attributes,
         has_score=history is not None and history.has("score"),
         has_cost=history is not None and history.has("cost"),
+    )
+
+
+def _columns(
+    raw: RawTable, profiles: tuple[ColumnProfile, ...], history: History | None, before: Mapping[str, str]
+) -> tuple[ColumnView, ...]:
+    roles: dict[str, tuple[str, str]] = {}
+    if history is not None:
+        for choice in history.mapping.choices:
+            roles |= dict.fromkeys(choice.columns, (choice.role, choice.reason))
+    else:
+        roles = {name: (role, "") for name, role in before.items()}
+    reading = None if history is None else history.reading
+    looks = {} if reading is None else {one.column: one.looks_like for one in reading.unused if one.looks_like}
+    return tuple(
+        replace(
+            _column(raw, profile, *roles.get(profile.name, (NOT_USED, ""))), note=_hint(looks.get(profile.name, ""))
+        )
+        for profile in profiles
     )
 
 
@@ -179,23 +194,22 @@ def _column(raw: RawTable, profile: ColumnProfile, role: str, reason: str) -> Co
 def _favourable(
     raw: RawTable,
     profiles: tuple[ColumnProfile, ...],
-    roles: Mapping[str, tuple[str, str]],
+    roles: Mapping[str, str],
     history: History | None,
 ) -> tuple[tuple[MenuOption, ...], str]:
     """The outcomes that may count as favourable: as the file was read, or a value of a column."""
     options = []
     chosen = ""
-    if history is not None and (selected := history.mapping.choice("selected")) is not None:
-        name = " + ".join(selected.columns)
-        if selected.test is not None:
-            chosen = f"{selected.columns[0]}{selected.test.sign}{selected.test.value}"
-        else:
-            total = int(history.table["selected"].sum()) if history.has("selected") else 0
-            options.append(MenuOption("", f"{name}, as read ({count(total)} of {count(len(history.table))})"))
+    selected = None if history is None else history.mapping.choice("selected")
+    if selected is not None and selected.test is not None:
+        chosen = f"{selected.columns[0]}{selected.test.sign}{selected.test.value}"
+    elif history is not None and history.reading is not None:
+        good = history.reading.favourable
+        options.append(MenuOption("", f"{sentence(good.text)}, as read ({count(good.count)} of {count(good.of)})"))
     else:
         options.append(MenuOption("", "choose"))
     for profile in profiles:
-        role = roles.get(profile.name, (NOT_USED, ""))[0]
+        role = roles.get(profile.name, NOT_USED)
         few = 2 <= profile.distinct <= FEW and profile.kind in ("yes/no", "status", "category")
         if few and role in (NOT_USED, "selected", "inspected", "stage", "stages", "outcome"):
             for text, rows in raw.table[profile.name].value_counts().items():
@@ -207,10 +221,12 @@ def _favourable(
     return tuple(options), chosen
 
 
-def _facts(raw: RawTable, history: History) -> tuple[tuple[str, ...], tuple[Funnel, ...], tuple[str, ...]]:
+def _facts(
+    raw: RawTable, history: History, threshold: int
+) -> tuple[tuple[str, ...], tuple[Funnel, ...], tuple[str, ...]]:
     """Who is counted, the funnel of each attribute, and what is worth knowing."""
-    shown = protect(history, 5)
-    table = shown.history.table
+    shown = protect(history, threshold).history
+    table = shown.table[shown.decided]
     searches = history.table["search"].nunique()
     counted = [f"{plural(len(history.table), 'application')} in {plural(len(raw.table), 'row')}"]
     if searches > 1:
@@ -218,6 +234,8 @@ def _facts(raw: RawTable, history: History) -> tuple[tuple[str, ...], tuple[Funn
     if history.has("date") and history.table["date"].notna().any():
         dates = history.table["date"].dropna()
         counted.append(f"{day(dates.min().isoformat())} to {day(dates.max().isoformat())}")
+    if undecided := int((~history.decided).sum()):
+        counted.append(f"{count(undecided)} withdrawn or still pending, in no rate")
     counted += [
         f"{plural(number, 'row')} left out ({code.replace('-', ' ')})"
         for code, number in history.counts.left.items()
@@ -232,29 +250,28 @@ def _facts(raw: RawTable, history: History) -> tuple[tuple[str, ...], tuple[Funn
         for step in history.steps:
             reached = table[f"step:{step}"]
             steps.append(StepReached(step, tuple(_reached(name, groups == name, reached) for name in names)))
-        funnels.append(Funnel(attribute, tuple(steps), len(history.table) - int(known.sum())))
+        funnels.append(Funnel(attribute, tuple(steps), int(history.decided.sum()) - int(known.sum())))
     assumed = () if history.reading is None else history.reading.assumptions
     notes = dict.fromkeys([*assumed, *(notice.text for notice in history.notices)])
     return tuple(counted), tuple(funnels), tuple(notes)
 
 
 def _reached(name: str, members: pd.Series[bool], reached: pd.Series[bool] | None) -> GroupReached:
-    if reached is None:
-        return GroupReached(name, int(members.sum()), int(members.sum()))
-    known = reached[members].dropna()
-    return GroupReached(name, int(known.sum()), len(known))
+    there = members if reached is None else members & reached.fillna(False).astype(bool)
+    return GroupReached(name, int(there.sum()), int(members.sum()))
 
 
 @dataclass(frozen=True)
 class WriteSettings:
     """The text of audit.toml, as `auditkit init` writes it."""
 
-    path: Path
+    data: Path | Files
     config: Config
 
     def __call__(self, bench: Bench, say: Say) -> str:
-        history = source.read(self.path, self.config, bench.plugins)
-        return audit_toml.write(self.config.over(source=Path(self.path.name)), history, Path())
+        history = source.read(self.data, self.config, bench.plugins)
+        names = [Path(path.name) for path in paths_of(self.data)]
+        return audit_toml.write(source.named_in(self.config, place_of(names)), history, Path())
 
 
 @dataclass(frozen=True)
@@ -276,7 +293,7 @@ class Made:
 class MakeReport:
     """What `auditkit report` does, into a folder of the page's."""
 
-    path: Path
+    data: Path | Files
     config: Config
     stem: Path
 
@@ -297,7 +314,7 @@ class MakeReport:
             time_left.begin(text)
             say(TaskProgress(text, time_left.done, time_left.left(time.monotonic() - begun), stages, at))
 
-        audit = pipeline.audit(self.path, self.config, bench.plugins, progress)
+        audit = pipeline.audit(self.data, self.config, bench.plugins, progress)
         written = pipeline.write(audit, self.stem, progress)
         if not written.files:
             raise InputError(Problem("", "; ".join(written.not_written) or "nothing was written"))
@@ -305,12 +322,12 @@ class MakeReport:
         bench.explorer = ranges = None
         if audit.fitted is not None:
             shown = protect(audit.history, self.config.report.suppress_below)
-            scale = float(audit.fitted.settings["value_scale"])
+            scale = audit.fitted.settings.value_scale
             fits = {scale: audit.fitted}
             bench.explorer = explorer = Explorer(shown, self.config, bench.plugins, scale, fits)
             ranges = explorer.ranges
         seconds = time.monotonic() - begun
-        return Made(self.stem, formats, (*written.not_written, *audit.hints), seconds, ranges)
+        return Made(self.stem, formats, tuple(written.not_written), seconds, ranges)
 
 
 @dataclass(frozen=True)

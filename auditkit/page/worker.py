@@ -151,7 +151,7 @@ def _work(pipe: Connection, life: Connection, folder: Path) -> None:
             pipe.send(("refused", error.problems))
         except Exception as error:
             what = f"auditkit has a defect: {type(error).__name__}: {error}".splitlines()[0]
-            fix = "the same file with `AUDITKIT_TRACEBACK=1 auditkit report FILE` shows where"
+            fix = "the same file with `auditkit report FILE --debug` shows where"
             pipe.send(("refused", (Problem("", what, fix),)))
 
 

@@ -6,9 +6,9 @@ it; a diamond, the firm's own rule. Utility is relative to that of the best sear
 
 from __future__ import annotations
 
-from auditkit.report.chart_parts import ticks
+from auditkit.report.chart_parts import curve
 from auditkit.report.schema import AlternativeModel, FrontierOptimumModel
-from auditkit.report.svg import GRID, GROUPS, INK, MUTED, Chart, axes, chart, figure
+from auditkit.report.svg import GROUPS, INK, MUTED, Area, Chart, Drawing, chart, spread
 from auditkit.report.words import labels
 from auditkit.text import brief, percent, tick_number, tick_percent
 
@@ -22,40 +22,32 @@ def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
     rules = [(rule.ratio, rule.utility / free) for rule in each.reached if rule.ratio is not None]
     if len(blind) < 2:
         return None
-    fig = figure(240)
-    ax = axes(fig, 28, 166, left=52, right=10)
-    ax.grid(axis="y", color=GRID, linewidth=0.7)
-    for i, (name, dots, style) in enumerate(
-        ((labels.WITHOUT_GROUP, blind, "o-"), (labels.WITH_GROUP, aware, "s--"), (labels.RULES, rules, "."))
-    ):
-        if dots:
-            color = GROUPS[i] if style != "." else MUTED
-            ax.plot(*zip(*dots, strict=True), style, color=color, markersize=5, linewidth=1.5, zorder=4 - i)
-        ax.plot(
-            [-0.12 + 0.42 * i],
-            [1.1],
-            style[0],
-            color=GROUPS[i] if style != "." else MUTED,
-            markersize=7,
-            transform=ax.transAxes,
-            clip_on=False,
-        )
-        ax.text(-0.09 + 0.42 * i, 1.075, name, transform=ax.transAxes)
-    if each.firm.ratio is not None:
-        ax.plot([each.firm.ratio], [each.firm.utility / free], "D", color=INK, markersize=6, zorder=6)
-        ax.annotate(
-            labels.FIRMS_RULE, (each.firm.ratio, each.firm.utility / free), (6, -10), textcoords="offset points"
-        )
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: tick_percent(y)))
-    ticks(ax, tick_number, 6)
-    ax.set_xlabel(labels.ratio_axis(each.group, each.against), labelpad=3)
+    firm = [] if each.firm.ratio is None else [(each.firm.ratio, each.firm.utility / free)]
+    dots = [*blind, *aware, *rules, *firm]
+    drawing = Drawing(240)
+    across, up = (spread(numbers) for numbers in zip(*dots, strict=True))
+    area = Area(drawing, 28, 166, across, up, left=52, right=10)
+    for x, y in area.points(rules):
+        drawing.mark(x, y, "circle", MUTED, 2)
+    curve(area, aware, "square", GROUPS[1], 5, "6 3")
+    curve(area, blind, "circle", GROUPS[0], 5)
+    for x, y in area.points(firm):
+        drawing.mark(x, y, "diamond", INK, 6)
+        drawing.text(x + 6, y + 10, labels.FIRMS_RULE)
+    names = (
+        (labels.WITHOUT_GROUP, "circle", GROUPS[0], 7),
+        (labels.WITH_GROUP, "square", GROUPS[1], 7),
+        (labels.RULES, "circle", MUTED, 3),
+    )
+    for i, (name, marker, colour, size) in enumerate(names):
+        drawing.mark(16 + 125 * i, 11, marker, colour, size)
+        drawing.text(25 + 125 * i, 15, name)
+    area.y_axis(tick_percent)
+    area.x_axis(labels.ratio_axis(each.group, each.against), tick_number, 6)
     told = labels.alternatives_text(
         [(brief(x), percent(y)) for x, y in blind], None if each.firm.ratio is None else brief(each.firm.ratio)
     )
-    return chart(fig, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute), told)
+    return chart(drawing, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute), told)
 
 
 def _curve(points: tuple[FrontierOptimumModel, ...], free: float) -> list[tuple[float, float]]:

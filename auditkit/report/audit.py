@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import Comparison
 from auditkit.config import Config, Parts
 from auditkit.data import History
 from auditkit.display import Shown
-from auditkit.errors import InputError, Problem
+from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_bytes, write_together
 from auditkit.fitting.fitted import Fitted
-from auditkit.report import view
+from auditkit.report import frames, view
 from auditkit.report.exporter import Exporter, ReportPages, export
-from auditkit.report.schema import ConstrainedModel, Report
+from auditkit.report.figures import figures
+from auditkit.report.schema import Report
 from auditkit.report.section import Section
 
 if TYPE_CHECKING:
@@ -24,15 +25,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 
-Part = Literal["policies", "disparity"]
-PARTS: tuple[str, ...] = get_args(Part)
-"""The tables that `Audit.to_frame` makes."""
-
-POLICY_COLUMNS = ["policy", "utility", "loss", "loss_lower", "loss_upper", "kept", "kept_lower", "kept_upper"]
-POLICY_COLUMNS += ["attribute", "group", "candidates", "inspected", "selected"]
-DISPARITY_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "selected", "rate", "impact_ratio"]
-DISPARITY_COLUMNS += ["impact_ratio_lower", "impact_ratio_upper", "p", "p_adjusted", "p_within", "odds_ratio_within"]
-DISPARITY_COLUMNS += ["shortfall", "detectable_ratio", "status"]
 SHOWN_COLUMNS = ["attribute", "step", "group", "rate", "impact_ratio", "p_adjusted"]
 """Of the disparities of all applicants, in a notebook."""
 
@@ -80,23 +72,40 @@ class Audit(Shown):
         settings = self.config.report
         return ReportPages(self.report, parts or settings.parts, settings.template_dir, self.sections)
 
-    def to_frame(self, part: Part = "policies") -> pd.DataFrame:
-        """The policies or the measured disparities as a table.
+    def to_frame(self, table: str = "policies") -> pd.DataFrame:
+        """A table of the report. Empty where the data cannot support it; `auditkit.report.frames.NAMES` has all names.
 
         `policies`: one row per policy and group, with what a constraint costs (`loss`), the share of the utility that
         is `kept`, and their intervals. `disparity`: one row per attribute, step, kind (of all applicants, or of those
         who reached the step before) and group, with the interval of the impact ratio, the p-values (alone, adjusted
-        for all tests of the report, and within searches) and a column for each measure of a plugin. Empty where the
-        data cannot support the part.
+        for all tests of the report, and within searches) and a column for each measure of a plugin. Others have the
+        names and the columns of the JSON: `findings`, `funnel`, `segments`, `prices`, `frontier`, `sensitivity`, ...
+        """
+        if table not in frames.NAMES:
+            fix = nearest(str(table), frames.NAMES)
+            raise InputError(Problem("to_frame", f"there is no table {table!r}", fix))
+        return frames.frame(self.report, table)
+
+    def summary(self) -> str:
+        """The findings of the first page, the policies and the impact ratios, as plain text."""
+        tables = [table.to_string(index=False, na_rep="", float_format="{:.4g}".format) for table in self._tables()]
+        return "\n\n".join([repr(self).strip("<>"), "\n".join(self._facts()), *tables])
+
+    def compare(self, other: Audit) -> pd.DataFrame:
+        """The figures of this audit beside those of another: `before` is this one, `after` the other.
+
+        One row per figure that either has: rates and impact ratios of each group at each step, and what each policy
+        yields. `change` is empty where one of them does not have the figure.
         """
         import pandas as pd
 
-        if part not in PARTS:
-            raise InputError(Problem("to_frame", f"there is no table {part!r}", f"tables: {', '.join(PARTS)}"))
-        rows = _disparity_rows(self.report) if part == "disparity" else _policy_rows(self.report)
-        named = DISPARITY_COLUMNS if part == "disparity" else POLICY_COLUMNS
-        others = dict.fromkeys(name for row in rows for name in row if name not in named)
-        return pd.DataFrame(rows, columns=[*named, *others])
+        if not isinstance(other, Audit):
+            raise InputError(wrong_type("other", other, "an Audit"))
+        before, after = (figures(one.report).numbers for one in (self, other))
+        rows = [(*key, before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])]
+        found = pd.DataFrame(rows, columns=["part", "subject", "figure", "before", "after"])
+        numbers = found.astype({"before": "float64", "after": "float64"})
+        return numbers.assign(change=numbers["after"] - numbers["before"])
 
     def __repr__(self) -> str:
         counts = self.history.counts
@@ -110,40 +119,6 @@ class Audit(Shown):
         policies = self.to_frame()[["policy", "utility", "loss", "kept"]].drop_duplicates()
         disparity = self.to_frame("disparity")
         return [policies, disparity[disparity["kind"] == "cumulative"][SHOWN_COLUMNS]]
-
-
-def _policy_rows(report: Report) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for policy in view.policies(report):
-        price = policy.part.price_of_fairness if isinstance(policy.part, ConstrainedModel) else None
-        numbers: dict[str, object] = {"policy": policy.name, "utility": policy.part.utility}
-        if price is not None:
-            numbers |= {"loss": price.loss, "kept": price.ratio}
-            kept = None if price.interval is None else price.interval.ratio
-            numbers |= dict(zip(["loss_lower", "loss_upper"], price.loss_span or (None, None), strict=True))
-            numbers |= dict(zip(["kept_lower", "kept_upper"], kept or (None, None), strict=True))
-        for attribute, groups in (policy.part.by_group or {}).items():
-            rows += [numbers | {"attribute": attribute, "group": name, **dict(row)} for name, row in groups.items()]
-    return rows
-
-
-def _disparity_rows(report: Report) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for table in report.tables:
-        for row in table.groups:
-            numbers = {name: value for name, value in row if name in DISPARITY_COLUMNS}
-            numbers |= {
-                "attribute": table.attribute,
-                "step": table.step,
-                "kind": table.kind,
-                "status": row.status.value,
-            }
-            if row.interval is not None:
-                numbers |= {"impact_ratio_lower": row.interval.lower, "impact_ratio_upper": row.interval.upper}
-            if row.within is not None:
-                numbers |= {"p_within": row.within.p, "odds_ratio_within": row.within.odds_ratio}
-            rows.append(numbers | row.measures)
-    return rows
 
 
 @dataclass(frozen=True)

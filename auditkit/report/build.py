@@ -6,13 +6,12 @@ Nothing of a candidate goes into it, and outcomes of small groups are in none of
 from __future__ import annotations
 
 import importlib.metadata
-import json
 import os
 import platform
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
@@ -23,6 +22,7 @@ from auditkit.data.reading import Reading
 from auditkit.disparity import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
+from auditkit.report.words import duals
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 EPOCH = "SOURCE_DATE_EPOCH"
 
-PACKAGES = ("highspy", "matplotlib", "numba", "numpy", "pandas", "pydantic", "scipy")
+PACKAGES = ("highspy", "numba", "numpy", "pandas", "pydantic", "scipy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,38 +147,34 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
             curves=tuple(_curve(one, words) for one in found.frontiers),
             positions=None
             if positions is None
-            else schema.MorePositionsModel.said(positions, say.more_positions(positions)),
-            budgets=tuple(schema.BudgetModel.said(one, say.budget_or_position(words, one)) for one in found.budgets),
-            places=None if places is None else schema.MorePlacesModel.said(places, say.more_places(places)),
+            else schema.MorePositionsModel.mirror(positions, sentence=say.more_positions(positions)),
+            budgets=tuple(
+                schema.BudgetModel.mirror(one, sentence=say.budget_or_position(words, one)) for one in found.budgets
+            ),
+            places=None if places is None else schema.MorePlacesModel.mirror(places, sentence=say.more_places(places)),
             notices=found.notices,
             phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
         ),
-        sensitivity=None if biased is None else schema.SensitivityModel.said(biased, say.biased_scores(words, biased)),
+        sensitivity=None
+        if biased is None
+        else schema.SensitivityModel.mirror(biased, sentence=say.biased_scores(words, biased)),
     )
 
 
 def _point(found: PointValue) -> schema.PointValueModel:
-    return schema.PointValueModel.model_validate({**asdict(found), "sentence": say.value_of_a_point(found)})
+    return schema.PointValueModel.mirror(found, sentence=say.value_of_a_point(found))
 
 
 def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativeModel, ...]:
     return tuple(
-        schema.AlternativeModel.model_validate(
-            {**_without_duals(asdict(each)), "sentences": say.alternatives(words, each, found.information)}
-        )
+        schema.AlternativeModel.mirror(each, sentences=say.alternatives(words, each, found.information))
         for each in found.found
     )
 
 
-def _without_duals(each: dict[str, Any]) -> dict[str, Any]:
-    for side in ("blind", "aware"):
-        each[side] = [{key: x for key, x in point.items() if key != "dual"} for point in each[side]]
-    return each
-
-
 def _curve(found: Frontier, words: Phrases) -> schema.CurveModel:
     title, axis = found.constraint.frontier_words(words, found.parameter)
-    return schema.CurveModel.said(found, say.frontier(words, found), title=title, axis=axis)
+    return schema.CurveModel.mirror(found, sentence=say.frontier(words, found), title=title, axis=axis)
 
 
 def _findings(parts: ReportParts) -> list[schema.FindingModel]:
@@ -237,10 +233,15 @@ def _all_constrained(
 ) -> tuple[schema.ConstrainedModel, ...]:
     none = (None,) * len(comparison.constrained)
     gains = none if decisions is None else decisions.search.constrained
-    return tuple(_constrained(entry, gain, words) for entry, gain in zip(comparison.constrained, gains, strict=True))
+    scale = comparison.value_scale
+    return tuple(
+        _constrained(entry, gain, words, scale) for entry, gain in zip(comparison.constrained, gains, strict=True)
+    )
 
 
-def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> schema.ConstrainedModel:
+def _constrained(
+    entry: Constrained, gain: FirmGain | None, words: Phrases, value_scale: float
+) -> schema.ConstrainedModel:
     optimum, standing = entry.optimum, entry.standing
     named = schema.ConstrainedModel(
         label=entry.label,
@@ -263,7 +264,7 @@ def _constrained(entry: Constrained, gain: FirmGain | None, words: Phrases) -> s
         "unfilled": None if unfilled is None else _unfilled(unfilled),
         "bound": optimum.bound,
         "gap": optimum.gap,
-        "duals": _duals(entry),
+        "duals": _duals(entry, value_scale),
         "order_kept": entry.order_kept,
         "policies": policies,
         "mixture": None if policies is None else _mixture(entry),
@@ -280,7 +281,7 @@ def _law(law: SlackLaw) -> schema.LawModel:
         mean=law.mean,
         sd=law.sd,
         outside=law.outside,
-        meaning=say.meant(law.meaning),
+        meaning=law.meaning,
     )
 
 
@@ -288,19 +289,23 @@ def _unfilled(law: Unfilled) -> schema.UnfilledModel:
     return schema.UnfilledModel(counts=tuple(law.counts.tolist()), probabilities=tuple(law.probabilities.tolist()))
 
 
-def _duals(entry: Constrained) -> tuple[schema.DualModel, ...]:
+def _duals(entry: Constrained, value_scale: float) -> tuple[schema.DualModel, ...]:
     """One for each row; rows about one candidate each are counted together."""
-    found = [schema.DualModel.mirror(dual) for dual in entry.duals if not dual.individual]
+    found = [
+        schema.DualModel.mirror(dual, words=duals.dual(dual, value_scale, entry.classes))
+        for dual in entry.duals
+        if not dual.individual
+    ]
     single = [dual for dual in entry.duals if dual.individual]
     if single:
-        tight = sum(dual.value != 0 for dual in single)
+        label, words = duals.rows_of_candidates(len(single), sum(dual.value != 0 for dual in single))
         found.append(
             schema.DualModel(
-                label=f"{len(single)} rows, one for each candidate",
+                label=label,
                 sense=single[0].sense,
                 value=None,
                 slack=min(dual.slack for dual in single),
-                words=f"{tight} of them bind",
+                words=words,
             )
         )
     return tuple(found)
@@ -335,7 +340,7 @@ def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
     quality, decisions = fitted.quality, parts.decisions
     bins = len(quality.pit)
     return schema.FitModel(
-        fitter=str(fitted.settings["fitter"]),
+        fitter=fitted.settings.fitter,
         pit=schema.PitModel(edges=tuple(i / bins for i in range(bins + 1)), shares=quality.pit, p_value=quality.pit_p),
         coverage=tuple(schema.CoverageModel(nominal=level, actual=share) for level, share in quality.coverage),
         by_group=tuple(
@@ -358,14 +363,8 @@ def _fit(parts: ReportParts, fitted: Fitted) -> schema.FitModel:
         if decisions is None
         else schema.HiddenInformationModel(tests=decisions.hidden, prices=decisions.prices),
         warnings=quality.warnings,
-        settings=_fit_settings(fitted),
+        settings=schema.FitSettingsModel.mirror(fitted.settings),
     )
-
-
-def _fit_settings(fitted: Fitted) -> schema.FitSettingsModel:
-    """Without the effects of crossed groups, which may be of any size."""
-    known = json.loads(json.dumps(fitted.settings))
-    return schema.FitSettingsModel.model_validate(known, extra="ignore")
 
 
 def _provenance() -> schema.ProvenanceModel:

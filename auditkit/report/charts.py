@@ -12,16 +12,15 @@ from functools import partial
 from typing import NamedTuple
 
 from auditkit.config import Parts
+from auditkit.disparity import Interval
 from auditkit.report import scenario_charts
 from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (
     LINE,
-    bare,
     legend,
     legend_rows,
     stacked,
     stretch,
-    ticks,
     upright,
     wrapped,
     write,
@@ -32,25 +31,10 @@ from auditkit.report.schema import (
     DisparityRowModel,
     DisparityTableModel,
     Outcome,
-    RatioIntervalModel,
     Report,
     SegmentModel,
 )
-from auditkit.report.svg import (
-    FILL,
-    GRID,
-    GROUPS,
-    INK,
-    MARKERS,
-    MUTED,
-    SIZE,
-    Chart,
-    axes,
-    chart,
-    drawing,
-    figure,
-    label,
-)
+from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, Area, Chart, Drawing, chart, label, spread
 from auditkit.report.view import (
     AttributeView,
     attributes,
@@ -120,31 +104,30 @@ def draw(report: Report, parts: Parts = "all") -> Charts:
         return Charts()
     views = [view for view in attributes(report) if parts == "all" or not view.crossing]
     words, line = phrases(report), None if report.disparity is None else report.disparity.line
-    with drawing():
-        by = list(enumerate(policy_attributes(report), 1))
-        body = Charts(
-            funnel={v.name: _present(funnel(report, v.name, i)) for i, v in enumerate(views, 1) if not v.crossing},
-            impact_ratio={v.name: _present(impact_ratio(v, i, line, words)) for i, v in enumerate(views, 1)},
-            segments={
-                v.name: _present(*(shortfall(part, i, j, words) for j, part in enumerate(v.segments(report), 1)))
-                for i, v in enumerate(views, 1)
-            },
-            policies=_present(*(side_by_side(report, name, out, i) for i, name in by for out in OUTCOMES)),
-            gain=_present(firm_gain(report)),
-            price=_present(given_up(report)),
-            frontier=scenario_charts.frontiers(report.frontier),
-            alternatives=_present(*(alternative_chart(a, i) for i, a in enumerate(report.alternatives or (), 1))),
-        )
-        if parts == "body":
-            return body
-        laws = enumerate(slack_panels(report)[:MOST_PANELS], 1)
-        return replace(
-            body,
-            slack=[slack(i, words.row(law.label, law.meaning), law) for i, law in laws],
-            unfilled=_present(unfilled(report)),
-            whatif=scenario_charts.others(report.frontier, report.sensitivity, words),
-            fit=[] if report.fit is None else _present(pit(report.fit), coverage(report.fit)),
-        )
+    by = list(enumerate(policy_attributes(report), 1))
+    body = Charts(
+        funnel={v.name: _present(funnel(report, v.name, i)) for i, v in enumerate(views, 1) if not v.crossing},
+        impact_ratio={v.name: _present(impact_ratio(v, i, line, words)) for i, v in enumerate(views, 1)},
+        segments={
+            v.name: _present(*(shortfall(part, i, j, words) for j, part in enumerate(v.segments(report), 1)))
+            for i, v in enumerate(views, 1)
+        },
+        policies=_present(*(side_by_side(report, name, out, i) for i, name in by for out in OUTCOMES)),
+        gain=_present(firm_gain(report)),
+        price=_present(given_up(report)),
+        frontier=scenario_charts.frontiers(report.frontier),
+        alternatives=_present(*(alternative_chart(a, i) for i, a in enumerate(report.alternatives or (), 1))),
+    )
+    if parts == "body":
+        return body
+    laws = enumerate(slack_panels(report)[:MOST_PANELS], 1)
+    return replace(
+        body,
+        slack=[slack(i, words.row(law.label, law.meaning), law) for i, law in laws],
+        unfilled=_present(unfilled(report)),
+        whatif=scenario_charts.others(report.frontier, report.sensitivity, words),
+        fit=[] if report.fit is None else _present(pit(report.fit), coverage(report.fit)),
+    )
 
 
 def _present(*charts: Chart | None) -> list[Chart]:
@@ -185,24 +168,21 @@ def funnel(report: Report, attribute: str, number: int) -> Chart | None:
         return None
     names = {bar.group: wrapped(bar.group, NAME) for _, bars in steps for bar in bars}
     height = sum(27 + sum(27 + LINE * (len(names[bar.group]) - 1) for bar in bars) for _, bars in steps)
-    fig = figure(height)
-    ax = axes(fig, 0, height)
-    bare(ax, height)
-    ax.axis("off")
-    ax.set_xlim(0, max(shares) or 1)
+    drawing = Drawing(height)
+    area = Area(drawing, 0, height, (0, max(shares) or 1))
     y = 0.0
     for step, bars in steps:
-        write(ax, y + 14, label(step[:1].upper() + step[1:]), weight="bold", fontsize=SIZE + 0.5)
+        write(area, y + 14, label(step[:1].upper() + step[1:]), bold=True)
         y += 21
         for i, bar in enumerate(bars):
-            write(ax, y + 11, bar.text, "right", color=MUTED)
-            y += write_lines(ax, y + 11, names[bar.group])
-            ax.barh(y + 18, 1, height=6, color=GRID, transform=ax.get_yaxis_transform())
-            ax.barh(y + 18, bar.share or 0, height=6, color=GROUPS[i % len(GROUPS)], zorder=2)
+            write(area, y + 11, bar.text, "right", MUTED)
+            y += write_lines(area, y + 11, names[bar.group])
+            drawing.bar(area.left, area.right, y + 18, 6, GRID, layer=1)
+            drawing.bar(area.left, area.x(bar.share or 0), y + 18, 6, GROUPS[i % len(GROUPS)])
             y += 27
         y += 6
     said = [labels.each(step, [f"{bar.group} {bar.text}" for bar in bars]) for step, bars in steps]
-    return chart(fig, f"chart-funnel-{number}", labels.funnel_title(joined(attribute)), " ".join(said))
+    return chart(drawing, f"chart-funnel-{number}", labels.funnel_title(joined(attribute)), " ".join(said))
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
@@ -227,17 +207,14 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
     further = sum(len(below) for *_, below in titles)
     further += sum(len(names[row.group]) - 1 for _, rows in steps for row in rows)
     height = sum(26 + 32 * len(rows) for _, rows in steps) + 4 + LINE * further
-    fig = figure(height + 36)
-    ax = axes(fig, 0, height, left=4, right=4)
-    bare(ax, height)
-    ax.set_xlim(0, right)
-    ticks(ax, tick_number, 6)
-    ax.set_xlabel(labels.IMPACT_AXIS, labelpad=3)
+    drawing = Drawing(height + 36)
+    area = Area(drawing, 0, height, (0, right), left=4, right=4)
+    area.x_axis(labels.IMPACT_AXIS, tick_number, 6)
     y, said = 0.0, []
     for (table, rows), (step, beside, below) in zip(steps, titles):
-        write(ax, y + 14, step, weight="bold", fontsize=SIZE + 0.5)
-        write(ax, y + 14, beside, "right", color=MUTED)
-        y += LINE + write_lines(ax, y + 14 + LINE, below, color=MUTED) if below else 0.0
+        write(area, y + 14, step, bold=True)
+        write(area, y + 14, beside, "right", MUTED)
+        y += LINE + write_lines(area, y + 14 + LINE, below, MUTED) if below else 0.0
         y += 20
         for row in rows:
             x, bounds = _ratio(row), _ends(row.interval)
@@ -246,20 +223,20 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
             if row.interval is not None:
                 digits = decimals_of(bounds)
                 text += f" ({interval(bounds, partial(ratio, line=line, decimals=digits))})"
-            write(ax, y + 12, text, "right", color=MUTED)
-            y += write_lines(ax, y + 12, names[row.group])
-            upright(ax, 1, y + 22, MUTED)
+            write(area, y + 12, text, "right", MUTED)
+            y += write_lines(area, y + 12, names[row.group])
+            upright(area, 1, y + 22, MUTED)
             if line is not None:
-                upright(ax, line, y + 22, INK, dashes=(2.5, 1.5))
+                upright(area, line, y + 22, INK, "2.5 1.5")
             if low is not None:
-                stretch(ax, y + 22, min(low, right), right if high is None else min(high, right), FILL)
-            ax.plot([min(x, right)], [y + 22], "o", color=GROUPS[0], markersize=7, zorder=3)
+                stretch(area, y + 22, min(low, right), right if high is None else min(high, right), FILL)
+            drawing.mark(area.x(min(x, right)), y + 22, "circle", GROUPS[0], 7)
             y += 32
         y += 6
         each = [f"{row.group} {measured(row.impact_ratio, _ends(row.interval), line)}" for row in rows]
         title = labels.step_title(words, table.step, table.kind)
         said.append(labels.each(title, each))
-    return chart(fig, f"chart-impact-{number}", labels.impact_title(view.title), " ".join(said))
+    return chart(drawing, f"chart-impact-{number}", labels.impact_title(view.title), " ".join(said))
 
 
 def _step_lines(words: Phrases, table: DisparityTableModel) -> tuple[str, str, list[str]]:
@@ -286,31 +263,26 @@ def shortfall(segment: SegmentModel, number: int, place: int, words: Phrases) ->
     if len(parts) < 2 or max(abs(x) for _, x in parts) < NOTHING:
         return None
     height = 30 * len(parts) + 4
-    fig = figure(height + 36)
-    ax = axes(fig, 0, height, left=6, right=6)
-    bare(ax, height)
-    low, high = min(0.0, *(x for _, x in parts)), max(0.0, *(x for _, x in parts))
-    room = 0.03 * (high - low)
-    ax.set_xlim(low - room, high + room)
-    ticks(ax, tick_number, 5)
+    drawing = Drawing(height + 36)
+    area = Area(drawing, 0, height, spread([0.0, *(x for _, x in parts)], 0.03), left=6, right=6)
     step, by = segment.step, segment.segment
     people = words.people(segment.attribute, segment.group)
-    ax.set_xlabel(labels.shortfall_axis(label(people, 30), label(step, 24)), labelpad=3)
+    area.x_axis(labels.shortfall_axis(label(people, 30), label(step, 24)), tick_number)
     for i, (name, x) in enumerate(parts):
-        write(ax, 30 * i + 12, label(name, HEAD))
-        write(ax, 30 * i + 12, expected(x), "right", color=MUTED)
-        ax.barh(30 * i + 20, x, height=7, color=GROUPS[0] if i < len(parts) - 1 else FILL, zorder=2)
-        upright(ax, 0, 30 * i + 20, MUTED)
+        write(area, 30 * i + 12, label(name, HEAD))
+        write(area, 30 * i + 12, expected(x), "right", MUTED)
+        drawing.bar(area.x(0), area.x(x), 30 * i + 20, 7, GROUPS[0] if i < len(parts) - 1 else FILL)
+        upright(area, 0, 30 * i + 20, MUTED)
     said = listing(f"{name} {expected(x)}" for name, x in parts)
     text = labels.shortfall_text(expected(segment.shortfall), said)
-    return chart(fig, f"chart-shortfall-{number}-{place}", labels.shortfall_title(people, by), text)
+    return chart(drawing, f"chart-shortfall-{number}-{place}", labels.shortfall_title(people, by), text)
 
 
 def _ratio(row: DisparityRowModel) -> float:
     return 1.0 if row.impact_ratio is None else row.impact_ratio
 
 
-def _ends(bounds: RatioIntervalModel | None) -> tuple[float | None, float | None]:
+def _ends(bounds: Interval | None) -> tuple[float | None, float | None]:
     return (None, None) if bounds is None else bounds.ends
 
 
@@ -329,31 +301,29 @@ def side_by_side(report: Report, attribute: str, outcome: Outcome, number: int) 
     lines = legend_rows(names)
     titles = [wrapped(view.title) for view in views]
     tops = stacked(8 + 17 * len(lines), [20 + 14 * len(title) for title in titles])
-    fig = figure(tops[-1] + 40)
-    ax = axes(fig, 0, tops[-1] + 4, left=6, right=6)
-    bare(ax, tops[-1] + 4)
     low, high = min(known), max(known)
     room = max(0.08 * (high - low), 0.02 * high, 0.005)
-    ax.set_xlim(max(0.0, low - room) if low > 0.4 * high else -0.02 * high, high + room)
-    ticks(ax, tick_percent)
-    ax.set_xlabel(labels.policies_axis(words, outcome), labelpad=3)
-    legend(ax, names, lines)
+    left = max(0.0, low - room) if low > 0.4 * high else -0.02 * high
+    drawing = Drawing(tops[-1] + 40)
+    area = Area(drawing, 0, tops[-1] + 4, (left, high + room), left=6, right=6)
+    area.x_axis(labels.policies_axis(words, outcome), tick_percent)
+    legend(drawing, names, lines)
     for view, row, title, y in zip(views, rates, titles, tops):
         for k, piece in enumerate(title):
-            write(ax, y + 12 + 14 * k, piece)
+            write(area, y + 12 + 14 * k, piece)
         y += 9 + 14 * len(title)
-        ax.plot([0, 1], [y, y], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
+        area.level(y, GRID)
         if view.infeasible:
-            write(ax, y + 4, labels.CANNOT_BE_MET, "right", color=MUTED)
+            write(area, y + 4, labels.CANNOT_BE_MET, "right", MUTED)
         for g, rate in enumerate(row):
             if rate is not None:  # the first is the largest, so that marks on one spot are all seen
-                ax.plot([rate], [y], MARKERS[g], color=GROUPS[g], markersize=9.5 - g, zorder=2 + g, clip_on=False)
+                drawing.mark(area.x(rate), y, MARKERS[g], GROUPS[g], 9.5 - g)
     said = [
         labels.each(view.title, [f"{name} {percent(rate)}" for name, rate in zip(names, row) if rate is not None])
         for view, row in zip(views, rates)
     ]
     title_ = labels.policies_title(words, outcome, joined(attribute))
-    return chart(fig, f"chart-policies-{number}-{outcome}", title_, " ".join(said))
+    return chart(drawing, f"chart-policies-{number}-{outcome}", title_, " ".join(said))
 
 
 def firm_gain(report: Report) -> Chart | None:
@@ -365,30 +335,26 @@ def firm_gain(report: Report) -> Chart | None:
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]
-    low, high = min(ends), max(ends)
-    if high - low < NOTHING:
+    if max(ends) - min(ends) < NOTHING:
         return None
     height = 30 * len(rows) + 4
-    fig = figure(height + 36)
-    ax = axes(fig, 0, height, left=6, right=6)
-    bare(ax, height)
-    ax.set_xlim(low - 0.03 * (high - low), high + 0.03 * (high - low))
-    ticks(ax, tick_number, 5)
-    ax.set_xlabel(labels.GAIN_AXIS, labelpad=3)
+    drawing = Drawing(height + 36)
+    area = Area(drawing, 0, height, spread(ends, 0.03), left=6, right=6)
+    area.x_axis(labels.GAIN_AXIS, tick_number)
     said = []
     for i, (name, x) in enumerate(rows):
         total = i == len(rows) - 1
         text = amount_like(x, span)
         if total and span is not None:
             text += f" ({interval(span, lambda end: amount_like(end, span))})"
-        write(ax, 30 * i + 12, name, weight="bold" if total else "normal")
-        write(ax, 30 * i + 12, text, "right", color=MUTED)
-        ax.barh(30 * i + 20, x, height=7, color=FILL if total else GROUPS[0], zorder=2)
-        upright(ax, 0, 30 * i + 20, MUTED)
+        write(area, 30 * i + 12, name, bold=total)
+        write(area, 30 * i + 12, text, "right", MUTED)
+        drawing.bar(area.x(0), area.x(x), 30 * i + 20, 7, FILL if total else GROUPS[0])
+        upright(area, 0, 30 * i + 20, MUTED)
         if total and span is not None:
-            ax.plot(span, [30 * i + 20] * 2, color=INK, linewidth=1.5, zorder=3)
+            drawing.line([(area.x(end), 30 * i + 20) for end in span], INK, 1.5, layer=3)
         said.append(labels.each(name, [text]))
-    return chart(fig, "chart-gain", labels.GAIN_TITLE, " ".join(said))
+    return chart(drawing, "chart-gain", labels.GAIN_TITLE, " ".join(said))
 
 
 # What each constraint costs -------------------------------------------------------------------------------------------
@@ -407,26 +373,23 @@ def given_up(report: Report) -> Chart | None:
     high = max(known)
     names = [wrapped(phrases(report).constraint(entry), 50) for entry in entries]
     tops = stacked(0, [36 + 14 * len(name) for name in names])
-    fig = figure(tops[-1] + 40)
-    ax = axes(fig, 0, tops[-1] + 4, left=6, right=6)
-    bare(ax, tops[-1] + 4)
-    ax.set_xlim(-0.03 * high, 1.06 * high)
-    ticks(ax, tick_percent if share else tick_number, 4)
-    ax.set_xlabel(labels.GIVEN_UP_AXIS if share else labels.LOST_AXIS, labelpad=3)
+    drawing = Drawing(tops[-1] + 40)
+    area = Area(drawing, 0, tops[-1] + 4, (-0.03 * high, 1.06 * high), left=6, right=6)
+    area.x_axis(labels.GIVEN_UP_AXIS if share else labels.LOST_AXIS, tick_percent if share else tick_number, 4)
     said = []
     for entry, x, span, name, y in zip(entries, prices, spans, names, tops):
         for k, piece in enumerate(name):
-            write(ax, y + 12 + 14 * k, piece[:1].upper() + piece[1:] if k == 0 else piece)
+            write(area, y + 12 + 14 * k, piece[:1].upper() + piece[1:] if k == 0 else piece)
         text = labels.CANNOT_BE_MET if not entry.met else labels.NOT_AVAILABLE
         if x is not None:
             text = cost(x, x, span, None) if share else amount(x)
         y += 14 * len(name)
-        write(ax, y + 12, text, color=MUTED)
-        ax.plot([0, 1], [y + 23, y + 23], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
-        upright(ax, 0, y + 23, MUTED)
+        write(area, y + 12, text, colour=MUTED)
+        area.level(y + 23, GRID)
+        upright(area, 0, y + 23, MUTED)
         if span is not None:
-            stretch(ax, y + 23, span[0], span[1], FILL)
+            stretch(area, y + 23, span[0], span[1], FILL)
         if x is not None:
-            ax.plot([x], [y + 23], "o", color=GROUPS[0], markersize=8, zorder=3)
+            drawing.mark(area.x(x), y + 23, "circle", GROUPS[0], 8)
         said.append(labels.each(" ".join(name), [text]))
-    return chart(fig, "chart-price", labels.GIVEN_UP_TITLE if share else labels.LOST_TITLE, " ".join(said))
+    return chart(drawing, "chart-price", labels.GIVEN_UP_TITLE if share else labels.LOST_TITLE, " ".join(said))

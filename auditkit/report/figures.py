@@ -102,6 +102,22 @@ class Figures:
         """With crossings."""
         return list(dict.fromkeys(row.attribute for row in self.groups))
 
+    @property
+    def numbers(self) -> dict[tuple[str, str, str], float | None]:
+        """Every figure by its part, its subject and its name: what two reports are compared by."""
+        found: dict[tuple[str, str, str], float | None] = {}
+        for group in self.groups:
+            for key in ("applicants", "selected", "rate", "impact_ratio"):
+                found["disparity", f"{group.attribute}: {group.group} (“{group.step}”)", key] = getattr(group, key)
+        for policy in self.policies:
+            name = policy.label if policy.kind == CONSTRAINED else f"{policy.kind} policy"
+            for key in ("utility", "ratio", "loss", "unfilled", "gap"):
+                found["policies", name, key] = getattr(policy, key)
+            for inside in policy.groups:
+                for key in ("candidates", "inspected", "selected"):
+                    found["policies", f"{name}, {inside.attribute}: {inside.group}", key] = getattr(inside, key)
+        return found
+
     def lowest(self) -> GroupFigure | None:
         """The group with the lowest impact ratio at the last step, over all attributes but not their crossings."""
         rows = [

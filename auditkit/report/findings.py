@@ -463,7 +463,7 @@ def of_data(history: History, shown: Protected) -> list[FindingModel]:
 def of_fit(fitted: Fitted, threshold: int, words: Phrases) -> list[FindingModel]:
     """What the model had to assume, and where it fits badly."""
     found = [_notice("fit", say.whole(text)) for text in fitted.notices]
-    used = [name for name in fitted.settings["features"] if name == "group" or name.startswith("group:")]
+    used = [name for name in fitted.settings.features if name == "group" or name.startswith("group:")]
     found.append(_notice("priors-use", say.priors_use(bool(used))))
     found += [_notice("fit-quality", say.whole(text)) for text in fitted.quality.warnings]
     selection = fitted.quality.selection

@@ -41,9 +41,10 @@ from pydantic import BaseModel
 
 from auditkit import plugin_manager, text
 from auditkit.config import Parts
+from auditkit.disparity import Interval
 from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.report import charts, histograms, view
-from auditkit.report.schema import CurveModel, RatioIntervalModel, Report, ReportPriceModel
+from auditkit.report.schema import CurveModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 from auditkit.report.words import sentences
@@ -260,11 +261,11 @@ def written(value: float | None, form: str | None) -> str:
     return MISSING if value is None else NUMBERS[form or "amount"](value)
 
 
-Ends = RatioIntervalModel | Sequence[float | None] | None
+Ends = Interval | Sequence[float | None] | None
 
 
 def _ends(bounds: Ends) -> Sequence[float | None] | None:
-    return bounds.ends if isinstance(bounds, RatioIntervalModel) else bounds
+    return bounds.ends if isinstance(bounds, Interval) else bounds
 
 
 def written_interval(bounds: Ends, form: str = "ratio", line: float | None = None) -> str:

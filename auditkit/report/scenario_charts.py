@@ -10,18 +10,29 @@ All are 360 pixels wide. Shares of utility need a utility above zero; where ther
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
-from auditkit.report.chart_parts import bare, stretch, ticks, upright, write
+from auditkit.report.chart_parts import curve, stretch, upright, write
 from auditkit.report.schema import BudgetModel, CurveModel, FrontierModel, MorePositionsModel, SensitivityModel
-from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, WIDTH, Chart, axes, chart, figure, label, lit
+from auditkit.report.svg import (
+    FILL,
+    GRID,
+    GROUPS,
+    INK,
+    MARKERS,
+    MUTED,
+    WIDTH,
+    Area,
+    Chart,
+    Drawing,
+    chart,
+    label,
+    lit,
+    spread,
+)
 from auditkit.report.words import labels
 from auditkit.report.words.phrases import Phrases
 from auditkit.text import amount, brief, listing, percent, tick_number, tick_percent
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Dots = list[tuple[float, float]]
 
@@ -65,14 +76,13 @@ def frontier(part: CurveModel, number: int = 1) -> Chart | None:
     empty = [(p.value, p.unfilled_capacity or 0.0) for p in part.points if p.ratio is not None]
     lines = {labels.KEPT: kept, **_filled(empty, part.positions)}
     title, axis = part.title or part.label, part.axis or part.parameter
-    fig = figure(222)
-    ax = _area(fig, lines, label(axis, 60))
+    area = _area(lines, label(axis, 60))
     free = labels.FREE_UP_TO if part.tightens > 0 else labels.FREE_FROM
-    for height, x, text in ((0.03, part.starts, free), (0.13, part.present, labels.AS_IT_IS)):
+    for height, x, text in ((5, part.starts, free), (20, part.present, labels.AS_IT_IS)):
         if x is not None and kept[0][0] <= x <= kept[-1][0]:
-            _mark(ax, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
+            _mark(area, x, text, x > (kept[0][0] + kept[-1][0]) / 2, height)
     text = labels.frontier_text([(brief(x), percent(y)) for x, y in kept])
-    return chart(fig, f"chart-frontier-{number}", title, text)
+    return chart(area.drawing, f"chart-frontier-{number}", title, text)
 
 
 def sensitivity(part: SensitivityModel, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
@@ -89,42 +99,36 @@ def sensitivity(part: SensitivityModel, number: int = 1, words: Phrases = PLAIN)
     }
     lines |= _filled([(x, empty) for x, *_, empty in points], part.positions)
     people = words.group(part.group)
-    fig = figure(222)
-    ax = _area(fig, lines, labels.sensitivity_axis(label(people, 26)))
+    area = _area(lines, labels.sensitivity_axis(label(people, 26)))
     if part.wins_at is not None:
-        _mark(ax, part.wins_at, labels.WINS, part.wins_at > 0.55, 0.03)
+        _mark(area, part.wins_at, labels.WINS, part.wins_at > 0.55, 5)
     text = labels.sensitivity_text([(brief(x), percent(short), percent(long)) for x, short, long, _ in points])
-    return chart(fig, f"chart-sensitivity-{number}", labels.sensitivity_title(people), text)
+    return chart(area.drawing, f"chart-sensitivity-{number}", labels.sensitivity_title(people), text)
 
 
 def positions(part: MorePositionsModel) -> Chart | None:
     terms = ((labels.SHORT_TERM, part.short_term), (labels.LONG_TERM, part.long_term))
     rows = [(name, extra) for name, extra in terms if extra is not None]
     ends = [x for _, e in rows for x in (e.now, e.target, e.reached) if x is not None]
-    low, high = min(ends), max(ends)
-    room = 0.08 * (high - low) or 0.05 * abs(high) or 1.0
     height = 40 * len(rows) + 4
-    fig = figure(height + 36)
-    ax = axes(fig, 0, height, left=6, right=6)
-    bare(ax, height)
-    ax.set_xlim(low - room, high + room)
-    ticks(ax, tick_number, 4)
-    ax.set_xlabel(labels.POSITIONS_AXIS, labelpad=3)
+    drawing = Drawing(height + 36)
+    area = Area(drawing, 0, height, spread(ends, 0.08), left=6, right=6)
+    area.x_axis(labels.POSITIONS_AXIS, tick_number, 4)
     said = []
     for i, (name, extra) in enumerate(rows):
         y = 40 * i
         text = labels.more_positions(extra.positions)
-        write(ax, y + 12, name)
-        write(ax, y + 12, text, "right", color=MUTED)
-        ax.plot([0, 1], [y + 25, y + 25], color=GRID, linewidth=1, transform=ax.get_yaxis_transform(), zorder=1)
-        upright(ax, extra.target, y + 25, INK)
+        write(area, y + 12, name)
+        write(area, y + 12, text, "right", MUTED)
+        area.level(y + 25, GRID)
+        upright(area, extra.target, y + 25, INK)
         if extra.reached is not None:
-            stretch(ax, y + 25, extra.now, extra.reached, FILL)
-            ax.plot([extra.reached], [y + 25], MARKERS[1], color=GROUPS[1], markersize=8, zorder=3)
-        ax.plot([extra.now], [y + 25], MARKERS[0], color=GROUPS[0], markersize=8, zorder=4)
+            stretch(area, y + 25, extra.now, extra.reached, FILL)
+            drawing.mark(area.x(extra.reached), y + 25, MARKERS[1], GROUPS[1], 8)
+        drawing.mark(area.x(extra.now), y + 25, MARKERS[0], GROUPS[0], 8)
         reached = None if extra.reached is None else amount(extra.reached)
         said.append(labels.positions_text(name, text, amount(extra.now), reached, amount(extra.target)))
-    return chart(fig, "chart-positions", labels.POSITIONS_TITLE, " ".join(said))
+    return chart(drawing, "chart-positions", labels.POSITIONS_TITLE, " ".join(said))
 
 
 def budget(part: BudgetModel, number: int = 1) -> Chart | None:
@@ -136,48 +140,35 @@ def budget(part: BudgetModel, number: int = 1) -> Chart | None:
     if not worth or max(abs(x) for _, x in worth) < NOTHING:
         return None
     height = 30 * len(worth) + 4
-    fig = figure(height + 36)
-    ax = axes(fig, 0, height, left=6, right=6)
-    bare(ax, height)
-    ax.set_xlim(min(0.0, *(x for _, x in worth)), 1.02 * max(x for _, x in worth) or 1.0)
-    ticks(ax, tick_number, 4)
-    ax.set_xlabel(labels.BUDGET_AXIS, labelpad=3)
+    drawing = Drawing(height + 36)
+    across = min(0.0, *(x for _, x in worth)), 1.02 * max(x for _, x in worth) or 1.0
+    area = Area(drawing, 0, height, across, left=6, right=6)
+    area.x_axis(labels.BUDGET_AXIS, tick_number, 4)
     for i, (name, x) in enumerate(worth):
-        write(ax, 30 * i + 12, name)
-        write(ax, 30 * i + 12, amount(x), "right", color=MUTED)
-        ax.barh(30 * i + 20, x, height=7, color=GROUPS[i], zorder=2)
+        write(area, 30 * i + 12, name)
+        write(area, 30 * i + 12, amount(x), "right", MUTED)
+        drawing.bar(area.x(0), area.x(x), 30 * i + 20, 7, GROUPS[i])
     said = listing(f"{name} {amount(x)}" for name, x in worth)
-    return chart(fig, f"chart-budget-{number}", labels.budget_title(), labels.budget_text(said))
+    return chart(drawing, f"chart-budget-{number}", labels.budget_title(), labels.budget_text(said))
 
 
-def _area(fig: Any, lines: Mapping[str, Dots], x_label: str) -> Axes:
+def _area(lines: Mapping[str, Dots], x_label: str) -> Area:
     """Curves of shares over a number, named above."""
-    ax = axes(fig, 24, 156, left=48, right=8)
     shares = [y for dots in lines.values() for _, y in dots] + [1.0]
     low, high = min(shares), max(shares)
-    low = min(low, high - LEAST_RANGE)
-    room = 0.06 * (high - low)
-    ax.set_ylim(low - room, high + room)
-    ax.axhline(1.0, color=MUTED, linewidth=1, zorder=1)
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    ax.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: tick_percent(y)))
-    ax.grid(axis="y", color=GRID, linewidth=0.7)
-    ticks(ax, tick_number, 6)
-    ax.set_xlabel(x_label, labelpad=3)
-    _name(ax, list(lines))
-    for i, dots in enumerate(lines.values()):
-        ax.plot(*zip(*dots), MARKERS[i] + "-", color=GROUPS[i], markersize=6 - i, linewidth=1.5, zorder=3 + i)
-    return ax
-
-
-def _name(ax: Axes, names: Sequence[str]) -> None:
-    x = -0.12
-    for i, name in enumerate(names):
-        ax.plot([x], [1.09], MARKERS[i], color=GROUPS[i], markersize=7, transform=ax.transAxes, clip_on=False)
-        ax.text(x + 0.03, 1.065, name, transform=ax.transAxes)
-        x += 0.1 + 0.0215 * len(name)
+    up = spread((min(low, high - LEAST_RANGE), high), 0.06)
+    across = spread([x for dots in lines.values() for x, _ in dots])
+    area = Area(Drawing(222), 24, 156, across, up, left=48, right=8)
+    area.level(area.y(1.0), MUTED)
+    area.y_axis(tick_percent)
+    area.x_axis(x_label, tick_number, 6)
+    x = 12.0
+    for i, (name, dots) in enumerate(lines.items()):
+        area.drawing.mark(x, 10, MARKERS[i], GROUPS[i], 7)
+        area.drawing.text(x + 9, 14, name)
+        x += 30 + 6.6 * len(name)
+        curve(area, dots, MARKERS[i], GROUPS[i], 6 - i)
+    return area
 
 
 def _filled(empty: Dots, positions: float) -> dict[str, Dots]:
@@ -187,12 +178,10 @@ def _filled(empty: Dots, positions: float) -> dict[str, Dots]:
     return {labels.FILLED: [(x, 1 - n / positions) for x, n in empty]}
 
 
-def _mark(ax: Axes, x: float, text: str, right: bool, height: float) -> None:
-    ax.axvline(x, color=INK, linewidth=1, dashes=(2.5, 1.5), zorder=2)
-    side = "right" if right else "left"
-    ax.annotate(
-        text, (x, height), (-4 if right else 4, 0), ("data", "axes fraction"), "offset points", ha=side, color=MUTED
-    )
+def _mark(area: Area, number: float, text: str, right: bool, height: float) -> None:
+    area.upright(number, INK, dashes="2.5 1.5")
+    x = area.x(number) + (-4 if right else 4)
+    area.drawing.text(x, area.bottom - height, text, "right" if right else "left", MUTED)
 
 
 def alone(drawn: Chart) -> str:

@@ -27,17 +27,25 @@ from pydantic import (
 )
 from pydantic_core import to_jsonable_python
 
+from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
-from auditkit.constraints.meaning import AmountAtMost, Other, RateGap, RatioAtLeast, ShareAtLeast
-from auditkit.disparity import Caution, Comparator, GroupStatus, Reconciled
-from auditkit.disparity.measure import Form
+from auditkit.disparity import Agreement, Caution, Comparator, GroupStatus, Interval, Reconciled, Repeated, Within
+from auditkit.disparity.availability import PoolCount
+from auditkit.disparity.design import ClusterDesign
+from auditkit.disparity.measure import MeasureColumn
+from auditkit.disparity.score_differences import ScoreGroup
+from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
+from auditkit.model.limits import UnitNumbers, Whole
+from auditkit.model.row_meaning import Meaning
+from auditkit.rules.find import LargestRatio, RuleResult
+from auditkit.rules.play import RuleYield
 from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
@@ -50,7 +58,6 @@ TOGETHER = "all together"
 Basis = Literal["cumulative", "conditional"]
 Outcome = Literal["inspected", "selected"]
 P = TypeVar("P", bound="ReportPart")
-A = TypeVar("A", bound="AnswerModel")
 
 
 def _finite(value: object) -> object:
@@ -60,20 +67,8 @@ def _finite(value: object) -> object:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _as_fields(value: object) -> object:
-    """The meaning of a row of a constraint, as a file has it."""
-    return value.to_json() if isinstance(value, RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other) else value
-
-
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 Ratio = Annotated[float, BeforeValidator(_finite)]
 MaybeRatio = Annotated[float | None, BeforeValidator(_finite)]
-Whole = Annotated[
-    int | float, BeforeValidator(_whole), Field(description="recorded numbers are whole, expected ones need not be")
-]
 Bounds = tuple[float, float]
 
 
@@ -91,9 +86,10 @@ class ReportPart(BaseModel):
     sparse: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
-    def mirror(cls: type[P], result: object) -> P:
-        """The part that mirrors a result: its attributes by the same names."""
-        return cls.model_validate(result)
+    def mirror(cls: type[P], result: object, **more: object) -> P:
+        """The part that mirrors a result: its attributes by the same names, and what it does not have itself."""
+        own = {name: getattr(result, name) for name in cls.model_fields if name not in more and hasattr(result, name)}
+        return cls.model_validate({**own, **more})
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -255,30 +251,7 @@ class FunnelModel(ReportPart):
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
-class NumbersModel(ReportPart):
-    """One group under one policy; expected numbers, for the firm recorded ones."""
-
-    candidates: Whole
-    inspected: Whole
-    selected: Whole
-
-    def rate(self, outcome: Outcome) -> float | None:
-        """Outcomes per candidate."""
-        return getattr(self, outcome) / self.candidates if self.candidates else None
-
-
-ByGroup = Annotated[dict[str, dict[str, NumbersModel]], Field(description="by attribute, then by group")]
-
-
-class UnitModel(ReportPart):
-    """The limits of one label in all searches."""
-
-    label: str
-    searches: int
-    positions: int
-    selected: Whole
-    unfilled: Whole
-    exceeded: int = Field(description="searches in which more were selected")
+ByGroup = Annotated[dict[str, dict[str, GroupNumbers]], Field(description="by attribute, then by group")]
 
 
 class StandingModel(ReportPart):
@@ -290,7 +263,7 @@ class StandingModel(ReportPart):
     long_term_utility: float | None = None
     by_group: ByGroup
     unfilled_capacity: Whole
-    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+    units: tuple[UnitNumbers, ...] = Field(default=(), description="where searches have limits")
 
 
 class BestModel(StandingModel):
@@ -363,32 +336,6 @@ class ReportPriceModel(ReportPart):
         return None if self.interval is None else self.interval.loss
 
 
-class RowMeaningModel(ReportPart):
-    """What a row of a constraint asks for, with the keys that apply to its kind; its label is for people."""
-
-    kind: Literal["rate_gap", "ratio", "share", "amount", "other"]
-    on: str | None = Field(default=None, description="selection, inspection, or the name of a stage")
-    by: str | None = Field(default=None, description="the attribute, or several joined with +")
-    group: str | None = None
-    against: str | None = Field(default=None, description="the group that it is compared with")
-    within: str | None = Field(default=None, description="the segment within whose `value` the row holds")
-    value: str | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    of: str | None = Field(default=None, description="what an amount adds up: an attribute of candidates, or cost")
-    each: float | None = Field(default=None, description="the expense of one outcome")
-    basis: Literal["rate", "count"] | None = None
-    text: str | None = Field(default=None, description="the author's words")
-
-    @model_serializer(mode="wrap")
-    def _that_apply(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> dict[str, Any]:
-        return {key: value for key, value in dump(self).items() if key in self.model_fields_set}
-
-
-Meant = Annotated[RowMeaningModel | None, BeforeValidator(_as_fields)]
-"""What a row means, as a constraint or a file states it; null in `auditkit-report/2`."""
-
-
 class LawModel(ReportPart):
     """Exact distribution of how far a constraint is kept or missed in one draw of all searches."""
 
@@ -398,7 +345,7 @@ class LawModel(ReportPart):
     mean: float
     sd: float
     outside: float | None = None
-    meaning: Meant = None
+    meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
 class UnfilledModel(ReportPart):
@@ -422,7 +369,7 @@ class DualModel(ReportPart):
     slack: float
     words: str | None
     interval: Bounds | None = Field(default=None, description="of the value, at the level of the price's")
-    meaning: Meant = None
+    meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
 class MultipliersModel(ReportPart):
@@ -469,7 +416,7 @@ class ConstrainedModel(ReportPart):
     long_term_utility: float | None = None
     by_group: ByGroup | None = None
     unfilled_capacity: Whole | None = None
-    units: tuple[UnitModel, ...] = Field(default=(), description="where searches have limits")
+    units: tuple[UnitNumbers, ...] = Field(default=(), description="where searches have limits")
     price_of_fairness: ReportPriceModel | None = None
     ex_post_slack: tuple[LawModel, ...] | None = None
     unfilled: UnfilledModel | None = None
@@ -518,51 +465,6 @@ class FrontierOptimumModel(ReportPart):
     reached: float | None = Field(description="the ratio that it has")
 
 
-class RuleYieldModel(ReportPart):
-    """What a rule yields."""
-
-    utility: float
-    ratio: float | None
-    interviews: float
-    filled: float
-
-
-class ConfirmedGainModel(ReportPart):
-    """The ratio of a rule over that of the firm's own rule, judged on other requisitions than it was chosen on."""
-
-    ratio: float
-    interval: Bounds
-    found: bool
-    p: float
-    detectable: float = Field(description="the smallest gain that would be found four times out of five")
-    splits: int
-
-
-class RuleModel(ReportPart):
-    """The best rule found of one kind at a ratio; no policy of the report looks at the group here."""
-
-    name: str
-    target: float = Field(description="the ratio that it is the best found for")
-    met: bool
-    parameters: dict[str, JsonValue]
-    text: str
-    exposure: int = Field(description="from the easiest to defend (0) to the most exposed")
-    utility: float
-    ratio: float | None = Field(description="in the model")
-    interviews: float
-    filled: float
-    people: RuleYieldModel = Field(description="the same for those who applied, each in their own group")
-    gain: ConfirmedGainModel | None
-
-
-class LargestRatioModel(ReportPart):
-    """The largest ratio, up to 1, of any policy that does not see the group; null where none has the utility."""
-
-    filled: float | None = Field(description="with as many positions filled as the best search fills")
-    at_firm_utility: float | None
-    at_less: float | None = Field(description="at one per cent less than the utility of the firm's own rule")
-
-
 class AlternativeModel(ReportPart):
     """Rules for one attribute: the most affected group and the one that it is compared with."""
 
@@ -573,15 +475,15 @@ class AlternativeModel(ReportPart):
     recorded_ratio: float | None
     blind: tuple[FrontierOptimumModel, ...]
     aware: tuple[FrontierOptimumModel, ...] = Field(description="the bound if the group could be used")
-    firm: RuleYieldModel = Field(description="the firm's own rule, in the model")
-    rules: tuple[RuleModel, ...]
-    largest_ratio: LargestRatioModel
+    firm: RuleYield = Field(description="the firm's own rule, in the model")
+    rules: tuple[RuleResult, ...]
+    largest_ratio: LargestRatio
     sentences: tuple[str, ...]
 
     @property
-    def reached(self) -> list[RuleModel]:
+    def reached(self) -> list[RuleResult]:
         """The rules that reach the ratio they were looked for at, each once."""
-        found: dict[str, RuleModel] = {}
+        found: dict[str, RuleResult] = {}
         for rule in self.rules:
             if rule.met and rule.text not in found:
                 found[rule.text] = rule
@@ -597,55 +499,6 @@ class AlternativeModel(ReportPart):
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
-
-
-class RatioIntervalModel(ReportPart):
-    """Confidence interval of a ratio; null where it has no end."""
-
-    lower: MaybeRatio
-    upper: MaybeRatio
-    method: str
-    confidence: float
-
-    @property
-    def ends(self) -> tuple[float | None, float | None]:
-        return self.lower, self.upper
-
-
-class AgreementModel(ReportPart):
-    """Whether the odds ratio is the same in all requisitions."""
-
-    statistic: MaybeRatio
-    df: int
-    p: MaybeRatio
-    reliable: bool
-
-
-class DesignModel(ReportPart):
-    """Clusters that widen an interval: requisitions or repeat applicants."""
-
-    cause: Literal["requisitions", "repeat applicants"]
-    effect: MaybeRatio = Field(description="how many times as large the variance is")
-    clusters: MaybeRatio = Field(default=None, description="null if there are many")
-
-
-class WithinModel(ReportPart):
-    """A group against the reference within searches."""
-
-    strata: int
-    odds_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
-    risk_ratio: MaybeRatio
-    risk_interval: RatioIntervalModel | None = None
-    statistic: MaybeRatio = None
-    p: MaybeRatio = Field(description="without any correction")
-    mid_p: MaybeRatio = Field(default=None, description="of the exact test")
-    p_design: MaybeRatio = Field(default=None, description="with repeat applicants counted once, like the intervals")
-    method: str
-    p_adjusted: MaybeRatio
-    shortfall: MaybeRatio
-    agreement: AgreementModel | None = None
-    design: DesignModel | None = None
 
 
 class FlipFlopModel(ReportPart):
@@ -672,8 +525,8 @@ class ComparisonModel(ReportPart):
     selected: int
     rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
-    interval_plain: RatioIntervalModel | None
+    interval: Interval | None
+    interval_plain: Interval | None
     p: MaybeRatio
     mid_p: MaybeRatio
     method: str
@@ -683,11 +536,11 @@ class ComparisonModel(ReportPart):
     h: MaybeRatio = Field(description="Cohen's h")
     phi: MaybeRatio
     odds_ratio: MaybeRatio
-    odds_interval: RatioIntervalModel | None
+    odds_interval: Interval | None
     shortfall: MaybeRatio
     flips: FlipFlopModel
-    design: DesignModel | None
-    within: WithinModel | None
+    design: ClusterDesign | None
+    within: Within | None
 
 
 class DisparityRowModel(ReportPart):
@@ -699,7 +552,7 @@ class DisparityRowModel(ReportPart):
     rate: MaybeRatio
     share: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
+    interval: Interval | None
     p: MaybeRatio = Field(description="without any correction")
     p_adjusted: MaybeRatio = Field(description="corrected for all tests of the report")
     status: GroupStatus
@@ -709,11 +562,11 @@ class DisparityRowModel(ReportPart):
     )
     detectable_ratio: MaybeRatio
     more_applicants: int | None = None
-    within: WithinModel | None
+    within: Within | None
     shortfall: MaybeRatio
     sd: MaybeRatio = None
     p_design: MaybeRatio = Field(default=None, description="on the basis of the interval, before the correction")
-    design: DesignModel | None = None
+    design: ClusterDesign | None = None
     flip_flop: FlipFlopModel | None = None
     reconciled: Reconciled | None = None
     flags: tuple[Caution, ...] = ()
@@ -746,16 +599,6 @@ class OmnibusTestsModel(ReportPart):
     stratified: OmnibusModel | None
 
 
-class TrendModel(ReportPart):
-    """Over groups that have an order (Cochran and Armitage; within requisitions Mantel)."""
-
-    groups: tuple[str, ...]
-    z: MaybeRatio = Field(description="negative: the rate falls along the groups")
-    p: MaybeRatio
-    z_within: MaybeRatio
-    p_within: MaybeRatio
-
-
 class DisparityTableModel(ReportPart):
     """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
 
@@ -768,27 +611,11 @@ class DisparityTableModel(ReportPart):
     applicants: int
     selected: int
     unknown: int
-    agreement: AgreementModel | None = None
-    trend: TrendModel | None = None
+    agreement: Agreement | None = None
+    trend: Trend | None = None
     open: bool = False
     reconciled: Reconciled | None = None
     omnibus: OmnibusTestsModel
-
-
-class RepeatedModel(ReportPart):
-    """Applications of people who applied more than once."""
-
-    persons: int
-    applications: int
-
-
-class MeasureModel(ReportPart):
-    """A column that a plugin adds to every table."""
-
-    name: str
-    title: str
-    form: Form
-    legend: str = ""
 
 
 class SegmentDifferenceModel(ReportPart):
@@ -811,10 +638,10 @@ class SegmentDifferenceModel(ReportPart):
     rate: MaybeRatio
     others_rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None
+    interval: Interval | None
     strata: int
     odds_ratio: MaybeRatio
-    odds_interval: RatioIntervalModel | None
+    odds_interval: Interval | None
     p: MaybeRatio
     p_design: MaybeRatio
     p_adjusted: MaybeRatio
@@ -833,22 +660,13 @@ class SegmentSearchModel(ReportPart):
     found: tuple[SegmentDifferenceModel, ...]
 
 
-class PoolModel(ReportPart):
-    """Those selected from one pool, those of the group among them, and the group's share of the pool."""
-
-    pool: str
-    selected: int
-    of_group: int
-    share: float
-
-
 class AvailabilityModel(ReportPart):
     """A group among those selected, against its share of pools outside the firm (exact or generalised binomial)."""
 
     attribute: str
     group: str
     step: str
-    pools: tuple[PoolModel, ...]
+    pools: tuple[PoolCount, ...]
     selected: int
     of_group: int
     expected: MaybeRatio
@@ -857,19 +675,6 @@ class AvailabilityModel(ReportPart):
     p: MaybeRatio
     p_adjusted: MaybeRatio = Field(description="for the groups of the attribute (Holm)")
     shortfall: MaybeRatio
-
-
-class ScoreGroupModel(ReportPart):
-    """The scores of one group, and how far their mean is from that of the reference, in standard deviations."""
-
-    group: str
-    scored: int
-    mean: MaybeRatio
-    sd: MaybeRatio
-    quantiles: tuple[float, ...] = Field(description="at 10, 25, 50, 75 and 90 %")
-    d: MaybeRatio
-    interval: RatioIntervalModel | None
-    p: MaybeRatio
 
 
 class CutScoreModel(ReportPart):
@@ -887,7 +692,7 @@ class ScorePageModel(ReportPart):
     attribute: str
     score: str
     reference: str
-    groups: tuple[ScoreGroupModel, ...]
+    groups: tuple[ScoreGroup, ...]
     cuts: tuple[CutScoreModel, ...]
     agree: MaybeRatio = Field(description="of those selected, the share at or above the present cut")
 
@@ -901,7 +706,7 @@ class DisparitiesModel(ReportPart):
     steps: tuple[str, ...]
     applicants: int
     undecided: int
-    repeated: RepeatedModel | None = None
+    repeated: Repeated | None = None
     level: float
     line: Ratio
     alpha: float
@@ -912,7 +717,7 @@ class DisparitiesModel(ReportPart):
     search: SegmentSearchModel | None = None
     availability: tuple[AvailabilityModel, ...] = ()
     score_pages: tuple[ScorePageModel, ...] = ()
-    measures: tuple[MeasureModel, ...] = ()
+    measures: tuple[MeasureColumn, ...] = ()
 
 
 class SegmentPartModel(ReportPart):
@@ -926,7 +731,7 @@ class SegmentPartModel(ReportPart):
     rate: MaybeRatio
     reference_rate: MaybeRatio
     impact_ratio: MaybeRatio
-    interval: RatioIntervalModel | None = None
+    interval: Interval | None = None
     p: MaybeRatio
     p_adjusted: MaybeRatio
     found: bool
@@ -948,7 +753,7 @@ class SegmentModel(ReportPart):
     parts: tuple[SegmentPartModel, ...]
     others: MaybeRatio
     values: int = Field(default=0, description="how many values there are, listed or not")
-    agreement: AgreementModel | None = None
+    agreement: Agreement | None = None
 
     @property
     def unlisted(self) -> int:
@@ -959,17 +764,7 @@ class SegmentModel(ReportPart):
 # What if --------------------------------------------------------------------------------------------------------------
 
 
-class AnswerModel(ReportPart):
-    """The answer to a question; each has a `sentence`."""
-
-    @classmethod
-    def said(cls: type[A], result: object, sentence: str, **more: str) -> A:
-        """The part that mirrors a result, with its sentence."""
-        own = {name: getattr(result, name) for name in cls.model_fields if hasattr(result, name)}
-        return cls.model_validate({**own, **more, "sentence": sentence})
-
-
-class CurveModel(AnswerModel):
+class CurveModel(ReportPart):
     """What each value of a constraint's parameter costs."""
 
     label: str
@@ -985,7 +780,7 @@ class CurveModel(AnswerModel):
     sentence: str
 
 
-class MorePositionsModel(AnswerModel):
+class MorePositionsModel(ReportPart):
     """How many more positions make up for the constraints."""
 
     constraints: tuple[str, ...]
@@ -995,7 +790,7 @@ class MorePositionsModel(AnswerModel):
     sentence: str
 
 
-class BudgetModel(AnswerModel):
+class BudgetModel(ReportPart):
     """One more unit of a budget against one more position."""
 
     label: str
@@ -1008,7 +803,7 @@ class BudgetModel(AnswerModel):
     sentence: str
 
 
-class MorePlacesModel(AnswerModel):
+class MorePlacesModel(ReportPart):
     """What limits cost: places in order of their worth."""
 
     constraints: tuple[str, ...]
@@ -1031,7 +826,7 @@ class FrontierModel(ReportPart):
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
 
-class SensitivityModel(AnswerModel):
+class SensitivityModel(ReportPart):
     """What biased scores of a group would mean."""
 
     group: str

@@ -1,25 +1,18 @@
-"""A matplotlib figure as a small piece of inline SVG: text stays text, colours follow the page, bytes repeat.
+"""Charts as small pieces of inline SVG, written directly: text stays text, colours follow the page, bytes repeat.
 
-Figures are drawn in the light colours below. On the way out each becomes `var(--chart-x,#light)`, so that a style sheet
-can give it another value in the dark; WeasyPrint reads no style sheet inside an SVG and gets the light one (`lit`).
-Lengths are pixels of the drawing. Matplotlib is loaded when the first figure is made.
+Lengths are pixels from the upper left corner of a drawing; an `Area` says where numbers fall on it and draws its axes.
+Each colour is written as `var(--chart-x,#light)`, so that a style sheet can give it another value in the dark;
+WeasyPrint reads no style sheet inside an SVG and gets the light one (`lit`).
 """
 
 from __future__ import annotations
 
-import io
+import html
+import math
 import re
 import unicodedata
-import warnings
-import xml.etree.ElementTree as ET
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 WIDTH = 360
 """Of every chart: two stand beside each other on a page, one on a phone, at about the size they are drawn."""
@@ -30,7 +23,7 @@ FAMILY = "Liberation Sans, Arial, Helvetica, DejaVu Sans Condensed, sans-serif"
 
 INK, MUTED, GRID, FILL = "#1d2733", "#5a6572", "#d8dde3", "#8fa3b8"
 GROUPS = ("#0068a8", "#d1560a", "#562548", "#5b9e93", "#4d4d0c", "#723cd8")
-MARKERS = ("o", "s", "^", "D", "v", "P")
+MARKERS = ("circle", "square", "up", "diamond", "down", "plus")
 """Colour is never the only difference between two groups."""
 
 VARIABLES = {
@@ -40,33 +33,25 @@ VARIABLES = {
     FILL: "--chart-fill",
     **{colour: f"--chart-{i}" for i, colour in enumerate(GROUPS, 1)},
 }
-SETTINGS: Any = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "auditkit",
-    "text.parse_math": False,  # a group may be called "$x$"
-    "font.family": "DejaVu Sans",
-    "font.size": SIZE,
-    "axes.edgecolor": GRID,
-    "axes.labelcolor": MUTED,
-    "axes.linewidth": 1.0,
-    "axes.spines.left": False,
-    "axes.spines.right": False,
-    "axes.spines.top": False,
-    "axes.unicode_minus": True,
-    "text.color": INK,
-    "xtick.color": GRID,
-    "xtick.labelcolor": MUTED,
-    "xtick.labelsize": SIZE - 0.5,
-    "ytick.color": GRID,
-    "ytick.labelcolor": MUTED,
-    "ytick.labelsize": SIZE - 0.5,
-    "ytick.major.size": 0,
-}
-SVG = "http://www.w3.org/2000/svg"
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+OUTLINES = {
+    "square": ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+    "up": ((-1, 1), (0, -1), (1, 1)),
+    "down": ((-1, -1), (0, 1), (1, -1)),
+    "diamond": ((0, -1.4), (1.4, 0), (0, 1.4), (-1.4, 0)),
+    "plus": tuple((x / 3, y / 3) for x, y in (
+        *((-1, -3), (1, -3), (1, -1), (3, -1), (3, 1), (1, 1)),
+        *((1, 3), (-1, 3), (-1, 1), (-3, 1), (-3, -1), (-1, -1)),
+    )),
+}  # fmt: skip
+"""Corners of the markers, in halves of their size; a circle has none."""
+STEPS = (1, 2, 2.5, 5, 10)
+"""Ticks are multiples of these, times a power of ten."""
+ANCHORS = {"left": "", "middle": ' text-anchor="middle"', "right": ' text-anchor="end"'}
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 """Control characters, and those that turn the direction of whatever follows: names of people's groups may hold any."""
 
-HREF = "{http://www.w3.org/1999/xlink}href"
+Point = tuple[float, float]
+Form = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -79,32 +64,134 @@ class Chart:
     svg: str
 
 
-@contextmanager
-def drawing() -> Iterator[None]:
-    """Matplotlib with the settings of the report and no others, not even the user's."""
-    import matplotlib
+class Drawing:
+    """A chart in the making: shapes in the order of their layers, and of their drawing within a layer."""
 
-    with warnings.catch_warnings(), matplotlib.rc_context():
-        warnings.filterwarnings("ignore", message="Glyph")  # the reader's fonts may have it; ours only measures
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)
-        yield
+    def __init__(self, height: float) -> None:
+        self.height = height
+        self._shapes: list[tuple[int, str]] = []
+
+    def line(self, points: Sequence[Point], colour: str, width: float = 1.0, dashes: str = "", layer: int = 2) -> None:
+        """From point to point; `dashes` are lengths of strokes and gaps."""
+        dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
+        form = f'fill="none" stroke-width="{_short(width)}"{dashed}'
+        self._add(layer, f'<path d="{_path(points)}" {form} style="stroke:{_colour(colour)}"/>')
+
+    def polygon(self, points: Sequence[Point], colour: str, layer: int = 2) -> None:
+        """A filled area."""
+        self._add(layer, f'<path d="{_path(points)}z"{_filled(colour)}/>')
+
+    def bar(self, left: float, right: float, y: float, height: float, colour: str, layer: int = 2) -> None:
+        """A horizontal bar, y its middle."""
+        top, bottom = y - height / 2, y + height / 2
+        self.polygon(((left, top), (right, top), (right, bottom), (left, bottom)), colour, layer)
+
+    def mark(self, x: float, y: float, marker: str, colour: str, size: float, layer: int = 3) -> None:
+        """A marker around a point."""
+        radius = (size + 1) / 2
+        if marker == "circle":
+            place = f'cx="{_short(x)}" cy="{_short(y)}" r="{_short(radius)}"'
+            self._add(layer, f"<circle {place}{_filled(colour)}/>")
+        else:
+            self.polygon([(x + radius * dx, y + radius * dy) for dx, dy in OUTLINES[marker]], colour, layer)
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        side: str = "left",
+        colour: str = INK,
+        *,
+        bold: bool = False,
+        size: float = SIZE,
+    ) -> None:
+        """Words that begin (or have their middle, or end) at x, their base line at y."""
+        words = html.escape(_UNSEEN.sub(" ", text), quote=False)
+        form = f'font-size="{_short(size)}"{ANCHORS[side]}' + (' font-weight="700"' if bold else "")
+        self._add(4, f'<text x="{_short(x)}" y="{_short(y)}" {form}{_filled(colour)}>{words}</text>')
+
+    def _add(self, layer: int, shape: str) -> None:
+        self._shapes.append((layer, shape))
+
+    @property
+    def shapes(self) -> str:
+        return "".join(shape for _, shape in sorted(self._shapes, key=lambda one: one[0]))
 
 
-def figure(height: float) -> Figure:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
+class Area:
+    """A plot area of a drawing, `top` pixels below its upper edge: the numbers of `across` go from left to right, those
+    of `up` from the bottom to the top."""
 
-    made = Figure(figsize=(WIDTH / 72, height / 72), dpi=72, facecolor="none")
-    FigureCanvasSVG(made)
-    return made
+    def __init__(
+        self,
+        drawing: Drawing,
+        top: float,
+        height: float,
+        across: Point = (0, 1),
+        up: Point = (0, 1),
+        left: float = 1,
+        right: float = 1,
+    ) -> None:
+        self.drawing, self.top, self.bottom, self.left, self.right = drawing, top, top + height, left, WIDTH - right
+        self.across, self.up = across, up
+
+    def x(self, number: float) -> float:
+        low, high = self.across
+        return self.left + (self.right - self.left) * (number - low) / (high - low or 1)
+
+    def y(self, number: float) -> float:
+        low, high = self.up
+        return self.bottom - (self.bottom - self.top) * (number - low) / (high - low or 1)
+
+    def points(self, numbers: Sequence[Point]) -> list[Point]:
+        return [(self.x(x), self.y(y)) for x, y in numbers]
+
+    def level(self, y: float, colour: str, width: float = 1.0, dashes: str = "", layer: int = 1) -> None:
+        """A line from side to side at a pixel."""
+        self.drawing.line(((self.left, y), (self.right, y)), colour, width, dashes, layer)
+
+    def upright(self, number: float, colour: str, width: float = 1.0, dashes: str = "") -> None:
+        """A line from top to bottom at a number."""
+        x = self.x(number)
+        self.drawing.line(((x, self.bottom), (x, self.top)), colour, width, dashes)
+
+    def x_axis(
+        self, title: str, form: Form, most: int = 5, at: Sequence[float] | None = None, *, numbers: bool = True
+    ) -> None:
+        """The lower edge with its ticks: about `most`, or those that are given."""
+        self.level(self.bottom, GRID)
+        for number in ticks(*self.across, most) if at is None else at:
+            x = self.x(number)
+            self.drawing.line(((x, self.bottom), (x, self.bottom + 3)), GRID, layer=1)
+            if numbers:
+                self.drawing.text(x, self.bottom + 15, form(number), "middle", MUTED, size=SIZE - 0.5)
+        self.drawing.text((self.left + self.right) / 2, self.bottom + 30, title, "middle", MUTED)
+
+    def y_axis(self, form: Form, most: int = 5, *, skip_lowest: bool = False) -> None:
+        """Lines across at about `most` numbers, which are written to the left."""
+        for number in ticks(*self.up, most)[1 if skip_lowest else 0 :]:
+            y = self.y(number)
+            self.level(y, GRID, 0.7, layer=0)
+            self.drawing.text(self.left - 4, y + 3.8, form(number), "right", MUTED, size=SIZE - 0.5)
 
 
-def axes(fig: Figure, top: float, height: float, left: float = 1, right: float = 1) -> Axes:
-    """A plot area `top` pixels below the upper edge."""
-    whole = fig.get_figheight() * 72
-    box = (left / WIDTH, 1 - (top + height) / whole, (WIDTH - left - right) / WIDTH, height / whole)
-    return fig.add_axes(box, facecolor="none")
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """The multiples of a round number from low to high that make at most so many intervals."""
+    least = (high - low) / most
+    if not least > 0 or not math.isfinite(least):
+        return [low]
+    power = math.floor(math.log10(least))
+    step = next(s * 10.0**p for p in (power, power + 1) for s in STEPS if s * 10.0**p >= least * (1 - 1e-9))
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [n * step for n in range(first, last + 1)]
+
+
+def spread(numbers: Sequence[float], room: float = 0.05) -> Point:
+    """From the least to the largest, with room at both ends."""
+    low, high = min(numbers), max(numbers)
+    room *= (high - low) or abs(high) or 1.0
+    return low - room, high + room
 
 
 def label(text: object, most: int = 46) -> str:
@@ -113,13 +200,16 @@ def label(text: object, most: int = 46) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def chart(fig: Figure, id: str, title: str, description: str) -> Chart:
+def chart(drawing: Drawing, id: str, title: str, description: str) -> Chart:
     """The finished drawing."""
-    buffer = io.StringIO()
-    nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    fig.savefig(buffer, format="svg", metadata=nothing)
     title, description = label(title, 300), label(description, 2000)
-    return Chart(id, title, description, _tidy(_UNSEEN.sub(" ", buffer.getvalue()), id, title, description))
+    head = f'id="{id}" viewBox="0 0 {WIDTH} {_short(drawing.height)}" role="img" aria-labelledby="{id}-title {id}-desc"'
+    style = f'font-family="{FAMILY}" stroke-linejoin="round" style="fill:{_colour(INK)}"'
+    said = "".join(
+        f'<{tag} id="{id}-{tag}">{html.escape(words, quote=False)}</{tag}>'
+        for tag, words in (("title", title), ("desc", description))
+    )
+    return Chart(id, title, description, f"<svg {head} {style}>{said}{drawing.shapes}</svg>")
 
 
 def lit(html: str) -> str:
@@ -129,83 +219,18 @@ def lit(html: str) -> str:
     )
 
 
-def _tidy(text: str, id: str, title: str, description: str) -> str:
-    root = ET.fromstring(text)
-    used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
-    for parent in list(root.iter()):
-        for child in list(parent):
-            child.tag = child.tag.removeprefix(f"{{{SVG}}}")
-            if child.tag in ("style", "metadata") or child.get("style") == "fill: none":
-                parent.remove(child)
-    for element in root.iter():
-        _shorten(element, id, used)
-    _unwrap(root)
-    view = root.attrib["viewBox"]
-    root.attrib.clear()
-    root.tag = "svg"
-    root.attrib |= {
-        "id": id,
-        "viewBox": view,
-        "role": "img",
-        "aria-labelledby": f"{id}-title {id}-desc",
-        "font-family": FAMILY,
-        "stroke-linejoin": "round",
-    }
-    for i, (tag, words) in enumerate((("title", title), ("desc", description))):
-        element = ET.Element(tag, {"id": f"{id}-{tag}"})
-        element.text = words
-        root.insert(i, element)
-    return ET.tostring(root, encoding="unicode")
+def _colour(light: str) -> str:
+    return f"var({VARIABLES[light]},{light})"
 
 
-def _shorten(element: ET.Element, id: str, used: set[str]) -> None:
-    element.tail = None
-    if element.tag != "text":
-        element.text = None
-    attributes, element.attrib = element.attrib, {}
-    for name, value in attributes.items():
-        if name == "id":
-            if value in used:
-                element.set("id", f"{id}-{value}")
-        elif name == HREF:
-            element.set("href", f"#{id}-{value[1:]}")
-        elif name == "clip-path":
-            element.set(name, value.replace("#", f"#{id}-"))
-        elif name == "style":
-            _restyle(element, value)
-        elif name == "d":
-            element.set(name, _rounded(" ".join(value.split())))
-        elif not (name == "transform" and value.startswith("rotate(-0 ")):
-            element.set(name, _rounded(value))
+def _filled(colour: str) -> str:
+    """Ink is the colour of the whole drawing."""
+    return "" if colour == INK else f' style="fill:{_colour(colour)}"'
 
 
-def _restyle(element: ET.Element, style: str) -> None:
-    """Colours stay in the style, where variables work; the rest become attributes, except the family."""
-    kept = []
-    for part in style.split("; "):
-        name, _, value = part.partition(": ")
-        if value in VARIABLES:
-            kept.append(f"{name}:var({VARIABLES[value]},{value})")
-        elif name != "font-family" and (name, value) not in (
-            ("stroke-linejoin", "miter"),
-            ("stroke-linecap", "square"),
-        ):
-            element.set(name, value.removesuffix("px"))
-    if kept:
-        element.set("style", ";".join(kept))
+def _path(points: Sequence[Point]) -> str:
+    return "M" + "L".join(f"{_short(x)} {_short(y)}" for x, y in points)
 
 
-def _rounded(text: str) -> str:
-    return re.sub(r"-?\d+\.\d+", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), text)
-
-
-def _unwrap(element: ET.Element) -> None:
-    """Drops groups that say nothing, and those that are empty."""
-    children = []
-    for child in element:
-        _unwrap(child)
-        if child.tag == "g" and not child.attrib:
-            children += list(child)
-        elif child.tag not in ("g", "defs") or len(child):
-            children.append(child)
-    element[:] = children
+def _short(number: float) -> str:
+    return f"{number:.2f}".rstrip("0").rstrip(".")

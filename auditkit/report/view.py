@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
+from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain
 from auditkit.disparity import GroupStatus
 from auditkit.fitting.quality import Error
@@ -21,7 +22,6 @@ from auditkit.report.schema import (
     GroupErrorModel,
     GroupModel,
     LawModel,
-    NumbersModel,
     Outcome,
     Report,
     SegmentModel,
@@ -96,7 +96,7 @@ class PolicyView:
         law = self.part.unfilled if isinstance(self.part, ConstrainedModel) else None
         return None if law is None else law.none
 
-    def groups(self, attribute: str) -> Mapping[str, NumbersModel]:
+    def groups(self, attribute: str) -> Mapping[str, GroupNumbers]:
         """The numbers of each group of an attribute."""
         return (self.part.by_group or {}).get(attribute, {})
 
@@ -158,7 +158,7 @@ def policy_attributes(report: Report) -> list[str]:
     return list(dict.fromkeys(name for policy in policies(report) for name in policy.part.by_group or {}))
 
 
-def policy_rows(report: Report, attribute: str) -> list[tuple[str, Mapping[str, NumbersModel]]]:
+def policy_rows(report: Report, attribute: str) -> list[tuple[str, Mapping[str, GroupNumbers]]]:
     """The numbers of the groups of an attribute under each policy that has some."""
     found = [(policy.title, policy.groups(attribute)) for policy in policies(report)]
     return [(title, groups) for title, groups in found if groups]

@@ -11,7 +11,7 @@ from auditkit.display import Shown
 from auditkit.files import write_json
 from auditkit.report import scenario_charts
 from auditkit.report.schema import AnswersModel
-from auditkit.report.svg import Chart, drawing
+from auditkit.report.svg import Chart
 from auditkit.report.words.phrases import Phrases
 from auditkit.text import plural
 
@@ -58,8 +58,7 @@ class WhatIf(Shown):
 
     def charts(self) -> list[Chart]:
         """Every chart that the answers have the numbers for."""
-        with drawing():
-            return scenario_charts.draw(self.answers.frontier, self.answers.sensitivity, self.words)
+        return scenario_charts.draw(self.answers.frontier, self.answers.sensitivity, self.words)
 
     def save_json(self, path: str | Path) -> None:
         """Write what `auditkit whatif --json` prints."""

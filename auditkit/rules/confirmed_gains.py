@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtr, stdtrit
 
 from auditkit.compare.intervals import refitted
 from auditkit.fitting.fitted import Fitted
@@ -127,9 +127,9 @@ def _gain(ways: Floats, error: float) -> Gain:
     logs, halves = ways.mean(axis=1), float(np.sqrt(np.mean((ways[:, 0] - ways[:, 1]) ** 2) / 4))
     error = max(error, halves, 1e-9)
     middle = float(np.median(logs))
-    p = min(1.0, 2.0 * float(np.median(student.sf(logs / error, freedom))))
-    reach = float(student.ppf((1 + LEVEL) / 2, freedom)) * error
-    detectable = (float(student.ppf(1 - ALPHA / 2, freedom)) + float(student.ppf(0.8, freedom))) * error
+    p = min(1.0, 2.0 * float(np.median(stdtr(freedom, -logs / error))))
+    reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
+    detectable = (float(stdtrit(freedom, 1 - ALPHA / 2)) + float(stdtrit(freedom, 0.8))) * error
     ends = float(np.exp(middle - reach)), float(np.exp(middle + reach))
     return Gain(float(np.exp(middle)), ends, p <= ALPHA, p, float(np.exp(detectable)), len(logs))
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
@@ -51,9 +52,10 @@ class RuleResult:
     target: float
     """The ratio that it is the best found for."""
     met: bool
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, JsonValue]
     text: str
     exposure: int
+    """From the easiest to defend (0) to the most exposed."""
     utility: float
     ratio: float | None
     interviews: float

@@ -69,8 +69,8 @@ def known_of(fitted: Fitted, *, with_refits: bool = True) -> KnownBefore:
     return KnownBefore(
         layout=layout,
         features=features,
-        expected=expected_scores(layout, float(fitted.settings["value_scale"])),
-        value_scale=float(fitted.settings["value_scale"]),
+        expected=expected_scores(layout, fitted.settings.value_scale),
+        value_scale=fitted.settings.value_scale,
         interviews=interviews.astype(np.int64),
         firm_order=order,
         without=without,

@@ -221,16 +221,26 @@ class _Start:
         if lossy[0] == 0:
             return points[0].value
         low, high = points[lossy[0] - 1].value, points[lossy[0]].value
-        strict = high
-        for _ in range(20):
-            middle = (low + strict) / 2
-            low, strict = (middle, strict) if self.met_for_nothing(middle) else (low, middle)
+        mild, low, strict = low, *self.narrowed(low, high, self.met_by_the_free)
+        if self.met_for_nothing(strict):  # ties can be broken in favour of the constraint
+            low, _ = self.narrowed(mild, high, self.met_for_nothing)
         if self.costs(self.at(low + 1e-3 * (high - low))):
             return low
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             low, high = (low, middle) if self.costs(self.at(middle)) else (middle, high)
         return low
+
+    @staticmethod
+    def narrowed(low: float, high: float, met: Callable[[float], bool]) -> tuple[float, float]:
+        """Two values close together, such that the lower one is met and the higher one is not."""
+        for _ in range(20):
+            middle = (low + high) / 2
+            low, high = (middle, high) if met(middle) else (low, middle)
+        return low, high
+
+    def met_by_the_free(self, value: float) -> bool:
+        return bool((_slacks(self.constraint, self.parameter, value, self.free.layout, self.free.visits) >= 0).all())
 
     def met_for_nothing(self, value: float) -> bool:
         """Whether the free optimum meets the constraint, or a mixture of it with another best policy does.

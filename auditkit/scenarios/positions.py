@@ -20,10 +20,10 @@ import numpy as np
 
 from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
-from auditkit.constraints.meaning import Meaning
 from auditkit.errors import InputError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.row_meaning import Meaning
 from auditkit.model.variants import with_capacities
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours

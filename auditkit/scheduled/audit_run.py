@@ -54,6 +54,8 @@ class Done:
     notes: tuple[str, ...]
     alerts: tuple[Delivery, ...]
     removed: tuple[str, ...]
+    link: str
+    """Of the chain (`chain.py`)."""
 
     @property
     def finding(self) -> bool:
@@ -119,10 +121,11 @@ def _locked(
         say("computing the audit")
         made, notes = _complete(settings, job, history, last, moment)
         told = set[int]()
+    link, broken = history.keep_link(settings.folder, made.id)
     alerts = deliver.deliver(deliver.of_run(made, settings), channels, secrets, but=told)
     history.record_alerts(made.id, alerts)
     removed = _retain(settings, history, now(), say)
-    return Done(dataclasses.replace(made, alerts=tuple(alerts)), notes, tuple(alerts), tuple(removed))
+    return Done(dataclasses.replace(made, alerts=tuple(alerts)), (*notes, *broken), tuple(alerts), tuple(removed), link)
 
 
 def _same(settings: AuditSettings, last: Run, data_sha256: str) -> bool:

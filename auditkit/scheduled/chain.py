@@ -1,24 +1,61 @@
 """Runs of a history as a chain: each has the SHA-256 of what was recorded of it and of the run before.
 
 A number that is changed, a run that is removed or put in between later breaks the chain there, and `breaks` says where.
-Somebody who may write to the database can compute a new chain to its end: so `auditkit history` prints the last link,
-to be kept elsewhere. What happens to a run later (alerts, removed artefacts) is not part of it.
+A chain that was cut at its end, or computed anew, is whole by itself: so the last link is kept outside the database,
+beside the artefacts (`last-link.json`), and `auditkit run` and `auditkit history` print it, to be kept elsewhere. What
+happens to a run later (alerts, removed artefacts) is not part of it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 
+from auditkit.errors import InputError, Problem
+from auditkit.files import read_json, write_bytes
 from auditkit.scheduled import tables
 
 LATER = ("removed", "removed_why", "link")
 """Columns of a run that change after it was recorded."""
 PARTS = (tables.groups, tables.policies, tables.policy_groups, tables.crossings, tables.artefacts)
 FIRST = "0" * 64
+KEPT = "last-link.json"
+
+
+def kept(folder: Path) -> dict[str, str]:
+    """What is known outside the database: a link, and which run it is of. Empty before the first run."""
+    path = folder / KEPT
+    if not path.exists():
+        return {}
+    found, _ = read_json(path)
+    try:
+        return {str(found["link"]): f"run {int(found['run'])} of {path}"}
+    except (KeyError, TypeError, ValueError):
+        what = "is not what auditkit run keeps of its last run"
+        raise InputError(Problem(str(path), what, "restore it, or remove it to begin anew")) from None
+
+
+def keep(connection: sa.Connection, folder: Path, run: int) -> tuple[str, list[str]]:
+    """Keep the link of a run that was just recorded; the link, and what is wrong with the one kept before.
+
+    A link that does not fit is left as it is, for whoever looks into it.
+    """
+    wrong = missing(connection, kept(folder))
+    link = str(connection.scalar(sa.select(tables.runs.c.link).where(tables.runs.c.id == run)))
+    if not wrong:
+        write_bytes(folder / KEPT, (json.dumps({"run": run, "link": link}) + "\n").encode(), private=True)
+    return link, wrong
+
+
+def missing(connection: sa.Connection, links: dict[str, str]) -> list[str]:
+    """In words: which of these links, with what they are of, the history does not have."""
+    found = set(connection.scalars(sa.select(tables.runs.c.link).where(tables.runs.c.link.in_(links))))
+    cut = "the history was cut or replaced"
+    return [f"{cut}: {of} is not in it as it was recorded" for link, of in links.items() if link not in found]
 
 
 def append(connection: sa.Connection, run: int) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from auditkit.errors import InputError, Problem
-from auditkit.report.figures import CONSTRAINED, Figures
 from auditkit.scheduled.audit_run import CONFIGURATION
 from auditkit.scheduled.run_history import Run
 from auditkit.text import amount, count, percent, ratio
@@ -73,7 +72,7 @@ def compare(first: Run, second: Run, folder: Path) -> Difference:
         ("Python", first.figures.python, second.figures.python),
         ("platform", first.figures.platform, second.figures.platform),
     )
-    old, new = _figures(first.figures), _figures(second.figures)
+    old, new = first.figures.numbers, second.figures.numbers
     changes = []
     for key in dict.fromkeys([*old, *new]):
         before, after = old.get(key), new.get(key)
@@ -98,21 +97,6 @@ def document(difference: Difference) -> dict[str, Any]:
         {"part": c.part, "subject": c.subject, "figure": c.figure, "before": c.before, "after": c.after}
         for c in difference.figures
     ]
-    return found
-
-
-def _figures(figures: Figures) -> dict[tuple[str, str, str], float | None]:
-    found: dict[tuple[str, str, str], float | None] = {}
-    for group in figures.groups:
-        for key in ("applicants", "selected", "rate", "impact_ratio"):
-            found["disparity", f"{group.attribute}: {group.group} (“{group.step}”)", key] = getattr(group, key)
-    for policy in figures.policies:
-        name = policy.label if policy.kind == CONSTRAINED else f"{policy.kind} policy"
-        for key in ("utility", "ratio", "loss", "unfilled", "gap"):
-            found["policies", name, key] = getattr(policy, key)
-        for inside in policy.groups:
-            for key in ("candidates", "inspected", "selected"):
-                found["policies", f"{name}, {inside.attribute}: {inside.group}", key] = getattr(inside, key)
     return found
 
 

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -186,10 +187,16 @@ class RunHistory:
         with self.transaction() as connection:
             return set(connection.scalars(told))
 
-    def breaks(self) -> tuple[list[str], str]:
-        """Where the chain of runs is broken, in words, and its last link (`chain`)."""
+    def breaks(self, kept: dict[str, str] | None = None) -> tuple[list[str], str]:
+        """Where the chain of runs is broken, in words, and its last link; links `kept` elsewhere must be in it."""
         with self.transaction() as connection:
-            return chain.breaks(connection)
+            found, last = chain.breaks(connection)
+            return [*found, *chain.missing(connection, kept or {})], last
+
+    def keep_link(self, folder: Path, run: int) -> tuple[str, list[str]]:
+        """Keep the link of a run beside the artefacts (`chain.keep`)."""
+        with self.transaction() as connection:
+            return chain.keep(connection, folder, run)
 
     def has_folder(self, folder: str) -> bool:
         """Whether any run has recorded a folder of this name."""

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
-from typing import TYPE_CHECKING
+from datetime import date, datetime, timedelta
 
-from auditkit.report.chart_parts import bare, legend, legend_rows
+from auditkit.report.chart_parts import curve, legend, legend_rows
 from auditkit.report.figures import CONSTRAINED, FIRM, GroupFigure, PolicyFigure
-from auditkit.report.svg import GRID, GROUPS, INK, MARKERS, Chart, axes, chart, drawing, figure
+from auditkit.report.svg import GROUPS, INK, MARKERS, Area, Chart, Drawing, chart, spread
 from auditkit.report.thresholds import Threshold, place
 from auditkit.scheduled.run_history import Run
 from auditkit.text import amount, expected, listing, percent, ratio, tick_number, tick_percent
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 MOST_SERIES = len(GROUPS)
 HEIGHT = 150
+MOST_DATES = 4
 MOST_MARKS = 60
 """Runs beyond which a line is drawn without marks."""
 
@@ -35,21 +32,20 @@ def draw(runs: Sequence[Run], lines: Sequence[Threshold]) -> list[Chart]:
     def add(title: str, series: Series, form: Form, tick: Callable[[float], str], line: float | None = None) -> None:
         found.append(_lines(f"trend-{len(found) + 1}", title, moments, series, form, tick, line))
 
-    with drawing():
-        for attribute, step in _tables(runs):
-            ratios, rates = (_of_groups(runs, attribute, step, key) for key in ("impact_ratio", "rate"))
-            add(
-                f"{attribute}: impact ratio at “{step}”",
-                ratios,
-                ratio,
-                tick_number,
-                _line(runs[-1], lines, attribute, step),
-            )
-            add(f"{attribute}: share of applicants who reached “{step}”", rates, percent, tick_percent)
-        kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
-        add("Utility kept under each constraint", kept, percent, tick_percent)
-        add("Utility lost to each constraint", lost, amount, tick_number)
-        add("Positions left open", _of_policies(runs, "unfilled"), expected, tick_number)
+    for attribute, step in _tables(runs):
+        ratios, rates = (_of_groups(runs, attribute, step, key) for key in ("impact_ratio", "rate"))
+        add(
+            f"{attribute}: impact ratio at “{step}”",
+            ratios,
+            ratio,
+            tick_number,
+            _line(runs[-1], lines, attribute, step),
+        )
+        add(f"{attribute}: share of applicants who reached “{step}”", rates, percent, tick_percent)
+    kept, lost = (_of_policies(runs, key, CONSTRAINED) for key in ("ratio", "loss"))
+    add("Utility kept under each constraint", kept, percent, tick_percent)
+    add("Utility lost to each constraint", lost, amount, tick_number)
+    add("Positions left open", _of_policies(runs, "unfilled"), expected, tick_number)
     return [one for one in found if one is not None]
 
 
@@ -110,19 +106,19 @@ def _lines(
     names = list(series)
     rows = legend_rows(names)
     top = 8 + 17 * len(rows)
-    fig = figure(top + HEIGHT + 30)
-    above = axes(fig, 0, top)
-    bare(above, top)
-    above.axis("off")
-    legend(above, names, rows)
-    ax = axes(fig, top + 4, HEIGHT, left=44, right=10)
-    for i, points in enumerate(series.values()):
-        known = [(when, x) for when, x in zip(moments, points) if x is not None]
-        mark = MARKERS[i] if len(known) <= MOST_MARKS else ""
-        ax.plot([w for w, _ in known], [x for _, x in known], color=GROUPS[i], marker=mark, markersize=5, linewidth=1.5)  # type: ignore[arg-type]
+    drawing = Drawing(top + HEIGHT + 30)
+    legend(drawing, names, rows)
+    lines = [[(w.timestamp(), x) for w, x in zip(moments, points) if x is not None] for points in series.values()]
+    across = spread([w for dots in lines for w, _ in dots], 0.06)
+    up = spread([*(x for dots in lines for _, x in dots), *([] if line is None else [line])], 0.12)
+    area = Area(drawing, top + 4, HEIGHT, across, up, left=44, right=10)
+    for i, dots in enumerate(lines):
+        curve(area, dots, MARKERS[i] if len(dots) <= MOST_MARKS else None, GROUPS[i], 5)
     if line is not None:
-        ax.axhline(line, color=INK, linewidth=1, dashes=(2.5, 1.5))
-    _scales(ax, moments, tick)
+        area.level(area.y(line), INK, dashes="2.5 1.5", layer=2)
+    area.y_axis(tick)
+    dates, form_of = _dates(moments)
+    area.x_axis("", form_of, at=dates)
     last = [
         f"{name} {form(next((x for x in reversed(points) if x is not None), None))}" for name, points in series.items()
     ]
@@ -130,23 +126,27 @@ def _lines(
     said = f"{len(moments)} runs from {first:%Y-%m-%d} to {end:%Y-%m-%d}. Last values: {listing(last)}."
     if line is not None:
         said += f" The dashed line is the threshold of {ratio(line)}."
-    return chart(fig, id, title, said)
+    return chart(drawing, id, title, said)
 
 
-def _scales(ax: Axes, moments: Sequence[datetime], tick: Callable[[float], str]) -> None:
-    from matplotlib.dates import AutoDateLocator, DateFormatter
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
+def _dates(moments: Sequence[datetime]) -> tuple[list[float], Callable[[float], str]]:
+    """The days of few runs, or a few round dates between the first and the last; and how a date is written."""
+    days = {moment.date(): moment for moment in moments}
+    first, last = min(days), max(days)
+    form = "%Y-%m-%d" if len(days) <= MOST_DATES or (last - first).days < 120 else "%Y-%m"
+    zone = moments[0].tzinfo
+    between = (datetime(day.year, day.month, day.day, tzinfo=zone) for day in _round_dates(first, last))
+    found = list(days.values()) if len(days) <= MOST_DATES else list(between)
+    return [moment.timestamp() for moment in found], lambda at: f"{datetime.fromtimestamp(at, zone):{form}}"
 
-    ax.yaxis.set_major_locator(MaxNLocator(5))
-    ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: tick(y)))
-    ax.set_axisbelow(True)
-    ax.grid(axis="y", color=GRID, linewidth=0.7)
-    days = sorted({moment.date() for moment in moments})
-    if len(days) <= 4:
-        ax.set_xticks(list({moment.date(): moment for moment in moments}.values()))  # type: ignore[arg-type]
-    else:
-        ax.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=4))  # type: ignore[no-untyped-call]
-    form = "%Y-%m-%d" if len(days) <= 4 or (days[-1] - days[0]).days < 120 else "%Y-%m"
-    ax.xaxis.set_major_formatter(DateFormatter(form))  # type: ignore[no-untyped-call]
-    ax.margins(x=0.06, y=0.12)
-    ax.tick_params(axis="x", length=3)
+
+def _round_dates(first: date, last: date) -> list[date]:
+    """Days a week or more apart, months or years: the closest of these that are few enough."""
+    span = (last - first).days
+    for step in (1, 2, 7, 14):
+        if span // step < MOST_DATES:
+            return [first + timedelta(days=n) for n in range(0, span + 1, step)]
+    months = range(12 * first.year + first.month, 12 * last.year + last.month)  # those that begin in between
+    steps = (1, 2, 3, 6, *(12 * years for years in (1, 2, 5, 10, 20, 50, 100)))
+    few = next(found for step in steps if len(found := [m for m in months if m % step == 0]) <= MOST_DATES)
+    return [date(month // 12, month % 12 + 1, 1) for month in few]

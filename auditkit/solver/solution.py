@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
-from auditkit.constraints.meaning import Meaning
 from auditkit.display import Shown
-from auditkit.errors import InputError, Problem, nearest
+from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_json
 from auditkit.model.documents import SOLUTION
-from auditkit.model.groups import UNKNOWN
+from auditkit.model.groups import UNKNOWN, group_column
 from auditkit.model.layout import Floats, Ints
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.search_policy import SearchPolicy, simulate
@@ -56,7 +56,7 @@ class Condition:
     meaning: Meaning
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"meaning": self.meaning.to_json()}
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +228,8 @@ class Solution(Shown):
         how much single runs differ.
         """
         layout = self.unconstrained.layout
+        if not isinstance(runs, int) or runs < 1:
+            raise InputError(wrong_type("runs", runs, "a whole number from 1 on"))
         visits, utilities = simulate(layout, *self._followed(constrained), runs, seed)
         outcome = Outcome(layout, visits)
         frame = self._candidates().assign(inspected=outcome.inspected, selected=outcome.selected)
@@ -260,6 +262,8 @@ class Solution(Shown):
         free = self.unconstrained
         frame = self._candidates().assign(inspect=free.inspected, select=free.selected)
         if ids is not None:
+            if not hasattr(ids, "table"):
+                raise InputError(wrong_type("ids", ids, "the History that was fitted"))
             if self.rows is None:
                 raise InputError(Problem("ids", "this solution is not of a fitted history", "solve(fit(history), ...)"))
             frame = frame.assign(candidate=ids.table["candidate"].to_numpy()[self.rows], at=self.rows)
@@ -277,7 +281,7 @@ class Solution(Shown):
                 "search": np.array(layout.search_ids, dtype=object)[layout.candidate_search],
                 "candidate": layout.candidate_ids,
                 **{
-                    name: np.array([*part.names, UNKNOWN], dtype=object)[part.codes]
+                    group_column(name): np.array([*part.names, UNKNOWN], dtype=object)[part.codes]
                     for name, part in layout.protected.items()
                 },
             }
@@ -299,7 +303,7 @@ class Solution(Shown):
         import pandas as pd
 
         conditions = () if self.constrained is None else self.constrained.conditions
-        by = list(self.unconstrained.layout.protected)
+        by = [group_column(name) for name in self.unconstrained.layout.protected]
         groups = self.to_frame().drop(columns=["search", "candidate"]).groupby(by).sum().reset_index()
         return [
             pd.DataFrame([asdict(condition) for condition in conditions]).drop(

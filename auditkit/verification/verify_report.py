@@ -46,7 +46,7 @@ GIVEN = "config, created, version, input.path and provenance (but its convention
 """What cannot be derived from the data."""
 
 ORDINARY = {"report.replicates": 200, "fit.points": 200, "fit.folds": 50}
-MOST_CONSTRAINTS = 20
+MOST_ENTRIES = {"constraints": 20, "availability": 1_000}
 """Larger settings in a report would make `verify` run for hours, which only its user may want."""
 
 
@@ -76,7 +76,7 @@ def verify_report(
         return Verified(tuple(checks), given=tuple(given))
     again = audit(data, config, plugins, progress, when=report["created"])
     checks += compare_reports(report, again)
-    if again.fitted is not None and report["firm"] is not None:
+    if again.fitted is not None and report["firm"] is not None and _size(report) <= _size(again.to_json()):
         rows = []
         for entry in report["constrained"]:
             constraints = constraints_of(entry["specs"], plugins) or []
@@ -95,6 +95,11 @@ def verify_report(
     return Verified(tuple(checks), not_checked, given=tuple(given))
 
 
+def _size(report: Mapping[str, Any]) -> int:
+    """How many policies are to be evaluated: of a report that lists more than were found, none is."""
+    return sum(1 + len(entry.get("policies") or ()) for entry in report["constrained"] or ())
+
+
 def refuse_slow(config: Config) -> None:
     """Raise InputError if a report's settings ask for far more work than usual."""
     settings = config.model_dump()
@@ -103,8 +108,9 @@ def refuse_slow(config: Config) -> None:
         part, _, name = key.partition(".")
         if (settings[part][name] or 0) > most:
             found.append(f"{key} = {settings[part][name]:,}")
-    if len(config.constraints or ()) > MOST_CONSTRAINTS:
-        found.append(f"{len(config.constraints or ())} constraints")
+    for key, most in MOST_ENTRIES.items():
+        if len(settings[key] or ()) > most:
+            found.append(f"{len(settings[key]):,} entries of {key}")
     if found:
         what = f"asks for much more work than usual ({', '.join(found)}), which may take hours"
         raise InputError(Problem("the report: config", what, "if you trust it: auditkit verify --slow"))

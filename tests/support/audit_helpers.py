@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.fitting.fitted import Fitted, Realised
+from auditkit.fitting.fitted import FitSettings, Fitted, Realised
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.plugin_manager import Plugins, load
@@ -107,7 +107,24 @@ def fitted(instance: Instance, value_scale: float = 1.0) -> Fitted:
         reached={},
     )
     quality: Any = None
-    return Fitted(instance, realised, quality, np.arange(n), np.full(n, 5.0), None, (), {"value_scale": value_scale})
+    settings = FitSettings(
+        fitter="none",
+        fitter_settings={},
+        features=(),
+        blind=False,
+        group_aware=True,
+        folds=1,
+        folds_of="search",
+        propensity=False,
+        value_scale=value_scale,
+        value_revealed=False,
+        cost="data",
+        capacity="data",
+        stages=(),
+        score_stage=None,
+        true_value=None,
+    )
+    return Fitted(instance, realised, quality, np.arange(n), np.full(n, 5.0), None, (), settings)
 
 
 def dump(document: Any) -> str:

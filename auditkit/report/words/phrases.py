@@ -2,7 +2,7 @@
 
 The data's own words come first. A step whose name says what happened to people ("Interviewed", "Hire") becomes a verb;
 any other is quoted ("reached “Phone screen”"). Constraints describe themselves in these words, and rows are named by
-their meaning (`auditkit.constraints.meaning`).
+their meaning (`model.row_meaning`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from auditkit.data.vocabulary import shipped as vocabulary
-from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel, RowMeaningModel
+from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
+from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel
 from auditkit.text import listing, percent, plain, signs, spaced
 
 VERBS: dict[str, tuple[str, str]] = {
@@ -207,31 +208,31 @@ class Phrases:
             return f"for {listing(said)}"
         return "by every attribute" if by is None else f"by {_joined(by)}"
 
-    def row(self, label: str, meaning: RowMeaningModel | None) -> str:
+    def row(self, label: str, meaning: Meaning | None) -> str:
         """One row of a constraint: "Women hired at no less than 0.8 times men’s rate"."""
         said = None if meaning is None else self._row(meaning)
         return signs(label) if said is None else said[:1].upper() + said[1:]
 
-    def _row(self, asked: RowMeaningModel) -> str | None:
-        if asked.on is None or (asked.group is None and asked.kind != "amount"):
+    def _row(self, asked: Meaning) -> str | None:
+        if isinstance(asked, Other):
             return asked.text
         done = self.done(asked.on)
         own = "" if asked.group is None else self.member(asked.by, asked.group)
         where = "" if asked.within is None else f" in {spaced(asked.within)} {asked.value}"
-        if asked.kind == "ratio" and asked.against is not None:
-            other = self.member(asked.by, asked.against)
-            rate = f"{other}’s rate" if other in ("women", "men") else f"the rate of {other}"
-            return f"{own} {done} at no less than {plain(asked.minimum)} times {rate}{where}"
-        if asked.kind == "rate_gap" and asked.against is not None:
-            what = "numbers" if asked.basis == "count" else "rates"
-            how = f"{what} within the tolerance" if asked.maximum else f"equal {what}"
-            both = listing([own, self.member(asked.by, asked.against)])
-            return f"{both} {done} {'in' if asked.basis == 'count' else 'at'} {how}{where}"
-        if asked.kind == "share" and asked.minimum is not None:
-            return f"{own} at least {percent(asked.minimum)} of those {done}{where}"
-        if asked.kind == "amount":
-            return f"at most {plain(asked.maximum)} spent on those {done}{own and f' for {own}'}{where}"
-        return asked.text
+        match asked:
+            case RatioAtLeast():
+                other = self.member(asked.by, asked.against)
+                rate = f"{other}’s rate" if other in ("women", "men") else f"the rate of {other}"
+                return f"{own} {done} at no less than {plain(asked.minimum)} times {rate}{where}"
+            case RateGap():
+                what = "numbers" if asked.basis == "count" else "rates"
+                how = f"{what} within the tolerance" if asked.maximum else f"equal {what}"
+                both = listing([own, self.member(asked.by, asked.against)])
+                return f"{both} {done} {'in' if asked.basis == 'count' else 'at'} {how}{where}"
+            case ShareAtLeast():
+                return f"{own} at least {percent(asked.minimum)} of those {done}{where}"
+            case AmountAtMost():
+                return f"at most {plain(asked.maximum)} spent on those {done}{own and f' for {own}'}{where}"
 
 
 def _joined(by: str | None) -> str:

@@ -11,10 +11,8 @@ from typing import Literal, NamedTuple
 
 from auditkit.compare.comparison import NoLaw
 from auditkit.compare.value_of_point import PointValue
-from auditkit.constraints.meaning import Meaning
 from auditkit.disparity import Caution, DisparityTable, Reconciled, SegmentDifference, SegmentPart, SegmentTable
 from auditkit.disparity.design import ClusterDesign
-from auditkit.report.schema import RowMeaningModel
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.confirmed_gains import Gain
 from auditkit.rules.find import Alternative
@@ -725,15 +723,10 @@ def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
 
 def no_law(words: Phrases, phrase: str, first: NoLaw, further: int) -> str:
     """Why a row, and so many more, have no distribution of their ex-post slack."""
-    row = words.row(first.label, meant(first.meaning))
+    row = words.row(first.label, first.meaning)
     more = f" (and {plural(further, 'further row')})" if further else ""
     about = first.label if first.meaning is None else f"“{row}”"
     return whole(f"no distribution of the ex-post slack under {phrase} for {about}: {first.reason}{more}")
-
-
-def meant(meaning: Meaning | None) -> RowMeaningModel | None:
-    """The meaning of a row as a report has it."""
-    return None if meaning is None else RowMeaningModel.model_validate(meaning.to_json())
 
 
 def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
@@ -809,7 +802,7 @@ def _made_up(extra: Extra, positions: int, when: str) -> str:
 
 def budget_or_position(words: Phrases, found: BudgetOrPosition) -> str:
     """What one more unit of a budget is worth, beside one more position."""
-    row = words.row(found.label, meant(found.meaning))
+    row = words.row(found.label, found.meaning)
     told = f"{'One' if found.unit == 1 else plain(found.unit)} more of the budget ({row[:1].lower()}{row[1:]}) "
     nothing = found.budget == 0
     told += "is worth nothing, because the best policy does not use it up" if nothing else ""

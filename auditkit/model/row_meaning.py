@@ -10,19 +10,21 @@ tables from them, `auditkit-solution/3` has them as `meaning`, and `basis` tells
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
 
 Basis = Literal["rate", "count"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Meaning:
-    kind: ClassVar[str]
+    kind: str
 
     def to_json(self) -> dict[str, Any]:
         """`kind` and the fields, as `auditkit-solution/3` has them."""
-        return {"kind": self.kind, **{field.name: getattr(self, field.name) for field in fields(self)}}
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,27 +34,31 @@ class _OfGroups(_Meaning):
     by: str
     """The attribute of the groups, or several joined with `+`."""
     group: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _OfTwoGroups(_OfGroups):
+    against: str
+    """The group that it is compared with."""
     within: str | None = None
     """The segment within whose `value` the row holds; both None: everywhere."""
     value: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class RateGap(_OfGroups):
+class RateGap(_OfTwoGroups):
     """Rate (or, with basis "count", number) of `group` less that of `against`: at most `maximum`; 0: they are equal."""
 
-    kind: ClassVar[str] = "rate_gap"
-    against: str
+    kind: Literal["rate_gap"] = "rate_gap"
     maximum: float
     basis: Basis = "rate"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RatioAtLeast(_OfGroups):
+class RatioAtLeast(_OfTwoGroups):
     """The rate of `group` is at least `minimum` times that of `against`."""
 
-    kind: ClassVar[str] = "ratio"
-    against: str
+    kind: Literal["ratio"] = "ratio"
     minimum: float
     basis: Literal["rate"] = "rate"
 
@@ -61,7 +67,9 @@ class RatioAtLeast(_OfGroups):
 class ShareAtLeast(_OfGroups):
     """`group` is at least `minimum` of all who reach the outcome. Its slack is a number of people."""
 
-    kind: ClassVar[str] = "share"
+    kind: Literal["share"] = "share"
+    within: str | None = None
+    value: str | None = None
     minimum: float
     basis: Literal["count"] = "count"
 
@@ -70,16 +78,16 @@ class ShareAtLeast(_OfGroups):
 class AmountAtMost(_Meaning):
     """The expected amount spent on an outcome, for `group` or for everybody, is at most `maximum`."""
 
-    kind: ClassVar[str] = "amount"
+    kind: Literal["amount"] = "amount"
     on: str
-    maximum: float
-    of: str | None = None
-    """What is added up: an attribute of candidates, or "cost"; None: each outcome counts 1, or `each`."""
-    each: float = 1.0
     by: str | None = None
     group: str | None = None
     within: str | None = None
     value: str | None = None
+    maximum: float
+    of: str | None = None
+    """What is added up: an attribute of candidates, or "cost"; None: each outcome counts 1, or `each`."""
+    each: float = 1.0
     basis: Literal["count"] = "count"
 
 
@@ -87,14 +95,14 @@ class AmountAtMost(_Meaning):
 class Other(_Meaning):
     """Anything else, in the words of the constraint's author; the report prints `text`, or the row's label."""
 
-    kind: ClassVar[str] = "other"
-    text: str | None = None
+    kind: Literal["other"] = "other"
     on: str | None = None
     by: str | None = None
     group: str | None = None
     within: str | None = None
     value: str | None = None
     basis: Basis | None = None
+    text: str | None = None
 
 
-Meaning = RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other
+Meaning = Annotated[RateGap | RatioAtLeast | ShareAtLeast | AmountAtMost | Other, Field(discriminator="kind")]
