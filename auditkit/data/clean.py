@@ -34,8 +34,8 @@ from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
 MOST_APPLICATIONS = 20_000_000
-_MOST_AGAIN = 0.2
-"""Share of rows that may be second applications of one person to the same job; more are events, or something else."""
+_FEW_AGAIN, _MOST_AGAIN = 10, 0.2
+"""Rows, and share of them, that may be second applications to the same job; more are events, or something else."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,8 @@ class _Cleaning:
         if days is not None and day is not None:
             key["d"] = to_dates(days).values
             later = again & ~repeated & key["d"].notna() & ~key.duplicated()
-            if 0 < later.mean() <= _MOST_AGAIN and not (again & ~repeated & ~later).any():
+            few = int(later.sum()) <= max(_FEW_AGAIN, _MOST_AGAIN * len(later))
+            if later.any() and few and not (again & ~repeated & ~later).any():
                 self.later, again = later, again & ~later
                 text = f"{int(later.sum()):,} candidates applied again to the same search, on another day: each counts"
                 self._say("applied-again", text)

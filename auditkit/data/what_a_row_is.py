@@ -138,7 +138,8 @@ def ask_about_several_rows(state: TableLook, decision: Decision | None) -> None:
             continue
         if all((state.table.groupby(column.name)[name].nunique() == 1).all() for name in constant):
             state.ambiguous = (
-                f"{column.name!r} has {rows:.1f} rows a value, and group and outcome never differ within one: "
+                f"{column.name!r} has {column.distinct:,} values in {len(state.table):,} rows, "
+                "and group and outcome never differ within one: "
                 "a row may be a part of an application"
             )
             state.alternatives = [{"candidate": column.name}]
