@@ -105,6 +105,7 @@ def fit(
     fitter: str | None = None,
     propensity: bool | None = None,
     blind: bool | None = None,
+    group_aware: bool | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Fitted:
@@ -160,6 +161,7 @@ def audit(
     fitter: str | None = None,
     propensity: bool | None = None,
     blind: bool | None = None,
+    group_aware: bool | None = None,
     engine: str | None = None,
     parts: str | None = None,
     profile: str | None = None,
@@ -170,7 +172,7 @@ def audit(
 ) -> Audit:
     """What `auditkit report` does, but for the files: `save_html`, `save_pdf` and `save_json` write them.
 
-    Without constraints: parity, impact-ratio and a quota. `parts` (summary, body or all) is what they hold, `profile`
+    Without constraints: parity and impact-ratio. `parts` (summary, body or all) is what they hold, `profile`
     the rules of a place, `availability` the shares of groups in a pool outside the firm: a CSV, or its rows.
     Everything else that audit.toml can say goes into `config`.
     """
@@ -193,6 +195,7 @@ def whatif(
     fitter: str | None = None,
     propensity: bool | None = None,
     blind: bool | None = None,
+    group_aware: bool | None = None,
     engine: str | None = None,
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),

@@ -33,6 +33,7 @@ OPTIONS = {
     "fitter": "fit__fitter",
     "propensity": "fit__propensity",
     "blind": "fit__blind",
+    "group_aware": "fit__group_aware",
     "constraints": "constraints",
     "engine": "engine",
     "formats": "report__formats",
@@ -81,7 +82,7 @@ class Fit(_Part):
     staged: bool = Field(default=True, description="model the stages of the data; false: one inspection")
     blind: bool = Field(default=False, description="keep the protected attributes out of the priors")
     group_aware: bool = Field(
-        default=True, description="the best policies may use the group, as a bound; false: none of them sees it"
+        default=False, description="false: no policy sees the group; true: the bound for those that could use it"
     )
 
 
@@ -182,9 +183,7 @@ class Config(_Part):
     )
     engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
-    constraints: list[dict[str, Any]] | None = Field(
-        default=None, description="none given: parity, impact-ratio and a quota"
-    )
+    constraints: list[dict[str, Any]] | None = Field(default=None, description="none given: parity and impact-ratio")
     report: ReportSettings = Field(default=ReportSettings())
     availability: list[AvailableShare] = Field(
         default_factory=list, description="shares of groups in pools outside the firm, to compare selections with"

@@ -57,6 +57,7 @@ from auditkit.report.what_if import WhatIf
 from auditkit.rules.find import Alternatives, find_alternatives
 from auditkit.scenarios import Answers, ask
 from auditkit.solver import start_engine
+from auditkit.text import brief
 
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
@@ -65,6 +66,9 @@ Progress = Callable[[str], None]
 Timed = Callable[[str, float], None]
 
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "write"]
+
+FEWEST_SELECTED = 0.5
+"""Expected number of selections below which a best search is not a benchmark."""
 
 MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""
@@ -86,6 +90,8 @@ class AuditInProgress:
     disparities: Disparities | None
     fitted: Fitted | None
     missing: tuple[Problem, ...]
+    aware: Fitted | None
+    """The same with policies that see the groups, for the bound beside; None where `fitted` is that already."""
     comparison: Comparison | None
     rules: Alternatives | None
     point: PointValue | None
@@ -131,14 +137,26 @@ class AuditInProgress:
 
     def fit(self) -> None:
         self.progress("fitting priors")
+        self.point = None
         self.fitted, self.missing = try_to_fit(self.protected, self.config, self.plugins)
+        if self.fitted is not None:
+            self.point = value_of_a_point(self.fitted)
+            if self.point.at_value.selected < FEWEST_SELECTED:
+                self.fitted, self.missing = None, (nobody_selected(self.point),)
 
     def engine(self) -> None:
         if self.fitted is not None:
             self.until_the_end.enter_context(start_engine.running(self.config.engine, self.plugins.tell))
 
     def compare(self) -> None:
-        self.comparison = compared(self.fitted, self.constraints, self.config, self.plugins, self.progress)
+        self.aware = None
+        if self.fitted is not None and self.point is not None and not self.fitted.settings.group_aware:
+            self.aware = fit_protected(
+                self.protected, self.config, self.plugins, group_aware=True, scale=self.point.value
+            )
+        self.comparison = compared(
+            self.fitted, self.constraints, self.config, self.plugins, self.progress, aware=self.aware
+        )
 
     def ask(self) -> None:
         if self.fitted is not None and self.config.report.what_if:
@@ -147,22 +165,17 @@ class AuditInProgress:
             )
 
     def alternatives(self) -> None:
-        self.rules = self.point = None
+        self.rules = None
         found = [] if self.disparities is None else [table for table, _ in self.disparities.found()]
         names = [name for name in self.history.attributes if any(table.attribute == name for table in found)]
-        if not self.config.report.alternatives or not names:
+        if not self.config.report.alternatives or not names or self.fitted is None or self.point is None:
             return
         self.progress("alternatives without the group")
-        try:
-            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False)
-            scale = blind.settings.value_scale
-            aware = fit_protected(self.protected, self.config, self.plugins, group_aware=True, scale=scale)
-            self.rules = find_alternatives(
-                blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress
-            )
-        except InputError:
-            return  # the findings say what the model lacks
-        self.point = value_of_a_point(blind)
+        blind, aware = self.fitted, self.aware
+        if blind.settings.group_aware:
+            aware = blind
+            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False, scale=self.point.value)
+        self.rules = find_alternatives(blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress)
 
     def decide(self) -> None:
         self.decisions = decided(self.protected, self.fitted, self.comparison, self.config, self.progress)
@@ -360,12 +373,13 @@ def compared(
     config: Config,
     plugins: Plugins,
     progress: Progress = silent,
+    aware: Fitted | None = None,
 ) -> Comparison | None:
     """The policies side by side, if there is a model."""
     if fitted is None:
         return None
     options = IntervalOptions(config.report.replicates, config.report.confidence, config.report.seed)
-    return compare(fitted, constraints, plugins.constraints, options=options, progress=progress)
+    return compare(fitted, constraints, plugins.constraints, options=options, progress=progress, aware=aware)
 
 
 def decided(
@@ -396,8 +410,12 @@ def questions(
     most_rows: int | None = None,
     progress: Progress = silent,
 ) -> Answers:
-    """The what-if questions, about `group` or the one that the firm selected least."""
-    inspected = float(fitted.realised.inspected.sum())
+    """The what-if questions, about `group` or the one that the firm selected least.
+
+    What a budget of as many inspections as the firm held would do is asked only where their number can be judged.
+    """
+    revealed = fitted.settings.value_revealed
+    inspected = None if revealed else float(fitted.realised.inspected.sum())
     return ask(
         fitted.instance,
         constraints,
@@ -452,16 +470,19 @@ def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plug
 
 def try_to_fit(protected: Protected, config: Config, plugins: Plugins) -> tuple[Fitted | None, tuple[Problem, ...]]:
     """The fitted instance, or why the data cannot support one."""
-    if config.fit.fitter not in plugins.fitters or protected.history.has("cost") or config.cost is not None:
-        try:
-            return fit_protected(protected, config, plugins), ()
-        except CannotFit as error:
-            return None, tuple(error.problems)
-    fix = "give one with --cost, in the unit of value, or --map cost=COLUMN"
-    asked = Problem("cost", "there is no cost of an inspection", fix)
-    if protected.history.has("score"):
-        return None, (asked,)
-    return None, (Problem("score", "there is no score, so no prior can be learnt", "--map score=COLUMN"), asked)
+    try:
+        return fit_protected(protected, config, plugins), ()
+    except CannotFit as error:
+        return None, tuple(error.problems)
+
+
+def nobody_selected(point: PointValue) -> Problem:
+    """Why there is no benchmark: the best search would select no one."""
+    what = (
+        f"with a score point worth {brief(point.value)}, an inspection costs more than it is expected to bring: the "
+        "best search would select no one, which says nothing about the firm"
+    )
+    return Problem("value_scale", what, "leave out --value-scale, so that it is taken from how many were inspected")
 
 
 def fit_history(history: History, config: Config, plugins: Plugins) -> Fitted:
@@ -482,14 +503,13 @@ def fit_protected(
     """Like `fit_history`, for data that is already protected."""
     group_aware = config.fit.group_aware if group_aware is None else group_aware
     given = scale or config.value_scale
-    value_scale = given or (1.0 if group_aware else revealed_scale)
     return fit(
         protected.history,
         fitters=plugins.fitters,
         fitter=config.fit.fitter,
         cost=config.cost,
         capacity=config.capacity,
-        value_scale=value_scale,
+        value_scale=given or revealed_scale,
         folds=config.fit.folds,
         points=config.fit.points,
         propensity=config.fit.propensity,

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import AuditContext, Description, GroupConstraint, Parameter, Row, ShareAtLeast, Words
+from auditkit.constraints import Description, GroupConstraint, Parameter, Row, ShareAtLeast, Words
 from auditkit.model.layout import Layout
 from auditkit.text import percent
 
@@ -22,17 +22,8 @@ from auditkit.text import percent
 class Quota(GroupConstraint):
     type: ClassVar[str] = "quota"
     parameters: ClassVar[tuple[Parameter, ...]] = (Parameter("share", tightens=1),)
-    default_order: ClassVar[int] = 30
     group: str = Field(description="the group that the quota is for")
     share: float = Field(ge=0, le=1, description="its least share of the outcomes, 0 to 1")
-
-    @classmethod
-    def priced_by_default(cls, context: AuditContext) -> Quota | None:
-        return None if context.group is None else cls(group=context.group, by=context.by, share=context.share)
-
-    @classmethod
-    def explored_by_default(cls, context: AuditContext) -> Quota | None:
-        return None if context.group is None else cls(group=context.group, by=context.by, share=0.0)
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)

@@ -53,8 +53,8 @@ def test_without_a_cost_the_unit_is_one_inspection(tmp_path: Path) -> None:
     assert any("the unit of value is one inspection" in notice for notice in found.notices)
     best = solve_once(found.instance).unconstrained
     assert float(best.inspected.sum()) == pytest.approx(float(found.realised.inspected.sum()), rel=0.02)
-    with pytest.raises(InputError, match="no cost of an inspection"):
-        fit(history, fitters=PLUGINS.fitters, group_aware=False, value_scale=1.0)
+    told = say.value_of_a_point(Phrases(), value_of_a_point(found))
+    assert "as much as 1." in told and "inspections (the data have no cost, so all count the same)" in told
 
 
 def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
@@ -155,10 +155,10 @@ def test_gains_are_told_as_they_were_judged() -> None:
 
 def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
     at = [AtScale(x, 1.0, n, 1.0, 0.0) for x, n in ((2.1, 370.0), (1.05, 266.0), (4.2, 518.0))]
-    revealed = say.value_of_a_point(PointValue(2.1, "revealed", 370, *at))
-    assert "cannot be judged" in revealed and "at half of it the best search would inspect 266 candidates" in revealed
-    given = say.value_of_a_point(PointValue(2.1, "given", 370, *at))
-    assert "as given" in given and "cannot be judged" not in given
+    revealed = say.value_of_a_point(Phrases(), PointValue(2.1, "revealed", "cost", 370, *at))
+    assert "too many or too few is not judged. At half of that the best search would hold 266" in revealed
+    given = say.value_of_a_point(Phrases(), PointValue(2.1, "given", "cost", 370, *at))
+    assert "worth 2.1 in the unit of costs, as given" in given and "not judged" not in given
 
 
 # The command ----------------------------------------------------------------------------------------------------------

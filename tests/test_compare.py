@@ -253,11 +253,8 @@ def test_default_constraints() -> None:
     assert [c.keys() for c in made] == [
         {"type": "parity"},
         {"type": "impact-ratio"},
-        {"type": "quota", "group": "F", "share": 0.3},
     ]
     assert [row.label for row in bind(made[:1], layout).rows] == ["selection parity F = M"]
-    plain = default_constraints(KINDS, *counted({"F": 60, "M": 100}, {"F": 12.0, "M": 10.0}))
-    assert plain[2].keys() == {"type": "quota", "group": "M", "share": 0.625}
     assert default_constraints(KINDS, *counted({"F": 60, "unknown": 30}, {"F": 2.0, "unknown": 1.0})) == []
 
 

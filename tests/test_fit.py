@@ -119,12 +119,11 @@ def test_withdrawn_and_open_applications_leave_the_instance() -> None:
     assert any("1 withdrawn and 2 pending applications" in n and "2 inspections" in n for n in result.notices)
 
 
-def test_costs_come_from_the_data_or_the_option_and_are_asked_for() -> None:
-    with pytest.raises(InputError, match="--cost") as caught:
-        fitted(small(), cost=None)
-    assert not isinstance(caught.value, CannotFit)
-    with pytest.raises(InputError, match="--cost"):
-        fitted(small(cost=[np.nan] * 12), cost=None)
+def test_costs_come_from_the_data_or_the_option_or_are_one_inspection() -> None:
+    for nothing in (small(), small(cost=[np.nan] * 12)):
+        unit = fitted(nothing, cost=None)
+        assert set(unit.realised.cost) == {1.0} and unit.settings.cost == "inspection"
+        assert any("the unit of value is one inspection" in notice for notice in unit.notices)
     with pytest.raises(InputError, match="no stages"):
         fitted(small(), cost={"phone": 1.0})
     with pytest.raises(InputError, match="not a finite number"):

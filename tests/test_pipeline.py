@@ -97,7 +97,6 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
     assert [entry["label"] for entry in whole["constrained"]] == [
         "parity",
         "impact-ratio",
-        "quota Female",
         "all together",
     ]
     for entry in whole["constrained"]:
@@ -105,9 +104,8 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
         assert entry["gap"] < 1e-6
         assert entry["price_of_fairness"]["loss"] >= -1e-9
         assert sum(entry["unfilled"]["probabilities"]) == pytest.approx(1)
-        for law in entry["ex_post_slack"]:
-            assert sum(law["probabilities"]) == pytest.approx(1)
-            assert len(law["edges"]) == len(law["probabilities"]) + 1
+        assert entry["ex_post_slack"] is None, "groups are known by their probability only"
+        assert 0 <= entry["group_aware"]["loss"] < entry["price_of_fairness"]["loss"], "the bound with the group"
         total = sum(row["selected"] for row in entry["by_group"]["Gender"].values())
         assert total + entry["unfilled_capacity"] == pytest.approx(12)
     interval = whole["constrained"][0]["price_of_fairness"]["interval"]
@@ -217,15 +215,15 @@ def test_without_scores_or_costs_there_is_still_the_disparity_audit(tmp_path: Pa
     for part in ("firm", "unconstrained", "constrained", "fit"):
         assert document[part] is None
     codes = {f["code"]: f["text"] for f in document["findings"]}
-    assert "there is no score" in codes["no-fit"] and "no cost of an inspection" in codes["no-fit"]
+    assert "there is no score" in codes["no-fit"]
     assert not re.search(r"--\w", " ".join(codes.values())), "a report names no flag"
     assert {"no-firm", "no-unconstrained", "no-constrained"} <= set(codes)
     assert [t["step"] for t in document["disparity"]["tables"]] == ["Interviewed", "Hired", "Hired"]
     assert "<html" in html.render(load(document))
     costless = save(tmp_path / "b.csv", rows(), ("Interview Cost",))
-    assert audited(costless).to_json()["fit"] is None
-    priced = audited(costless, cost=2.5, report__replicates=0).to_json()
-    assert priced["fit"]["settings"]["cost"] in ("option", "data")
+    priced = audited(costless, report__replicates=0).to_json()
+    assert priced["fit"]["settings"]["cost"] == priced["value_of_a_point"]["unit"] == "inspection"
+    assert "(the data have no cost" in next(f["text"] for f in priced["findings"] if f["code"] == "value-of-a-point")
     assert priced["constrained"][0]["price_of_fairness"]["interval"] is None
     assert "no-interval" in {f["code"] for f in priced["findings"]}
     plain = save(tmp_path / "c.csv", rows(), ("Performance Rating", "Openings"))
@@ -409,7 +407,7 @@ def test_blind_priors_are_the_same_whatever_the_groups_are(tmp_path: Path) -> No
     def priors(data: Path, blind: bool) -> dict[tuple[str, str], Any]:
         found = pipeline.fit_history(
             pipeline.read(data, Config(), PLUGINS),
-            Config().over(fit__blind=blind, fit__points=10, report__suppress_below=0),
+            Config().over(fit__blind=blind, fit__group_aware=not blind, fit__points=10, report__suppress_below=0),
             PLUGINS,
         )
         instance = found.instance.to_json()

@@ -357,7 +357,7 @@ def test_a_constraint_of_others_says_itself_what_defaults_and_questions_need() -
     layout = instance.layout
     selected = np.where(np.array(layout.groups)[layout.candidate_group] == "A", 0.1, 0.5)
     made = default_constraints({**KINDS, **kinds}, layout, selected)
-    assert [constraint.type for constraint in made] == ["parity", "impact-ratio", "quota", "at-most"]
+    assert [constraint.type for constraint in made] == ["parity", "impact-ratio", "at-most"]
     named = scenarios.ask(instance, [AtMost(who="B", cap=2.0)], KINDS)
     assert [curve.label for curve in named.frontiers][-1] == "at-most (who B)"
 

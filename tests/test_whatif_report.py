@@ -44,15 +44,15 @@ def test_default_questions_are_about_the_group_that_is_selected_least() -> None:
     instance = boxes(np.random.default_rng(1), 2, 6, 2)
     found = scenarios.ask(instance, None, KINDS)
     assert found.group == "B" and [c.to_spec() for c in found.constraints] == ["parity"]
-    assert [curve.parameter for curve in found.frontiers] == ["minimum", "share"]
+    assert [curve.parameter for curve in found.frontiers] == ["minimum"]
     assert found.sensitivity is not None and found.positions is not None and found.budgets == ()
     said = told(found).sentences
-    assert len(said) == 4 and all(text.endswith(".") for text in said)
+    assert len(said) == 3 and all(text.endswith(".") for text in said)
     layout = instance.layout
     selected = np.where(layout.candidate_group == layout.groups.index("A"), 0.1, 0.5)
     assert scenarios.ask(instance, None, KINDS, selected=selected).group == "A"
     three = scenarios.ask(boxes(np.random.default_rng(2), 2, 6, 2, "ABC"), None, KINDS)
-    assert [c.to_spec() for c in three.constraints] == ["quota:group=C,share=0.333"]
+    assert [c.to_spec() for c in three.constraints] == ["parity"]
 
 
 def test_without_a_budget_the_inspections_of_the_firm_are_one() -> None:
@@ -79,7 +79,7 @@ def test_constraints_of_many_rows_are_left_to_those_who_wait() -> None:
     assert found.notices == (
         "floor:minimum=0.01 has 12 rows: questions about it take long, and only auditkit whatif asks them.",
     )
-    assert [c.label.partition(" ")[0] for c in found.frontiers] == ["quota", "impact-ratio"]
+    assert [c.label.partition(" ")[0] for c in found.frontiers] == ["impact-ratio"]
     assert scenarios.ask(instance, own, KINDS, most_rows=12).constraints == tuple(own)
 
 
@@ -88,8 +88,8 @@ def test_constraints_of_the_user_are_asked_about() -> None:
     own = [build("impact-ratio:minimum=0.9"), build("budget:group=A,limit=1"), build("nash-welfare:minimum=0.2")]
     found = scenarios.ask(instance, own, KINDS)
     kinds = [curve.label.partition(" ")[0] for curve in found.frontiers]
-    assert kinds == ["quota", "impact-ratio", "budget"]
-    assert found.frontiers[1].present == 0.9 and len(found.budgets) == 1
+    assert kinds == ["impact-ratio", "budget"]
+    assert found.frontiers[0].present == 0.9 and len(found.budgets) == 1
     clash = scenarios.ask(instance, [build("floor:minimum=0.9")], KINDS)
     assert clash.positions is None and "cannot hold together" in clash.notices[0]
     with pytest.raises(InputError, match="no candidate is in group 'Q'"):

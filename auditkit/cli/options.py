@@ -256,10 +256,11 @@ _DATA_OPTIONS = (
     *_PLUGIN_OPTIONS,
 )
 _FIT_OPTIONS = (
-    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (1)"),
+    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (none: revealed)"),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
     click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),
+    click.option("--group-aware", is_flag=True, help="policies may use the group: a bound, not a proposal"),
 )
 _REPORT_OPTIONS = (
     click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json), or plugins' formats"),
@@ -328,6 +329,7 @@ def _request(data: tuple[str | Path, ...], config: Path | None, **options: Any) 
     options["map"], options["cost"] = _mapping(options["map"]) or None, _cost(options["cost"])
     options["propensity"] = options.get("propensity") or None
     options["blind"] = options.get("blind") or None
+    options["group_aware"] = options.get("group_aware") or None
     if specs := options.pop("specs", ()):
         from auditkit.constraints import spec
 

@@ -23,7 +23,7 @@ from auditkit.cli.options import (
 )
 from auditkit.cli.output import print_mapping
 from auditkit.errors import InputError, Problem
-from auditkit.text import decimals, printable
+from auditkit.text import decimals, listing, plural, printable
 
 if TYPE_CHECKING:
     from auditkit.data.source import Place
@@ -140,7 +140,8 @@ def _print_audit(audit: Audit, written: Written, data: Place) -> None:
     for number, finding in enumerate(leading, 1):
         click.echo(f"{number}. {printable(finding.text)}")
     more, notices = len(told) - len(leading), len(audit.report.findings) - len(told)
-    click.echo(f"({f'{more} more findings and ' if more else ''}{notices} notices are in the report)\n")
+    rest = [plural(more, "more finding")] * bool(more) + [plural(notices, "notice")] * bool(notices)
+    click.echo(f"(also in the report: {listing(rest)})\n" if rest else "")
     for finding in audit.report.findings:
         if finding.code == "no-fit" and finding not in leading:
             click.echo(printable(finding.text))

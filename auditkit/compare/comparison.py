@@ -12,7 +12,7 @@ are put in words (`words`), intervals come from priors fitted again to resampled
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -94,6 +94,24 @@ class NoLaw:
     reason: str
 
 
+@dataclass(frozen=True)
+class AwarePrice:
+    """The bound if policies could use the group: the same constraints on the model in which they see it, from its own
+    best search. Not a proposal."""
+
+    unconstrained: float
+    utility: float
+    gap: float
+    ratio: float | None
+    """Share of the unconstrained utility that is kept."""
+    loss: float
+
+    @property
+    def given_up(self) -> float | None:
+        """The share of the utility that is lost."""
+        return None if self.ratio is None else max(0.0, 1 - self.ratio)
+
+
 @dataclass(frozen=True, eq=False)
 class Constrained:
     """The best policy under some constraints; without a `standing` they cannot hold together."""
@@ -119,6 +137,8 @@ class Constrained:
     """The same under the priors of each replicate of the interval; none where one of them has no such shifts."""
     order_kept: bool | None = None
     optimum: Optimum | None = None
+    group_aware: AwarePrice | None = None
+    """None where the policies see the group already, or none meets the constraints."""
 
     @property
     def status(self) -> str:
@@ -151,8 +171,12 @@ def compare(
     *,
     options: IntervalOptions | None = None,
     progress: Progress = lambda _: None,
+    aware: Fitted | None = None,
 ) -> Comparison:
-    """Compare the policies; with `constraints` None those of `default_constraints`."""
+    """Compare the policies; with `constraints` None those of `default_constraints`.
+
+    `aware` is the same history fitted so that policies see the groups, for the bound beside each price.
+    """
     options = options or IntervalOptions()
     layout = fitted.instance.layout
     scale = fitted.settings.value_scale
@@ -173,13 +197,22 @@ def compare(
         known = _widened([solution for _, _, solution in solved], layout)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
     free = solved[0][2].unconstrained if solved else solve_once(fitted.instance).unconstrained
+    bounds = [None if aware is None else _aware(aware, some) for _, some, _ in solved]
     progress("intervals of the prices")
     spans = _intervals(solved, fitted, options)
     entries = []
-    for (name, some, solution), span in zip(solved, spans, strict=True):
+    for (name, some, solution), span, bound in zip(solved, spans, bounds, strict=True):
         progress(f"ex-post laws under {name}")
-        entries.append(_entry(name, some, solution, span))
+        entries.append(replace(_entry(name, some, solution, span), group_aware=bound))
     return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+
+
+def _aware(fitted: Fitted, constraints: tuple[Constraint, ...]) -> AwarePrice | None:
+    solution = solve_once(fitted.instance, list(constraints))
+    best = solution.constrained
+    if best is None or solution.loss is None:
+        return None
+    return AwarePrice(solution.unconstrained.utility, best.utility, best.gap, solution.ratio, solution.loss)
 
 
 def _labels(constraints: Sequence[Constraint]) -> list[str]:

@@ -120,6 +120,8 @@ class ExPost:
     def reason(self, j: int) -> str | None:
         """Why row j has no law; None if it has one."""
         counted, coefficient = self.counted[j], self.coefficient[j]
+        if self.layout.uncertain and self.rows.rows[j].by is not None:
+            return "the groups are known by their probability only"
         if counted is None:
             return "it counts neither selections alone nor inspections alone, each of a group alike"
         if not 1 <= len(_levels(coefficient)) <= 2:

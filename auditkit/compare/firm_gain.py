@@ -60,8 +60,9 @@ class GainParts:
 
     positions: float
     """More positions filled, at the mean worth of both searches."""
-    cost: float
-    """Less spent on inspections."""
+    cost: float | None
+    """Less spent on inspections. None where the value of a point is revealed by how many were inspected: whether these
+    were too many cannot be judged, and `quality` is net of them."""
     quality: float
     """Better people in the positions filled."""
 
@@ -219,8 +220,11 @@ class Against:
             interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate, again)
             if label == UNCONSTRAINED:  # no search is worth more than the best one
                 interval = (max(0.0, interval[0]), interval[1])
-        changes = _changes(layout, visits[layout.start] - own.problem.inspected, taken - own.selected)
-        return FirmGain(label, float(by_candidate.sum()), interval, _parts(layout, visits, own), changes)
+        changes = _changes(layout, visits[layout.start] - own.problem.inspected, visits - own.visits)
+        parts = _parts(layout, visits, own)
+        if fitted.settings.value_revealed:
+            parts = GainParts(parts.positions, None, parts.quality + (parts.cost or 0.0))
+        return FirmGain(label, float(by_candidate.sum()), interval, parts, changes)
 
     def _interval(self, chosen: Floats, stretched: float, by_candidate: Floats, again: float) -> Bounds:
         from scipy.special import stdtrit
@@ -251,8 +255,9 @@ def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
     return GainParts(positions, cost_own - cost, worth - worth_own - positions)
 
 
-def _changes(layout: Layout, inspected: Floats, taken: Floats) -> dict[str, dict[str, GroupChange]]:
-    more, hired = layout.by_attribute(inspected), layout.by_attribute(taken)
+def _changes(layout: Layout, inspected: Floats, visits: Floats) -> dict[str, dict[str, GroupChange]]:
+    taken = np.where(layout.selecting, visits, 0.0)
+    more, hired = layout.by_attribute(inspected), layout.visits_by_attribute(taken)
     return {
         name: {group: GroupChange(more[name][group], hired[name][group]) for group in groups}
         for name, groups in more.items()

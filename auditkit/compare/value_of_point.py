@@ -49,6 +49,7 @@ class PointValue:
 
     value: float
     source: Literal["given", "revealed"]
+    unit: Literal["cost", "inspection"]
     inspected_by_firm: int
     at_value: AtScale
     at_half: AtScale
@@ -96,7 +97,8 @@ def value_of_a_point(fitted: Fitted) -> PointValue:
     value = fitted.settings.value_scale
     half, one, twice = (_at(fitted.instance, factor, value) for factor in (0.5, 1.0, 2.0))
     source: Literal["given", "revealed"] = "revealed" if fitted.settings.value_revealed else "given"
-    return PointValue(value, source, int(fitted.realised.inspected.sum()), one, half, twice)
+    unit: Literal["cost", "inspection"] = "inspection" if fitted.settings.cost == "inspection" else "cost"
+    return PointValue(value, source, unit, int(fitted.realised.inspected.sum()), one, half, twice)
 
 
 def _at(instance: Instance, factor: float, value: float) -> AtScale:

@@ -24,8 +24,7 @@ _HEAD = """\
 """
 
 _CONSTRAINTS = """\
-# Constraints to price, one table each. While none is named: parity, impact-ratio, and a quota for the group with the
-# lowest rate at its share of the applicants.
+# Constraints to price, one table each. While none is named: parity and impact-ratio.
 #
 # [[constraints]]
 # type = "parity"

@@ -101,6 +101,13 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     )
 
 
+def is_number(word: str) -> bool:
+    """Whether a cell by itself is a number; most need no thought."""
+    if _SIMPLE.fullmatch(word) and len(word) < 100:  # so that neither it nor its inverse exceeds LARGEST
+        return True
+    return any(c.isdigit() for c in word) and not to_numbers(pd.Series([word], dtype="str")).bad.iloc[0]
+
+
 def _pointed(
     words: list[str], missing: list[bool], file_mark: str | None, separator: str | None
 ) -> tuple[list[str], str, bool]:

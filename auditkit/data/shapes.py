@@ -108,7 +108,7 @@ def _without_totals(raw: RawTable) -> RawTable:
     labels = [str(name) for name in table if name not in counts]
     totals = pd.Series(False, index=table.index)
     for name in labels:
-        totals |= table[name].map(is_total).astype(bool)
+        totals |= table[name].isin([cell for cell in table[name].unique() if is_total(cell)])
     if not totals.any() or totals.all():
         return raw
     text = f"{int(totals.sum())} rows of totals and subtotals are not counted"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from auditkit.data.dates import looks_like_dates
-from auditkit.data.numbers import to_numbers
+from auditkit.data.numbers import is_number, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.values import among, is_blank
 from auditkit.data.vocabulary import HIRED, STATUSES, plain, spoken
@@ -204,8 +204,7 @@ def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> 
             if plain(word) in vocabulary.words("cells", known):
                 return known
         # a score or a number of days in the cell: it took place
-        number = to_numbers(pd.Series([word], dtype="str")) if any(c.isdigit() for c in word) else None
-        if number is not None and not number.bad.iloc[0]:
+        if is_number(word):
             return "yes"
         meaning = vocabulary.meaning(word)
         return "declined" if plain(word) == "declined" else meant.get(meaning or "", meaning)

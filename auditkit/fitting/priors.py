@@ -69,7 +69,7 @@ def fit(
     protected attributes out of the priors. Without `group_aware` the policies of the instance do not see the groups at
     all: these are then known by their probability (`group_chances`), and priors are blind as well.
     `value_scale` is what a point of the score is worth, or a function that says so of the instance in which it is worth
-    1 and of the number that the firm inspected; without any cost the unit is then one inspection.
+    1 and of the number that the firm inspected; without any cost the unit is one inspection.
     Raises CannotFit if the data cannot support a model, InputError if a cost is missing or a setting is wrong.
     """
     reveal = value_scale if callable(value_scale) else None
@@ -117,7 +117,9 @@ def fit(
         counted = np.zeros(len(table), dtype=np.bool_)
         counted[rows] = True
         chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted)
-    if reveal is not None and cost is None and not history.has("cost") and not history.columns("cost"):
+    of_costs = [name for name in map(str, table.columns) if name == "cost" or name.startswith("cost:")]
+    costs_known = cost is not None or any(bool(table[name].notna().any()) for name in of_costs)
+    if not costs_known:
         cost = 1.0
         notices.append("no cost is given: every inspection costs the same, and the unit of value is one inspection")
     build: Callable[[float], Instance]
@@ -186,7 +188,7 @@ def fit(
         propensity=propensity,
         value_scale=scale,
         value_revealed=reveal is not None,
-        cost=cost_source,
+        cost=cost_source if costs_known else "inspection",
         capacity=capacity_source,
         stages=() if plan is None else tuple(plan.stages),
         score_stage=None if plan is None else plan.stages[plan.shows],

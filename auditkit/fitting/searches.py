@@ -101,8 +101,7 @@ def inspection_costs(history: History, rows: Ints, option: Cost | None, notices:
     if isinstance(option, Mapping):
         raise InputError(Problem("--cost", "costs per stage, but the data have no stages", "give one number"))
     if not history.has("cost") or bool(history.table["cost"].isna().all()):
-        if option is None:
-            raise _no_cost()
+        assert option is not None  # `fit` gives one where the data have none
         return np.full(len(rows), _finite(option)), "option"
     everyone = np.ones(len(history.table), dtype=np.bool_)
     return _filled(history.table, "cost", rows, everyone, option, notices), "data"
@@ -129,8 +128,6 @@ def stage_costs(
         if free := [stage for stage in stages if stage not in columns and stage not in per_stage]:
             notices.append(f"no cost is given for {', '.join(free)}: taken as 0")
         return costs, "data" if columns else "option"
-    if not history.has("cost") and option is None:
-        raise _no_cost()
     each, source = inspection_costs(history, rows, option, notices)
     costs[:, : shows + 1] = each[:, None]
     if shows:
@@ -157,11 +154,6 @@ def _finite(cost: float) -> float:
     if not math.isfinite(cost) or abs(cost) > LARGEST:
         raise InputError(Problem("--cost", f"{cost} is not a finite number of at most {LARGEST:g}"))
     return float(cost)
-
-
-def _no_cost() -> InputError:
-    what = "there is no cost of an inspection, so the best policy cannot be found"
-    return InputError(Problem("cost", what, "give one with --cost, in the unit of value, or --map cost=COLUMN"))
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class ReportParts:
     alternatives: Alternatives | None = None
     """Rules that never look at the group."""
     point: PointValue | None = None
-    """What a score point is worth in the model of the alternatives."""
+    """What a score point is worth."""
 
 
 def created() -> str:
@@ -103,7 +103,7 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
         funnel=people.funnel(shown),
         frontier=None if asked is None else asked.frontier,
         sensitivity=None if asked is None else asked.sensitivity,
-        value_of_a_point=None if parts.point is None else _point(parts.point),
+        value_of_a_point=None if parts.point is None else _point(parts.point, words_of(shown)),
         alternatives=None if parts.alternatives is None else _alternatives(parts.alternatives, words_of(shown)),
         revealed=None if decisions is None else decisions.revealed,
         scores=None if decisions is None else decisions.scores,
@@ -161,8 +161,8 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
     )
 
 
-def _point(found: PointValue) -> schema.PointValueModel:
-    return schema.PointValueModel.mirror(found, sentence=say.value_of_a_point(found))
+def _point(found: PointValue, words: Phrases) -> schema.PointValueModel:
+    return schema.PointValueModel.mirror(found, sentence=say.value_of_a_point(words, found))
 
 
 def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativeModel, ...]:
@@ -182,6 +182,8 @@ def _findings(parts: ReportParts) -> list[schema.FindingModel]:
     found = [] if parts.disparities is None else findings.of_disparities(parts.disparities, words)
     differing = {item.attribute for item in found if item.kind == "disparity"}
     if parts.comparison is not None:
+        if parts.point is not None:
+            found.append(findings.of_point(parts.point, words))
         found += findings.of_comparison(parts.comparison, words, differing)
     if parts.alternatives is not None:
         found += findings.of_alternatives(parts.alternatives, words)
@@ -260,6 +262,7 @@ def _constrained(
     found: dict[str, object] = {
         **dict(schema.StandingModel.mirror(standing)),
         "price_of_fairness": schema.ReportPriceModel(ratio=entry.ratio, loss=entry.loss, interval=interval),
+        "group_aware": entry.group_aware,
         "ex_post_slack": laws or None,
         "unfilled": None if unfilled is None else _unfilled(unfilled),
         "bound": optimum.bound,

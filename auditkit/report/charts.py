@@ -331,7 +331,8 @@ def firm_gain(report: Report) -> Chart | None:
     gain = None if report.firm is None else report.firm.gain
     if gain is None:
         return None
-    rows = [(name, getattr(gain.parts, key)) for key, name in labels.gain_parts(phrases(report)).items()]
+    named = labels.gain_parts(phrases(report), judged=gain.parts.cost is not None)
+    rows = [(name, getattr(gain.parts, key)) for key, name in named.items()]
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]

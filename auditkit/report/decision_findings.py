@@ -54,8 +54,9 @@ def _gain(search: FirmSearch, words: Phrases) -> str:
     best = search.unconstrained
     parts = {"positions": best.parts.positions, "cost": best.parts.cost, "quality": best.parts.quality}
     least = NEGLIGIBLE * max(abs(best.gain), 1e-12)
-    kept = {name: part for name, part in parts.items() if abs(part) > least}
-    return say.firm_gain(words, best.gain, search.utility, best.interval, search.level, kept)
+    kept = {name: part for name, part in parts.items() if part is not None and abs(part) > least}
+    judged = best.parts.cost is not None
+    return say.firm_gain(words, best.gain, search.utility, best.interval, search.level, kept, judged)
 
 
 def _acts_like(

@@ -30,6 +30,7 @@ from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
 
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
+    from auditkit.compare.value_of_point import PointValue
     from auditkit.data import History
     from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
@@ -345,6 +346,11 @@ def _float(x: Any) -> float | None:
 # Policies -------------------------------------------------------------------------------------------------------------
 
 
+def of_point(point: PointValue, words: Phrases) -> FindingModel:
+    """What a score point is worth: every price depends on it, so it is said before them."""
+    return FindingModel(kind="price", code="value-of-a-point", text=say.value_of_a_point(words, point))
+
+
 def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[object] = ()) -> list[FindingModel]:
     """What constraints cost, what the best policy would yield, and what was not computed; `differing` are the
     attributes of which a disparity is told."""
@@ -400,11 +406,9 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
         return
     named = next((entry for entry in each if _by(entry) in differing), each[0])
     level = next((e.interval.level for e in each if isinstance(e.interval, PriceInterval)), None)
-    mixtures = [e.optimum.mixture for e in priced if e.optimum is not None]
-    alone = [mixture.count - mixture.randomised for mixture in mixtures]
-    order = (min(alone), max(alone), mixtures[0].count) if mixtures and mixtures[0].count > 1 else None
+    aware = None if named.group_aware is None else named.group_aware.given_up
     together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
-    text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, order)
+    text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, aware)
     yield FindingModel(kind="price", code="price-of-fairness", text=text)
 
 

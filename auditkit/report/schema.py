@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import to_jsonable_python
 
-from auditkit.compare.comparison import GroupNumbers
+from auditkit.compare.comparison import AwarePrice, GroupNumbers
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
@@ -417,7 +417,12 @@ class ConstrainedModel(ReportPart):
     by_group: ByGroup | None = None
     unfilled_capacity: Whole | None = None
     units: tuple[UnitNumbers, ...] = Field(default=(), description="where searches have limits")
-    price_of_fairness: ReportPriceModel | None = None
+    price_of_fairness: ReportPriceModel | None = Field(
+        default=None, description="of the best policy that does not see the group (with fit.group_aware: that does)"
+    )
+    group_aware: AwarePrice | None = Field(
+        default=None, description="the bound if the group could be used; null where the price is that already"
+    )
     ex_post_slack: tuple[LawModel, ...] | None = None
     unfilled: UnfilledModel | None = None
     bound: float | None = None
@@ -443,10 +448,11 @@ class ConstrainedModel(ReportPart):
 
 
 class PointValueModel(ReportPart):
-    """What one score point is worth, in the unit of costs, in the model of the alternatives."""
+    """What one score point is worth, in the unit of costs, or in inspections where the data have no cost."""
 
     value: float
     source: Literal["given", "revealed"]
+    unit: Literal["cost", "inspection"] = "cost"
     inspected_by_firm: int
     at_value: AtScale
     at_half: AtScale
@@ -922,10 +928,12 @@ class FitSettingsModel(ReportPart):
     fitter_settings: dict[str, JsonValue]
     features: tuple[str, ...]
     blind: bool
+    group_aware: bool = Field(default=True, description="the policies of the model see the groups")
     folds: int
     folds_of: str
     propensity: bool
     value_scale: float
+    value_revealed: bool = Field(default=False, description="the value of a point is taken from what the firm did")
     cost: JsonValue
     capacity: JsonValue
     stages: tuple[str, ...]

@@ -142,7 +142,8 @@ class DualsSection(CoreSection):
     name, title = "duals", "What each constraint acts like"
 
     def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if any(entry.duals for entry in report.entries) else None
+        aware = report.fit is not None and report.fit.settings.group_aware
+        return {} if aware and any(entry.duals for entry in report.entries) else None
 
 
 class DecisionsSection(CoreSection):

@@ -58,9 +58,11 @@ class RuleResult:
     """From the easiest to defend (0) to the most exposed."""
     utility: float
     ratio: float | None
+    """In the model."""
     interviews: float
     filled: float
     people: RuleYield
+    """The same for those who applied, each in their own group."""
     gain: Gain | None
 
 

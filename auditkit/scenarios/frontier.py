@@ -12,7 +12,7 @@ data cannot tell apart are tied, and ties can be broken in favour of the constra
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,9 +21,10 @@ from auditkit.constraints.base import Constraint
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats, Layout
+from auditkit.model.layout import Bools, Floats, Layout
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Solution, solve_once
+from auditkit.solver.block_sums import Sums
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
 
@@ -38,6 +39,8 @@ HELD = ("value", "selected")
 
 STEPS = 10
 HALVINGS = 8
+MOST_TIES = 5
+"""Ways of breaking ties that are carried from value to value before each value is asked for its own."""
 
 
 @dataclass(frozen=True)
@@ -208,6 +211,8 @@ class _Start:
     alone: bool
     """There are no other constraints."""
     at: Callable[[float], Solution]
+    tied: list[Sums] = field(default_factory=list)
+    """What other best policies yield, which were evaluated on the way."""
 
     @property
     def much(self) -> float:
@@ -221,9 +226,12 @@ class _Start:
         if lossy[0] == 0:
             return points[0].value
         low, high = points[lossy[0] - 1].value, points[lossy[0]].value
-        mild, low, strict = low, *self.narrowed(low, high, self.met_by_the_free)
-        if self.met_for_nothing(strict):  # ties can be broken in favour of the constraint
-            low, _ = self.narrowed(mild, high, self.met_for_nothing)
+        mild, low, strict = low, *self.narrowed(low, high, self.met_by_known)
+        for attempt in range(MOST_TIES + 1):  # ties can be broken in favour of the constraint
+            if not self.met_for_nothing(strict):
+                break
+            few = self.tied and attempt < MOST_TIES
+            low, strict = self.narrowed(mild, high, self.met_by_known if few else self.met_for_nothing)
         if self.costs(self.at(low + 1e-3 * (high - low))):
             return low
         for _ in range(HALVINGS):
@@ -239,8 +247,9 @@ class _Start:
             low, high = (middle, high) if met(middle) else (low, middle)
         return low, high
 
-    def met_by_the_free(self, value: float) -> bool:
-        return bool((_slacks(self.constraint, self.parameter, value, self.free.layout, self.free.visits) >= 0).all())
+    def met_by_known(self, value: float) -> bool:
+        """Like `met_for_nothing`, by the policies that were evaluated already."""
+        return self._met(value, fresh=False)
 
     def met_for_nothing(self, value: float) -> bool:
         """Whether the free optimum meets the constraint, or a mixture of it with another best policy does.
@@ -248,29 +257,30 @@ class _Start:
         That other one breaks the ties of the free optimum in favour of the row that it misses most. With one row
         nothing is overlooked; with several something may be.
         """
+        return self._met(value, fresh=True)
+
+    def _met(self, value: float, fresh: bool) -> bool:
         layout, visits = self.free.layout, self.free.visits
         slacks = _slacks(self.constraint, self.parameter, value, layout, visits)
         if (slacks >= 0).all():
             return True
+        if not fresh and not self.tied:
+            return False
         rows = bind([changed(self.constraint, self.parameter, value)], layout)
         if rows.measures or not self.alone:
             return False
-        j = int(np.argmin(slacks))
-        row = rows.rows[j]
-        towards = np.zeros(len(rows))
-        towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and row.value(visits) < row.bound) else 1.0
-        best = Policy.at(np.zeros(len(rows)), Level(0.0, tuple(towards)))
-        other = Oracle(layout, rows).column(best).values
-        a, b = (rows.signs * (rows.bounds - values) for values in (rows.values(visits), other))
-        least, most = 0.0, 1.0  # weights of the other policy with which every row is met
-        for x, y, equal in zip(a, b, rows.is_equality, strict=True):
-            bounds = ((x, y), (-x, -y)) if equal else ((x, y),)
-            for from_, to in bounds:
-                if from_ < 0:
-                    least = max(least, -from_ / (to - from_) if to > from_ else 2.0)
-                elif to < 0:
-                    most = min(most, from_ / (from_ - to))
-        return least <= most
+        oracle = Oracle(layout, rows)
+        if fresh:
+            j = int(np.argmin(slacks))
+            row = rows.rows[j]
+            towards = np.zeros(len(rows))
+            towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and row.value(visits) < row.bound) else 1.0
+            others = [oracle.column(Policy.at(np.zeros(len(rows)), Level(0.0, tuple(towards))))]
+            self.tied.extend(other.sums for other in others if other.sums is not None and not oracle.blocks.further)
+        else:
+            others = [oracle.summed(Policy.at(np.zeros(len(rows))), sums) for sums in self.tied]
+        free = rows.signs * (rows.bounds - rows.values(visits))
+        return any(_mixed(free, rows.signs * (rows.bounds - each.values), rows.is_equality) for each in others)
 
     def costs(self, solution: Solution) -> bool:
         """By the duals: near the start a loss may be too small to be told from rounding, its slope is not."""
@@ -281,3 +291,16 @@ class _Start:
             return best is None or self.free.utility - best.utility > self.much
         own = [j for j, owner in enumerate(best.rows.owner) if owner == 0]
         return bool((np.abs(best.duals[own]) * best.rows.largest[own] > self.much).any())
+
+
+def _mixed(free: Floats, other: Floats, equality: Bools) -> bool:
+    """Whether some mixture of two policies has no slack below 0, or none but 0 where an equality asks for it."""
+    least, most = 0.0, 1.0  # weights of the other policy with which every row is met
+    for x, y, equal in zip(free, other, equality, strict=True):
+        bounds = ((x, y), (-x, -y)) if equal else ((x, y),)
+        for from_, to in bounds:
+            if from_ < 0:
+                least = max(least, -from_ / (to - from_) if to > from_ else 2.0)
+            elif to < 0:
+                most = min(most, from_ / (from_ - to))
+    return least <= most

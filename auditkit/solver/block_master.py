@@ -188,8 +188,8 @@ class BlockMaster:
         for i, most in enumerate(self.most):
             self.lp.changeColBounds(i, 0.0, most)
             self.lp.changeColCost(i, 0.0)
-        for i, gain in enumerate(gains / self.unit):
-            self.lp.changeColCost(len(self.artificial) + i, float(gain))
+        places = len(self.artificial) + np.arange(len(gains), dtype=np.int32)
+        self.lp.changeColsCost(len(gains), places, gains / self.unit)
 
     def solve(self) -> tuple[float, Floats]:
         """Value of the master and the duals of the rows in the user's scale."""

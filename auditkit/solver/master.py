@@ -69,14 +69,24 @@ def run(lp: highspy.Highs) -> Found | None:
     lp.run()
     if lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
-    solution, basis, basic = lp.getSolution(), lp.getBasis(), highspy.HighsBasisStatus.kBasic
-    return Found(
-        np.maximum(solution.col_value, 0.0),
-        np.array(solution.row_dual),
-        float(lp.getInfo().objective_function_value),
-        np.array([status == basic for status in basis.col_status], dtype=np.bool_),
-        np.array([status != basic for status in basis.row_status], dtype=np.bool_),
-    )
+    solution = lp.getSolution()
+    x, duals = np.maximum(solution.col_value, 0.0), np.array(solution.row_dual)
+    return Found(x, duals, float(lp.getInfo().objective_function_value), *_basis(lp, len(x), len(duals)))
+
+
+def _basis(lp: highspy.Highs, columns: int, rows: int) -> tuple[Bools, Bools]:
+    """Which columns are basic, and which rows are tight."""
+    status, basic = lp.getBasicVariables()  # type: ignore[attr-defined]
+    chosen, tight = np.zeros(columns, dtype=np.bool_), np.ones(rows, dtype=np.bool_)
+    if status == highspy.HighsStatus.kOk:  # rows are numbered -1, -2, ...
+        at = np.asarray(basic)
+        chosen[at[at >= 0]] = True
+        tight[-1 - at[at < 0]] = False
+        return chosen, tight
+    basis, is_basic = lp.getBasis(), highspy.HighsBasisStatus.kBasic
+    chosen[:] = [one == is_basic for one in basis.col_status]
+    tight[:] = [one != is_basic for one in basis.row_status]
+    return chosen, tight
 
 
 def run_carefully(lp: highspy.Highs, fixed: int) -> Found:

@@ -303,14 +303,33 @@ class Solution(Shown):
         import pandas as pd
 
         conditions = () if self.constrained is None else self.constrained.conditions
-        by = [group_column(name) for name in self.unconstrained.layout.protected]
-        groups = self.to_frame().drop(columns=["search", "candidate"]).groupby(by).sum().reset_index()
+        layout = self.unconstrained.layout
+        if layout.uncertain:
+            groups = self._by_attribute()
+        else:
+            by = [group_column(name) for name in layout.protected]
+            groups = self.to_frame().drop(columns=["search", "candidate"]).groupby(by).sum().reset_index()
         return [
             pd.DataFrame([asdict(condition) for condition in conditions]).drop(
                 columns=["type", "meaning"], errors="ignore"
             ),
             groups,
         ]
+
+    def _by_attribute(self) -> pd.DataFrame:
+        """Expected inspections and selections of each group of each attribute, counted by membership."""
+        import pandas as pd
+
+        outcomes = {"unconstrained": self.unconstrained}
+        outcomes |= {} if self.constrained is None else {"constrained": self.constrained.outcome}
+        rows: list[dict[str, object]] = []
+        for name, part in self.unconstrained.layout.protected.items():
+            for group in part.names:
+                rows.append({"attribute": name, "group": group})
+                for which, outcome in outcomes.items():
+                    rows[-1][f"inspect {which}"] = outcome.inspected_by_attribute[name][group]
+                    rows[-1][f"select {which}"] = outcome.selected_by_attribute[name][group]
+        return pd.DataFrame(rows)
 
 
 def _document(solution: Solution) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from auditkit.constraints.base import Rows
 from auditkit.data.privacy import coarse
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import recorded_search, stages_before_score
-from auditkit.model.layout import Floats, Layout
+from auditkit.model.layout import Floats, Layout, Partition
 from auditkit.text import exact, plain
 from auditkit.verification.claims import TOLERANCE, Check, check_number, same_numbers
 from auditkit.verification.independent import adjusted, evaluate
@@ -36,7 +36,7 @@ def check_report(
     `gain` derives the parts `against_firm`; what the firm's own search is worth is checked without it.
     """
     layout, realised = fitted.instance.layout, fitted.realised
-    checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected)
+    checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected, people=fitted.groups)
     checks.append(check_number("the firm: utility", report["firm"]["utility"], coarse(realised.utility)))
     checks.append(check_number("the firm: capacity", report["firm"].get("capacity"), float(layout.capacity.sum())))
     if realised.long_term_utility is not None:
@@ -80,8 +80,10 @@ def _standing(
     inspected: Any,
     selected: Any,
     by_state: Mapping[str, Floats] | None = None,
+    people: Mapping[str, Partition] | None = None,
 ) -> list[Check]:
-    """Numbers of every group of every attribute, and positions left open; uncertain groups count `by_state`."""
+    """Numbers of every group of every attribute, and positions left open; uncertain groups count `by_state`, what the
+    firm did the `people` who applied."""
     wrong = [name for name in claimed["by_group"] if name not in layout.protected]
     for attribute, part in layout.protected.items():
         rows = claimed["by_group"].get(attribute, {})
@@ -90,18 +92,16 @@ def _standing(
             if group not in rows:
                 wrong.append(f"{attribute}: {group} is missing")
                 continue
-            if part.uncertain is None:
-                who = (part.codes == g).astype(np.float64)
+            if part.uncertain is None or people is not None:
+                own_groups = part if part.uncertain is None or people is None else people[attribute]
+                who = (own_groups.codes == own_groups.names.index(group)).astype(np.float64)
                 numbers = [("candidates", who.sum()), ("inspected", who @ inspected), ("selected", who @ selected)]
             else:
                 theta = layout.kinds.membership[attribute][:, g]
                 before = theta[layout.kinds.ptr[:-1]][layout.candidate_kind]
-                numbers = [("candidates", before.sum())]
-                if by_state is None:
-                    numbers += [("inspected", before @ inspected), ("selected", before @ selected)]
-                else:
-                    own = layout.of_states(theta)
-                    numbers += [(key, own @ visits) for key, visits in by_state.items()]
+                assert by_state is not None
+                own = layout.of_states(theta)
+                numbers = [("candidates", before.sum()), *((key, own @ visits) for key, visits in by_state.items())]
             wrong += [
                 f"{attribute}: {group} {key}"
                 for key, found in numbers
@@ -131,7 +131,7 @@ def _own_search(claimed: Mapping[str, Any], fitted: Fitted, free: float) -> list
         check_number("the firm's own search: positions filled", claimed["positions_filled"], filled),
         check_number("the firm's own search: gain", claimed["gain"], free - worth, abs(free)),
     ]
-    parts = sum(claimed["parts"].values())
+    parts = sum(part or 0.0 for part in claimed["parts"].values())
     checks.append(check_number("the firm's own search: sum of the parts", claimed["gain"], parts, abs(free)))
     return checks
 

@@ -70,12 +70,13 @@ def policies_axis(words: Phrases, outcome: str) -> str:
     return f"share of the group’s candidates {words.outcome(outcome)} (expected)"
 
 
-def gain_parts(words: Phrases) -> dict[str, str]:
-    return {
-        "positions": "openings that the firm left unfilled",
-        "cost": f"{words.inspection}s that cost more than they were worth",
-        "quality": f"who {words.were(words.step('selected'), singular=True)}",
-    }
+def gain_parts(words: Phrases, judged: bool) -> dict[str, str]:
+    """`judged`: whether what inspections cost is a part of its own."""
+    hired = words.were(words.step("selected"), singular=True)
+    found = {"positions": "openings that the firm left unfilled"}
+    if not judged:
+        return found | {"quality": f"who {words.were(words.step('inspected'), singular=True)} and who {hired}"}
+    return found | {"cost": f"{words.inspection}s that cost more than they were worth", "quality": f"who {hired}"}
 
 
 def each(name: str, parts: Sequence[str]) -> str:

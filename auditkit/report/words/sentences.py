@@ -437,21 +437,19 @@ def prices(
     together: tuple[float | None, float | None, Bounds] | None,
     constraints: int,
     level: float | None,
-    fixed_order: tuple[int, int, int] | None,
+    aware: float | None,
 ) -> str:
-    """What one constraint costs, (phrase, share lost, loss, interval of the share lost), what all of them together
-    cost, and in how many requisitions one order of interviews would do (fewest, most, of how many)."""
+    """What one constraint costs, (phrase, share lost, loss, interval of the share lost), and what all of them together
+    cost; `aware` is the share lost if policies could use the group, None where the price is theirs."""
     phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
-    text = f"{sentence(phrase)} would cost the best search {cost(share, loss, bounds, level, value)}"
+    search = "the best search" if aware is None else "the best search that does not see the group"
+    text = f"{sentence(phrase)} would cost {search} {cost(share, loss, bounds, level, value)}"
     if together is not None:
         text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
-    if fixed_order is None:
+    if aware is None:
         return whole(text)
-    low, high, searches = fixed_order
-    number = count(low) if low == high else f"{count(low)} to {count(high)}"
-    would = f"one fixed order of {words.inspection}s would do in {number} of {plural(searches, 'requisition')}"
-    return f"{whole(text)} Under a constraint, {would}."
+    return f"{whole(text)} If the group could be used it would be {_share(aware)}: a bound, not a proposal."
 
 
 ASKED = 0.9
@@ -517,16 +515,20 @@ def _confirmed(gain: Gain | None) -> str:
     return f"its gain was not confirmed on other requisitions, which would show one of about {least}"
 
 
-def value_of_a_point(found: PointValue) -> str:
+def value_of_a_point(words: Phrases, found: PointValue) -> str:
     """What a score point is worth, where that comes from, and what changes at half and twice."""
-    half, twice = (brief(each.inspected) for each in (found.at_half, found.at_twice))
-    change = f"at half of it the best search would inspect {half} candidates, at twice {twice}"
+    half, twice = (count(round(each.inspected)) for each in (found.at_half, found.at_twice))
+    one = words.inspection
+    change = f"At half of that the best search would hold {half} {one}s, at twice {twice}."
+    amount = f"{brief(found.value)} in the unit of costs"
+    if found.unit == "inspection":
+        amount = f"as much as {brief(found.value)} {one}s (the data have no cost, so all count the same)"
     if found.source == "given":
-        return whole(f"A score point is worth {brief(found.value)}, as given, in the unit of costs; {change}")
-    return whole(
-        f"A score point is taken to be worth {brief(found.value)} in the unit of costs: the value at which the best "
-        f"search inspects as many candidates as the firm did ({count(found.inspected_by_firm)}), so whether that was "
-        f"too many or too few cannot be judged; {change}"
+        return f"A score point is worth {amount}, as given. {change}"
+    return (
+        f"A score point is taken to be worth {amount}: the value at which the best search holds as many {one}s as the "
+        f"firm did ({count(found.inspected_by_firm)}), so whether those were too many or too few is not judged. "
+        f"{change}"
     )
 
 
@@ -566,8 +568,10 @@ def firm_gain(
     bounds: tuple[float, float] | None,
     level: float,
     parts: Mapping[str, float],
+    judged: bool = True,
 ) -> str:
-    """By how much the firm's own search, worth `own`, falls short of the best one, and from what."""
+    """By how much the firm's own search, worth `own`, falls short of the best one, and from what; `judged` says
+    whether the number of inspections can be judged."""
     spread = "" if bounds is None else f"; {percent(level, 0)} interval {_ends(bounds)}"
     best = own + gain
     less = f"{percent(gain / best)} less" if best > 0 <= gain else "less"
@@ -578,6 +582,8 @@ def firm_gain(
         "cost": f"{words.inspection}s that cost more than they were worth",
         "quality": f"who {words.were(words.step('selected'), singular=True)}",
     }
+    if not judged:
+        on["quality"] = f"who {words.were(words.step('inspected'), singular=True)} and {on['quality']}"
     by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
     lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
     won = listing(f"{_like(-part, bounds)} on {by[name]}" for name, part in parts.items() if part < 0)
