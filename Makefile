@@ -17,10 +17,10 @@ help:
 	@echo "make lint    ruff: rules and formatting      make types   mypy"
 	@echo "make docs    the documentation as pages to read in build/docs, and the parts of it that the program writes"
 	@echo "make study   the paper's numerical study (half an hour on two cores), and docs/study.md from it"
-	@echo "make bench   the benchmarks, as ratios within one run"
+	@echo "make bench   one table of the benchmarks, as ratios within one run, into docs/scale.md (LARGE=1: up to a million rows)"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
-	@echo "make unusual  306 unusual problems against an independent linear program"
+	@echo "make unusual  360 unusual problems against an independent linear program, and the table in docs/method.md"
 	@echo "make fuzz    attack it for some minutes: fresh random examples, mutated files, kills, many audits at once"
 	@echo "make reliability   the same, and docs/reliability.md from it; finished attacks are kept in build/reliability"
 	@echo "make sbom    the SBOM (CycloneDX) and the licences of all dependencies"
@@ -64,6 +64,7 @@ types: $(VENV)/.installed-test
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/draw_concepts.py
 	$(BIN)/python docs/run_notebooks.py
 	$(BIN)/sphinx-build -n -W --keep-going -q -b html docs build/docs
 	$(BIN)/sphinx-build -q -b man docs build/man
@@ -76,7 +77,7 @@ study: $(VENV)/.installed-test
 	$(BIN)/python docs/generate.py --study build/study
 
 bench: $(VENV)/.installed-test
-	@for file in $(filter-out benchmarks/bench_scale.py,$(wildcard benchmarks/bench_*.py)); do echo "== $$file"; $(BIN)/python "$$file" || exit 1; done
+	$(BIN)/python benchmarks/bench_table.py --write $(if $(LARGE),--large)
 
 bench-scale: $(VENV)/.installed-test
 	$(BIN)/python benchmarks/bench_scale.py
@@ -95,7 +96,7 @@ lock:
 	@echo "Now: make test, read the difference, and commit requirements.lock."
 
 unusual: $(VENV)/.installed-test
-	UNUSUAL=306 $(BIN)/python -m pytest -q tests/test_unusual.py
+	$(BIN)/python tools/unusual.py --write
 
 fuzz: $(VENV)/.installed-test
 	$(PYTEST) -m hypothesis --hypothesis-profile fresh $(PYTEST_ARGS)

@@ -186,6 +186,7 @@ def whatif(
     *,
     constraints: Stated | Sequence[Stated] | None = None,
     group: str | None = None,
+    bias_tables: bool = False,
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
@@ -200,10 +201,14 @@ def whatif(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> WhatIf:
-    """What stricter constraints, biased scores, more positions and more budget would do."""
+    """What stricter constraints, biased scores, more positions and more budget would do.
+
+    `group` is the one asked about (default: the one selected least). With `bias_tables`: how strict each constraint
+    should be (default: a quota) given how biased the group's scores are, `to_frame("bias_tables")`.
+    """
     _not_read_yet(data, map)
     chosen = _settings(locals())
-    return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group)
+    return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group, bias_tables)
 
 
 def alternatives(

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 
 def give_back() -> None:
-    """Return what the allocators of Arrow and of the C library hold and nobody uses, where they can."""
+    """Release memory that the allocators of Arrow and the C library hold but do not use, if they can."""
     if "pyarrow" in sys.modules:
         sys.modules["pyarrow"].default_memory_pool().release_unused()
     if sys.platform == "linux":

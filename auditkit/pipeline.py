@@ -408,6 +408,7 @@ def questions(
     plugins: Plugins,
     group: str | None = None,
     most_rows: int | None = None,
+    bias_tables: bool = False,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least.
@@ -424,12 +425,18 @@ def questions(
         selected=fitted.realised.selected.astype(np.float64),
         inspected=inspected,
         most_rows=most_rows,
+        bias_tables=bias_tables,
         progress=progress,
     )
 
 
 def ask_about(
-    data: Data, config: Config, plugins: Plugins, group: str | None = None, progress: Progress = silent
+    data: Data,
+    config: Config,
+    plugins: Plugins,
+    group: str | None = None,
+    bias_tables: bool = False,
+    progress: Progress = silent,
 ) -> WhatIf:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
     run = AuditInProgress(data, config, plugins, progress, None)
@@ -437,7 +444,7 @@ def ask_about(
     if run.fitted is None:
         raise InputError([Problem("", problem.what, problem.fix) for problem in run.missing])
     with start_engine.running(config.engine, plugins.tell):
-        found = questions(run.fitted, run.constraints, plugins, group=group, progress=progress)
+        found = questions(run.fitted, run.constraints, plugins, group=group, bias_tables=bias_tables, progress=progress)
     words = words_of(run.protected)
     return WhatIf(answers(found, words), words)
 

@@ -30,17 +30,20 @@ def export(requisitions: int, path: Path) -> int:
     return len(rows)
 
 
-def measure(arguments: list[str], folder: str) -> tuple[float, float]:
-    """Seconds of processor time and megabytes at the peak."""
+def measure(
+    arguments: list[str], folder: str, environment: dict[str, str] | None = None, program: str = "auditkit"
+) -> tuple[float, float]:
+    """Seconds of processor time and megabytes at the peak; with "-c" as program, of an import."""
+    run = ["-c", f"import {arguments[0]}"] if program == "-c" else ["-m", program, *arguments]
     child = os.fork()
     if child == 0:
         os.chdir(folder)
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-        os.execv(sys.executable, [sys.executable, "-m", "auditkit", *arguments])
+        os.execve(sys.executable, [sys.executable, *run], environment or dict(os.environ))
     _, status, usage = os.wait4(child, 0)
-    assert status == 0, f"auditkit {' '.join(arguments)} ended with {status}"
+    assert status == 0, f"{' '.join(run)} ended with {status}"
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 

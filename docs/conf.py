@@ -9,7 +9,7 @@ from typing import Any
 project = "auditkit"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "README"
-exclude_patterns = ["examples/**", "run_notebooks.py"]  # files to link to, not pages
+exclude_patterns = ["examples/**", "run_notebooks.py", "draw_concepts.py"]  # files to link to, not pages
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries and private ones have no page to link to
 default_role = "code"  # docstrings have Markdown's backticks
@@ -22,7 +22,10 @@ nb_ipywidgets_js: dict[str, Any] = {}  # pages load nothing from elsewhere
 
 autodoc_default_options = {"members": True, "exclude-members": "model_config"}
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"
+autodoc_typehints = "signature"
+autodoc_typehints_format = "short"
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
 toc_object_entries = False
 
 man_pages = [("cli", "auditkit", "measure disparity in hiring and price constraints on it", "", 1)]
@@ -54,14 +57,21 @@ def elsewhere(app: Any, docname: str, source: list[str]) -> None:
 
 
 def table_of_contents(app: Any, docname: str, source: list[str]) -> None:
-    """The first page lists all others: in the order in which it links to them, then any page it does not mention."""
+    """The first page lists all others under its headings, in the order of its links; pages it misses come last."""
     if docname != root_doc:
         return
-    linked = re.findall(r"\]\(([\w-]+)\.md\)", source[0])
+    listed: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for part in re.split(r"^## ", source[0], flags=re.MULTILINE)[1:]:
+        title, _, text = part.partition("\n")
+        linked = re.findall(r"\]\(([\w/-]+)\.(?:md|ipynb)\)", text)
+        listed[title] = [page for page in linked if page not in seen]
+        seen.update(linked)
     others = sorted(path.stem for path in Path(app.srcdir).glob("*.md") if path.stem != root_doc)
-    notebooks = sorted(f"notebooks/{path.stem}" for path in Path(app.srcdir, "notebooks").glob("*.ipynb"))
-    pages = dict.fromkeys([*linked, *others, *notebooks])
-    source[0] += "\n```{toctree}\n:hidden:\n\n" + "\n".join(pages) + "\n```\n"
+    if missed := [page for page in others if page not in seen]:
+        listed["More"] = missed
+    for title, pages in listed.items():
+        source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(pages) + "\n```\n"
 
 
 def setup(app: Any) -> None:

@@ -190,6 +190,8 @@ def test_read_then_fit_then_solve(few_people: Path, tmp_path: Path) -> None:
 def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
     answers = auditkit.whatif(few_people, group="Female", constraints="impact-ratio:minimum=0.8", config=QUICK)
     assert answers.group == "Female"
+    with pytest.raises(auditkit.InputError, match="add --group-aware"):
+        auditkit.whatif(few_people, bias_tables=True, config=QUICK)
     assert set(answers.to_frame()["parameter"]) == {"minimum"}
     assert answers.sentences[0] in shown(answers).replace("  ", " ")
     answers.save_json(tmp_path / "whatif.json")
@@ -262,6 +264,7 @@ WITHIN_ANOTHER = {
     "scores.tables": "`score_meaning`",
     "disparity.score_pages": "its lists are tables",
     "disparity.measures": "columns of `disparity`",
+    "frontier.bias_tables": "its cells are a table",
     "firm.units": "of the constrained policies: `units`",
     "unconstrained.units": "of the constrained policies: `units`",
     "fit.hidden_information.tests": "`hidden_information`",
@@ -280,7 +283,7 @@ def test_every_list_of_a_report_is_a_table() -> None:
 def test_every_table_of_an_audit(audit: auditkit.Audit) -> None:
     report = audit.report
     assert {name for name in frames.NAMES if not audit.to_frame(name).empty} >= {
-        *("findings", "groups", "funnel", "prices", "constraints", "ex_post", "frontier", "sensitivity", "fit_by_group")
+        *("findings", "groups", "funnel", "prices", "constraints", "frontier", "fit_by_group")
     }
     assert "share" in audit.to_frame("availability"), "an empty table has its columns"
     assert audit.to_frame("findings")["text"].tolist() == [finding.text for finding in report.findings]
@@ -306,9 +309,8 @@ def test_a_summary_and_a_comparison(few_people: Path, audit: auditkit.Audit) -> 
         audit.compare({})  # type: ignore[arg-type]
 
 
-def test_every_table_of_candidates_names_groups_alike(audit: auditkit.Audit) -> None:
-    fitted = audit.fitted
-    assert fitted is not None
+def test_every_table_of_candidates_names_groups_alike(few_people: Path, audit: auditkit.Audit) -> None:
+    fitted = auditkit.fit(few_people, group_aware=True, config=QUICK)
     solution = auditkit.solve(fitted)
     instance = fitted.instance
     tables = [audit.history, fitted, instance, solution]
@@ -565,7 +567,7 @@ def test_a_users_script_is_type_checked(tmp_path: Path) -> None:
 def test_functions_and_commands_take_the_options_of_one_table(name: str) -> None:
     """Every option of a command that is a setting is a keyword of its function, and both go where OPTIONS says."""
     keywords = set(inspect.signature(getattr(auditkit, name)).parameters)
-    other = {"data", "group", "config", "plugins_dir"}
+    other = {"data", "group", "bias_tables", "config", "plugins_dir"}
     assert keywords - other <= set(OPTIONS)
     command = {"read": "check", "audit": "report"}.get(name, name)
     taken = {parameter.name for parameter in commands.commands[command].params}

@@ -97,7 +97,7 @@ def test_states_are_held_once_for_each_kind_and_made_when_asked_for(monkeypatch:
     assert len(layout.kinds.shapes) <= 15 < len(boxes)
     for name, array in kept.items():
         np.testing.assert_array_equal(getattr(layout, name), array)
-        assert f"_{name}" in small.layout.__dict__ and f"_{name}" not in layout.__dict__
+        assert name in small.layout._kept and name not in layout._kept
     np.testing.assert_array_equal(layout.owners(np.arange(layout.states)), layout.state_candidate)
     one, other = (solve(i, [build("parity")]) for i in (small, Instance(small.searches)))
     assert one.constrained is not None and other.constrained is not None

@@ -121,6 +121,11 @@ def test_laws_are_those_of_everything_that_can_happen(keys: list[dict[str, Any]]
         assert law.sd == pytest.approx(float(np.sqrt((slack - mean) ** 2 @ p)), abs=1e-8)
         missed = np.abs(slack) > 1e-9 if row.sense == "==" else slack < -1e-9
         assert law.outside == pytest.approx(float(p[missed].sum()), abs=1e-10)
+        sizes = np.array([row.size(visits) + abs(row.bound) for _, visits, _ in courses])
+        share = np.divide(slack, sizes, out=np.zeros_like(slack), where=sizes > 0)
+        assert law.normalised.mean == pytest.approx(float(share @ p), abs=1e-10)
+        assert law.normalised.sd == pytest.approx(float(np.sqrt((share - share @ p) ** 2 @ p)), abs=1e-8)
+        assert law.normalised.near == pytest.approx(float(p[np.abs(share) <= 0.2 + 1e-9].sum()), abs=1e-10)
         assert law.probabilities.sum() == pytest.approx(1)
         assert len(law.probabilities) == len(law.edges) - 1 <= 43
         inner = law.edges[1:-1]  # the outer bins hold the tails too

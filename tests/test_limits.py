@@ -180,7 +180,7 @@ def test_an_attribute_that_is_a_number_can_be_limited(value: float | str) -> Non
         ([Limit("left", 1, candidates="ab"), Limit("right", 1, candidates="bc")], ["'left'", "'right'", "nested"]),
         ([Limit("x", 1, candidates=["a", "nobody"])], ["'nobody'", "'x'"]),
         ([Limit("x", 1, by="Team", value="red")], ["Team", "'red'"]),
-        ([Limit("x", 1, candidates=[])], ["nobody"]),
+        ([Limit("x", 1, candidates=[])], ["names no candidate"]),
     ],
 )
 def test_what_is_no_limit_is_refused_with_its_place(limits: list[Limit], words: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -244,6 +244,42 @@ def test_dear_inspections_leave_positions_unfilled_when_scores_are_biased() -> N
     assert found.unfilled_at is not None and found.unfilled_between is not None
     assert found.unfilled_between[0] <= found.unfilled_at <= found.unfilled_between[1]
     assert "unfilled" in say.biased_scores(PLAIN, found)
+
+
+def test_a_bias_in_points_lies_beside_the_factor_that_takes_as_much() -> None:
+    instance, parity = boxes(np.random.default_rng(5), 2, 6, 2), build("parity")
+    found = scenarios.sensitivity(instance, [parity], "B", (1.0, 0.5), shifted=(0.7, 0.5))
+    free = solve(instance).unconstrained
+    layout = free.layout
+    own = layout.selecting & (layout.candidate_group == layout.groups.index("B"))[layout.state_candidate]
+    mean = float(layout.reward[own] @ free.visits[own] / free.visits[own].sum())
+    assert [point.shift for point in found.shifts] == pytest.approx([-0.3 * mean, -0.5 * mean])
+    for point in found.shifts:
+        alone = solve(with_scores(instance, "B", points=point.shift), [parity])
+        assert alone.constrained is not None and point.constrained is not None
+        assert point.constrained.utility == pytest.approx(alone.constrained.utility, rel=1e-9)
+        assert point.constrained.long_term_utility == pytest.approx(alone.constrained.outcome.long_term_utility)
+        assert point.factor == 1.0 and point.ratio == pytest.approx(alone.ratio)
+
+
+def test_how_strict_a_quota_should_be_given_the_bias() -> None:
+    alike = [Box(str(i), "AB"[i % 2], 1.0, [6.0 - i // 2, 12.0 - i // 2], [0.5, 0.5]) for i in range(8)]
+    instance = Instance((Search("s", 4, alike),))
+    found = scenarios.bias_table(instance, build("quota:group=B,share=0.3"), "B", values=(0.0, 0.5), factors=(1.0, 0.4))
+    assert (found.values, found.factors) == ((0.0, 0.5), (1.0, 0.4))
+    for cell in found.cells:
+        seen = with_scores(instance, "B", cell.factor)
+        alone = solve(seen, [build(f"quota:group=B,share={cell.value}")])
+        free, best = alone.unconstrained.long_term_utility, alone.constrained
+        assert best is not None and free is not None and best.outcome.long_term_utility is not None
+        assert cell.ratio == pytest.approx(alone.ratio)
+        assert cell.long_term_ratio == pytest.approx(best.outcome.long_term_utility / free)
+    best_cell = found.best(0.4)
+    assert best_cell is not None and best_cell.value == 0.5, "the groups are equal in truth"
+    said = say.best_by_bias(PLAIN, found).replace("\xa0", " ")
+    assert "0.5 (" in said and "at 40 %; at 100 % none pays" in said
+    as_it_is = replace(found, cells=tuple(cell for cell in found.cells if cell.factor == 1.0))
+    assert "none pays in the long term" in say.best_by_bias(PLAIN, as_it_is)
 
 
 # Positions and budgets ------------------------------------------------------------------------------------------------

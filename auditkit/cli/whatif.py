@@ -18,10 +18,18 @@ if TYPE_CHECKING:
 @click.command()
 @takes_settings("fit", "constraints")
 @click.option("--group", metavar="NAME", help="the group to ask about (default: the one that was selected least)")
+@click.option(
+    "--bias-table",
+    "bias_tables",
+    is_flag=True,
+    help="how strict each constraint should be (default: a quota), given how biased the group's scores are",
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
 @json_option
 @quiet_option
-def whatif(request: Request, group: str | None, output: Path | None, as_json: bool, quiet: bool) -> int:
+def whatif(
+    request: Request, group: str | None, bias_tables: bool, output: Path | None, as_json: bool, quiet: bool
+) -> int:
     """Ask what stricter constraints, biased scores, more positions and more budget would do.
 
     Prints a sentence and a table for each question; with -o also writes whatif.json and the charts as SVG.
@@ -31,7 +39,7 @@ def whatif(request: Request, group: str | None, output: Path | None, as_json: bo
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
-        found = pipeline.ask_about(request.data, request.config, load_plugins(), group, say)
+        found = pipeline.ask_about(request.data, request.config, load_plugins(), group, bias_tables, say)
     if as_json:
         click.echo(found.text())
     else:
@@ -63,7 +71,17 @@ def _print(found: WhatIf) -> None:
     if biased is not None:
         click.echo(printable(biased.sentence))
         rows = [[percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)] for p in biased.points]
+        rows += [[f"{number(p.shift)} each", *map(cell_percent, (p.ratio, p.long_term_ratio))] for p in biased.shifts]
         print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
+    for table in answers.bias_tables:
+        click.echo(printable(table.sentence))
+        factors = list(dict.fromkeys(cell.factor for cell in table.cells))
+        by_value: dict[float, list[str]] = {}
+        for cell in table.cells:
+            by_value.setdefault(cell.value, []).append(cell_percent(cell.long_term_ratio))
+        rows = [[number(value), *cells] for value, cells in by_value.items()]
+        heads = [f"kept in the long term, seen at {percent(factors[0], 0)}", *(percent(f, 0) for f in factors[1:])]
+        print_table([table.parameter, *heads], rows, right=0)
     for part in (answers.positions, *answers.budgets):
         if part is not None:
             click.echo(printable(part.sentence))

@@ -50,6 +50,23 @@ FEW = 32
 Groups = tuple[int, ...]
 
 
+NEAR = 0.2
+
+
+@dataclass(frozen=True)
+class Normalised:
+    """The paper's normalised slack: (p - q) / (p + q) for a row that compares p with q, between -1 and 1.
+
+    With the sign of the slack, and 0 where there is nothing to compare. For equal numbers of X and Y it is the
+    difference over the sum; for a budget, what is left over the sum of what is spent and the limit.
+    """
+
+    mean: float
+    sd: float
+    near: float
+    """The chance that it is at most 0.2 either way."""
+
+
 @dataclass(frozen=True, eq=False)
 class SlackLaw:
     """Law of the realised slack of a row: >= 0 on the right side of the bound, 0 where an equality holds.
@@ -65,6 +82,7 @@ class SlackLaw:
     mean: float
     sd: float
     outside: float
+    normalised: Normalised
     error: float = 0.0
 
 
@@ -242,19 +260,20 @@ def _levels(coefficient: Floats) -> list[float]:
 
 
 def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b: float) -> SlackLaw:
-    slacks, chances, added = [], [], 0.0
+    slacks, sizes, chances, added = [], [], [], 0.0
     for weight, grid in zip(weights, grids, strict=True):
         n_a = grid.first + grid.step[0] * np.arange(grid.chance.shape[0])
         n_b = grid.second + grid.step[1] * np.arange(grid.chance.shape[1])
         value = a * n_a[:, None] + b * n_b[None, :]
         slacks.append((value - row.bound if row.sense == ">=" else row.bound - value).ravel())
+        sizes.append((abs(a) * n_a[:, None] + abs(b) * n_b[None, :] + abs(row.bound)).ravel())
         chances.append(weight * grid.chance.ravel())
         added += weight * (a**2 * grid.spread[0] + b**2 * grid.spread[1])
     slack, chance = np.concatenate(slacks), np.concatenate(chances)
     size = max(float(np.abs(slack).max()), abs(row.bound), abs(a), abs(b))
     slack = without_noise(slack, size)
     kept = chance > 0
-    slack, chance = slack[kept], chance[kept] / chance.sum()
+    slack, chance, compared = slack[kept], chance[kept] / chance.sum(), np.concatenate(sizes)[kept]
     mean = without_noise(float(slack @ chance), float(np.abs(slack) @ chance))
     missed = slack != 0 if row.sense == "==" else slack < 0
     edges, probabilities = histogram(slack, chance)
@@ -266,8 +285,16 @@ def _law(row: Row, grids: Sequence[Grid], weights: Sequence[float], a: float, b:
         mean=mean,
         sd=float(np.sqrt(max(0.0, (slack - mean) ** 2 @ chance - added))),
         outside=min(1.0, float(chance[missed].sum())),
+        normalised=_normalised(slack, compared, chance),
         error=float(np.sqrt(added)),
     )
+
+
+def _normalised(slack: Floats, sizes: Floats, chance: Floats) -> Normalised:
+    share = np.divide(slack, sizes, out=np.zeros_like(slack), where=sizes > 0)
+    mean = without_noise(float(share @ chance), float(np.abs(share) @ chance))
+    near = min(1.0, float(chance[np.abs(share) <= NEAR + 1e-12].sum()))
+    return Normalised(mean, float(np.sqrt((share - mean) ** 2 @ chance)), near)
 
 
 def histogram(values: Floats, chances: Floats) -> tuple[Floats, Floats]:

@@ -1,8 +1,8 @@
-"""Intervals for the price of fairness: the priors are fitted again to resampled searches, and the price found anew.
+"""Intervals for the price of fairness: priors are refitted to resampled searches, and the price is solved again.
 
 Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
 some thousand candidates, all of them if there are no more. Replicate b draws m of the n searches with replacement, fits
-the priors anew to these alone (`fitting.refit`; nothing is asked of a fitter but to train once more), and finds the
+the priors to these alone (`fitting.refit`; a fitter only has to train once more), and finds the
 price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
 price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
 between groups, so that its root has an even spread. The variance of priors learnt from m searches is n/m times that of
@@ -83,7 +83,7 @@ class IntervalOptions:
 class PriceInterval:
     """Intervals of the ratio (None where the unconstrained utility is not positive), of the loss and of each dual.
 
-    `one_sided`: the loss may be as good as 0; only how large it may be is known.
+    `one_sided`: the loss may be zero; only an upper bound is known.
     """
 
     level: float

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditkit.compare.intervals import around
 from auditkit.compare.parts import SELECTION
@@ -280,7 +281,7 @@ def _of_logit(logit: ConditionalLogit, j: int, unit: float, carried: Floats | No
 
 
 def _compared(
-    labels: dict[str, Any], known: Bools, taken: Bools, standings: Standings, fewest: int
+    labels: dict[str, NDArray[Any]], known: Bools, taken: Bools, standings: Standings, fewest: int
 ) -> tuple[Bools, dict[str, list[str]], list[str]]:
     """Rows of groups of which enough were taken and left, the groups (the largest first), and those left out."""
     rows, small = known.copy(), []

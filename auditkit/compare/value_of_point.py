@@ -12,8 +12,8 @@ be judged from a revealed value. `at_half` and `at_twice` say what changes if a 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
@@ -54,9 +54,6 @@ class PointValue:
     at_value: AtScale
     at_half: AtScale
     at_twice: AtScale
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def revealed_scale(instance: Instance, inspected: float) -> float:

@@ -11,7 +11,7 @@ settings and binds them to an instance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -130,7 +130,7 @@ class CellRow(Row):
 
     @property
     def states(self) -> Ints:
-        """Made anew whenever it is asked for, as the coefficients are."""
+        """Computed on every access, like the coefficients."""
         return np.flatnonzero((self.cell_weights != 0.0)[self.cells.of_state])
 
     @property
@@ -195,6 +195,8 @@ class Rows:
     constraints: tuple[Constraint, ...]
     measures: tuple[Measure, ...] = ()
     measured_by: tuple[int, ...] = ()
+    _kept: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The matrix of the rows that are not by cells, once it is needed."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -224,15 +226,15 @@ class Rows:
 
     def _matrix(self, which: Ints, states: int) -> Any:
         """Theta of some rows, sparse: with many rows one product is many times faster than one dot product for each."""
-        if "matrix" not in self.__dict__:
+        if not self._kept:
             from scipy.sparse import csr_array
 
             rows = [self.rows[j] for j in which]
             ends = np.cumsum([0, *(len(row.states) for row in rows)])
             entries = np.concatenate([row.coefficients for row in rows])
             columns = np.concatenate([row.states for row in rows])
-            self.__dict__["matrix"] = csr_array((entries, columns, ends), shape=(len(rows), states))
-        return self.__dict__["matrix"]
+            self._kept.append(csr_array((entries, columns, ends), shape=(len(rows), states)))
+        return self._kept[0]
 
     @cached_property
     def largest(self) -> Floats:

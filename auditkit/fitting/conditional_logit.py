@@ -37,7 +37,7 @@ class ConditionalLogit:
 
 
 class Choices:
-    """People in strata, some of them chosen; columns may be changed without sorting anew."""
+    """People in strata, some of them chosen; columns may be changed without sorting again."""
 
     def __init__(self, chosen: Bools, stratum: Ints) -> None:
         sizes, taken = np.bincount(stratum), np.bincount(stratum, chosen).astype(np.int64)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditkit.fitting.clustered import clustered, mills, probit, wald
 from auditkit.fitting.standing import Standings
@@ -75,7 +76,7 @@ def rival_distance(standing: Floats, inspected: Bools, search: Ints) -> Floats:
 
 def hidden_information(
     standings: Standings,
-    groups: Mapping[str, Any],
+    groups: Mapping[str, NDArray[Any]],
     scores: Floats,
     *,
     threshold: int = 0,

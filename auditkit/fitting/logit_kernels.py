@@ -17,8 +17,11 @@ def likelihood(ptr, members, few, flip, chosen, x, b, most_odds):
     """
     p = len(b)
     value, slope, curvature = 0.0, np.zeros(p), np.zeros((p, p))
-    most = few.max() if len(few) else 0
+    most = 0
+    for i in range(len(few)):
+        most = max(most, few[i])
     zero, one, two = np.zeros(most + 1), np.zeros((most + 1, p)), np.zeros((most + 1, p, p))
+    largest = np.empty(most)
     for i in range(len(few)):
         own, k = members[ptr[i] : ptr[i + 1]], few[i]
         sign = -1.0 if flip[i] else 1.0
@@ -26,10 +29,25 @@ def likelihood(ptr, members, few, flip, chosen, x, b, most_odds):
         for j in range(len(own)):
             for a in range(p):
                 eta[j] += sign * x[own[j], a] * b[a]
-        eta -= np.sort(eta)[len(own) - k]  # of the last one chosen by weight: then e_k is among the largest of the e_j
-        if eta.max() > most_odds:
+        for j in range(len(own)):  # the k largest, sorted; numpy's sort takes seconds to compile
+            place = min(j, k)
+            while place > 0 and largest[place - 1] < eta[j]:
+                place -= 1
+                if place + 1 < k:
+                    largest[place + 1] = largest[place]
+            if place < k:
+                largest[place] = eta[j]
+        last = largest[k - 1]  # of the last one chosen by weight: then e_k is among the largest of the e_j
+        if largest[0] - last > most_odds:
             return -np.inf, slope, curvature
-        zero[: k + 1], one[: k + 1], two[: k + 1] = 0.0, 0.0, 0.0
+        for j in range(len(own)):
+            eta[j] -= last
+        for m in range(k + 1):
+            zero[m] = 0.0
+            for a in range(p):
+                one[m, a] = 0.0
+                for c in range(a + 1):
+                    two[m, a, c] = 0.0
         zero[0] = 1.0
         log_scale = 0.0
         for j in range(len(own)):
@@ -45,11 +63,16 @@ def likelihood(ptr, members, few, flip, chosen, x, b, most_odds):
                     one[m, a] += w * (one[m - 1, a] + sign * row[a] * zero[m - 1])
                 zero[m] += w * zero[m - 1]
             if j % 4 == 3:  # sums of products grow like binomial coefficients
-                top = zero[: k + 1].max()
+                top = 0.0
+                for m in range(k + 1):
+                    top = max(top, zero[m])
                 log_scale += np.log(top)
-                zero[: k + 1] /= top
-                one[: k + 1] /= top
-                two[: k + 1] /= top
+                for m in range(k + 1):
+                    zero[m] /= top
+                    for a in range(p):
+                        one[m, a] /= top
+                        for c in range(a + 1):
+                            two[m, a, c] /= top
             if chosen[own[j]] != flip[i]:
                 value += eta[j]
                 for a in range(p):

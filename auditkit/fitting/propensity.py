@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from auditkit.fitting.regression import Design, logistic
 from auditkit.fitting.strata import effective_size
@@ -22,7 +23,7 @@ from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints
 
 MOST_WEIGHT = 10.0
-"""Nobody stands for more than this many times the average."""
+"""The largest weight, in multiples of the average."""
 
 TERCILES = ("low", "middle", "high")
 
@@ -74,7 +75,7 @@ def terciles(expected: Floats) -> Ints:
     return np.searchsorted(np.quantile(expected, [1 / 3, 2 / 3]), expected, "left")
 
 
-def known_groups(groups: Mapping[str, Any]) -> Iterator[tuple[str, Bools]]:
+def known_groups(groups: Mapping[str, NDArray[Any]]) -> Iterator[tuple[str, Bools]]:
     """Every known group of every attribute, and who is in it; with its attribute's name where there are several."""
     for attribute, labels in groups.items():
         codes, names = pd.factorize(labels, sort=True)
@@ -84,7 +85,13 @@ def known_groups(groups: Mapping[str, Any]) -> Iterator[tuple[str, Bools]]:
 
 
 def selection(
-    groups: Mapping[str, Any], expected: Floats, inspected: Bools, scored: Bools, weights: Floats, *, weighted: bool
+    groups: Mapping[str, NDArray[Any]],
+    expected: Floats,
+    inspected: Bools,
+    scored: Bools,
+    weights: Floats,
+    *,
+    weighted: bool,
 ) -> Selection:
     """The report on selection into inspection; `expected` is the mean of every candidate's prior."""
     third = terciles(expected)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditkit.fitting.fitter import Laws, quantise
 from auditkit.fitting.propensity import TERCILES, Selection, known_groups, terciles
@@ -105,7 +106,7 @@ def crps(laws: Laws, scores: Floats) -> Floats:
     return distance - spread[laws.which]
 
 
-def assess(laws: Laws, scores: Floats, groups: Mapping[str, Any], selection: Selection) -> FitQuality:
+def assess(laws: Laws, scores: Floats, groups: Mapping[str, NDArray[Any]], selection: Selection) -> FitQuality:
     """Quality of the priors of all candidates; `scores` are NaN for those without one."""
     known = np.flatnonzero(~np.isnan(scores))
     held, y = laws.take(known), scores[known]

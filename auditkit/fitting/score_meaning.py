@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from auditkit.fitting.clustered import clustered
 from auditkit.model.groups import UNKNOWN
@@ -74,7 +75,7 @@ class ScoreMeanings:
 
 
 def score_meanings(
-    groups: Mapping[str, Any],
+    groups: Mapping[str, NDArray[Any]],
     family: Any | None,
     search: Ints,
     scores: Floats,

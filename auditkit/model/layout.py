@@ -301,6 +301,7 @@ class Layout:
     has_true_rewards: bool
     limits: Limits | None = None
     """Capacities within those of the searches; None where there are none."""
+    _kept: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def states(self) -> int:
@@ -312,13 +313,12 @@ class Layout:
 
     def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array of all states, kept where there are few."""
-        key = f"_{name}"
-        if key in self.__dict__:
-            return np.asarray(self.__dict__[key])
+        if name in self._kept:
+            return self._kept[name]
         made = make()
         if self.states <= FEW_STATES:
             made.flags.writeable = False
-            self.__dict__[key] = made
+            self._kept[name] = made
         return made
 
     @property

@@ -93,7 +93,7 @@ class Limit:
                 fix = nearest(str(self.value), known) if known else f"no candidate has an attribute {self.by!r}"
                 raise InputError(Problem("value", f"no candidate of the search has {self.by} {self.value!r}", fix))
         if not found:
-            raise InputError(Problem("candidates", "names nobody"))
+            raise InputError(Problem("candidates", "names no candidate"))
         return found
 
 

@@ -1,7 +1,7 @@
 """The same instance with one thing changed: other capacities, or scores of a group multiplied by a factor or shifted.
 
 What a question of the kind "what if" is asked of. The flat form of an instance is taken over and changed in place of
-being built anew, because a sweep asks for it many times.
+being rebuilt, because a sweep asks for it many times.
 
 **Biased signals** (the paper's bias factor rho): a candidate whose value is v is seen as rho * v, or some points higher
 or lower. The firm searches by

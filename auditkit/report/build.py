@@ -152,6 +152,9 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
                 schema.BudgetModel.mirror(one, sentence=say.budget_or_position(words, one)) for one in found.budgets
             ),
             places=None if places is None else schema.MorePlacesModel.mirror(places, sentence=say.more_places(places)),
+            bias_tables=tuple(
+                schema.BiasTableModel.mirror(one, sentence=say.best_by_bias(words, one)) for one in found.bias_tables
+            ),
             notices=found.notices,
             phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
         ),
@@ -284,6 +287,7 @@ def _law(law: SlackLaw) -> schema.LawModel:
         mean=law.mean,
         sd=law.sd,
         outside=law.outside,
+        normalised=law.normalised,
         meaning=law.meaning,
     )
 

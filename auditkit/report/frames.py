@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 from pydantic import BaseModel
 
 from auditkit.report import view
-from auditkit.report.schema import ConstrainedModel, Report
+from auditkit.report.schema import AnswersModel, ConstrainedModel, Report
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class ReportTable:
     renamed: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
 
-    def rows(self, report: Report) -> list[Row]:
+    def rows(self, report: Report | AnswersModel) -> list[Row]:
         names = _columns(self.renamed)
         return [
             {**keys, **{names.get(name, name): cell for name, cell in _cells(entry, self.without).items()}}
@@ -119,9 +119,11 @@ TABLES: dict[str, ReportTable] = {
     "units": ReportTable("constrained.units", ("label=constraint",)),
     "gain_by_step": ReportTable("firm.gain.steps"),
     "frontier": ReportTable("frontier.curves.points", ("label", "parameter")),
+    "bias_tables": ReportTable("frontier.bias_tables.cells", ("label", "parameter", "group")),
     "budgets": ReportTable("frontier.budgets"),
     "places": ReportTable("frontier.places.places"),
     "sensitivity": ReportTable("sensitivity.points", ("group",)),
+    "sensitivity_points": ReportTable("sensitivity.shifts", ("group",)),
     "blind": ReportTable("alternatives.blind", ("attribute", "group", "against", "step")),
     "aware": ReportTable("alternatives.aware", ("attribute", "group", "against", "step")),
     "rules": ReportTable("alternatives.rules", ("attribute", "group", "against", "step")),
@@ -136,14 +138,13 @@ TABLES: dict[str, ReportTable] = {
     "hidden_information": ReportTable("fit.hidden_information.tests.groups", ("attribute", "verdict", "p")),
     "hidden_prices": ReportTable("fit.hidden_information.prices.prices", ("attribute", "group", "constraint")),
 }
+ANSWERS = tuple(name for name, table in TABLES.items() if table.path.startswith(("frontier.", "sensitivity.")))
 NAMES = ("policies", "disparity", "funnel", *TABLES)
 """Of the tables that `Audit.to_frame` makes."""
 
 
 def frame(report: Report, name: str) -> pd.DataFrame:
     """The table of one of `NAMES`; empty where the data cannot support it."""
-    import pandas as pd
-
     if name == "policies":
         rows, named = _policy_rows(report), POLICY_COLUMNS
     elif name == "disparity":
@@ -151,8 +152,19 @@ def frame(report: Report, name: str) -> pd.DataFrame:
     elif name == "funnel":
         rows, named = _funnel_rows(report), ["step", "attribute", "group", "reached"]
     else:
-        rows = TABLES[name].rows(report)
-        named = [] if rows else TABLES[name].columns
+        return listed(report, name)
+    return _framed(rows, named)
+
+
+def listed(report: Report | AnswersModel, name: str) -> pd.DataFrame:
+    """One of `TABLES`; the answers to what-if questions have `ANSWERS` by themselves."""
+    rows = TABLES[name].rows(report)
+    return _framed(rows, [] if rows else TABLES[name].columns)
+
+
+def _framed(rows: list[Row], named: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
     others = dict.fromkeys(column for row in rows for column in row if column not in named)
     return pd.DataFrame(rows, columns=[*named, *others])
 

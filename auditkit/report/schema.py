@@ -28,6 +28,7 @@ from pydantic import (
 from pydantic_core import to_jsonable_python
 
 from auditkit.compare.comparison import AwarePrice, GroupNumbers
+from auditkit.compare.expost import Normalised
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
@@ -46,7 +47,7 @@ from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
 from auditkit.rules.find import LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
-from auditkit.scenarios import Extra, FrontierPoint, Place, SensitivityPoint
+from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
@@ -345,6 +346,7 @@ class LawModel(ReportPart):
     mean: float
     sd: float
     outside: float | None = None
+    normalised: Normalised | None = Field(default=None, description="the slack over the sum of what is compared")
     meaning: Meaning | None = Field(default=None, description="null in `auditkit-report/2`")
 
 
@@ -819,8 +821,20 @@ class MorePlacesModel(ReportPart):
     sentence: str
 
 
+class BiasTableModel(ReportPart):
+    """How strict a constraint should be, given how biased the scores of a group are."""
+
+    label: str
+    parameter: str
+    group: str
+    cells: tuple[BiasCell, ...]
+    sentence: str
+
+
 class FrontierModel(ReportPart):
     """Answers to the what-if questions about constraints, positions and budgets."""
+
+    sparse = ("bias_tables",)
 
     group: str | None
     constraints: tuple[str, ...]
@@ -828,6 +842,7 @@ class FrontierModel(ReportPart):
     positions: MorePositionsModel | None
     budgets: tuple[BudgetModel, ...]
     places: MorePlacesModel | None = Field(default=None, description="one more place in each limit that binds")
+    bias_tables: tuple[BiasTableModel, ...] = Field(default=(), description="where they were asked for")
     notices: tuple[str, ...]
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
@@ -843,6 +858,9 @@ class SensitivityModel(ReportPart):
     wins_between: Bounds | None
     unfilled_at: float | None
     unfilled_between: Bounds | None
+    shifts: tuple[SensitivityPoint, ...] = Field(
+        default=(), description="the same points taken from everybody, as many as a factor takes on average"
+    )
     sentence: str
 
 

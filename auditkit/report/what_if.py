@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from auditkit.display import Shown
+from auditkit.errors import InputError, Problem, nearest
 from auditkit.files import write_json
-from auditkit.report import scenario_charts
+from auditkit.report import frames, scenario_charts
 from auditkit.report.schema import AnswersModel
 from auditkit.report.svg import Chart
 from auditkit.report.words.phrases import Phrases
@@ -35,7 +36,7 @@ class WhatIf(Shown):
     def sentences(self) -> list[str]:
         """One for each answer."""
         found, biased = self.answers.frontier, self.answers.sensitivity
-        parts = (*found.curves, biased, found.positions, found.places, *found.budgets)
+        parts = (*found.curves, biased, *found.bias_tables, found.positions, found.places, *found.budgets)
         return [part.sentence for part in parts if part is not None]
 
     def to_json(self) -> dict[str, Any]:
@@ -45,10 +46,17 @@ class WhatIf(Shown):
     def text(self) -> str:
         return json.dumps(self.to_json(), indent=1, ensure_ascii=False, allow_nan=False)
 
-    def to_frame(self) -> pd.DataFrame:
-        """Every point of every frontier."""
+    def to_frame(self, table: str | None = None) -> pd.DataFrame:
+        """Every point of every frontier in short, or one of the tables of a report that hold the answers.
+
+        `frontier` has all numbers of the points; others are `sensitivity`, `sensitivity_points` and `bias_tables`.
+        """
         import pandas as pd
 
+        if table is not None:
+            if table not in frames.ANSWERS:
+                raise InputError(Problem("to_frame", f"there is no table {table!r}", nearest(table, frames.ANSWERS)))
+            return frames.listed(self.answers, table)
         rows = [
             [curve.label, curve.parameter, p.value, p.utility, p.loss, p.ratio, p.unfilled_capacity]
             for curve in self.answers.frontier.curves

@@ -24,7 +24,7 @@ from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve_once
 
 RATIOS = (0.8, 0.85, 0.9, 0.95, 1.0)
-HALVINGS = 2
+HALVINGS = 1
 """Of the step of the frontier in which the largest ratio lies; then a chord says where."""
 
 
@@ -89,9 +89,12 @@ def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
     return [layout.share(part, code) * outcome / float(part.sizes[code]) for code in codes]
 
 
-def frontier_points(instance: Instance, pair: GroupPair, ratios: Sequence[float] = RATIOS) -> list[FrontierOptimum]:
-    """The best policy for no ratio and for each of some, mildest first."""
-    line, found = Neighbours(), [optimum_at(instance, pair, None, Neighbours())]
+def frontier_points(
+    instance: Instance, pair: GroupPair, ratios: Sequence[float] = RATIOS, line: Neighbours | None = None
+) -> list[FrontierOptimum]:
+    """The best policy for no ratio and for each of some, mildest first; `line` has what was solved on the way."""
+    line = line or Neighbours()
+    found = [optimum_at(instance, pair, None, line)]
     for ratio in sorted(ratios):
         reached = found[0].reached
         if reached is not None and reached >= ratio and found[0].utility is not None:
@@ -131,11 +134,12 @@ def largest_ratio(
     *,
     utility: float | None = None,
     filled: float | None = None,
+    line: Neighbours | None = None,
 ) -> float | None:
     """The largest ratio up to 1 of any policy with this utility, or with so many positions filled; None if no policy
-    has these. `known` are points of the frontier, which say where to look."""
+    has these. `known` are points of the frontier, which say where to look, `line` what was solved on the way."""
     floor = AtLeast(utility=utility, filled=filled)
-    line = Neighbours()
+    line = line or Neighbours()
     earned: dict[float, float | None] = {}
 
     def possible(ratio: float) -> bool:
@@ -161,7 +165,7 @@ def largest_ratio(
         beyond = [r for r in solved if not possible(r)]
         low, high = max([low, *within]), min([high, *beyond])
     earned |= {low if p.ratio is None else p.ratio: p.utility for p in known}
-    for _ in range(HALVINGS if utility is not None else 2 * HALVINGS):
+    for _ in range(HALVINGS if utility is not None else 4 * HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if possible(middle) else (low, middle)
     one, two = (earned.get(end) for end in (low, high))

@@ -65,14 +65,19 @@ class Judges:
     without_group: tuple[KnownBefore, ...]
 
     @staticmethod
-    def of(fitted: Fitted, known: KnownBefore) -> Judges | None:
-        """None where there are too few requisitions."""
+    def of(fitted: Fitted, known: KnownBefore, attributes: Sequence[str]) -> Judges | None:
+        """With the chances of groups of these attributes; None where there are too few requisitions."""
         searches = _dealt(fitted)
         if fitted.refit is None or len(searches) < FEWEST_SEARCHES:
             return None
         training = fitted.refit.training
         fewer = training.kind.model_copy(update={"points": min(POINTS, training.kind.points)})
-        fitted = replace(fitted, refit=replace(fitted.refit, training=replace(training, kind=fewer)))
+        chances = {name: own for name, own in fitted.refit.chances.items() if name in attributes}
+        labels = fitted.refit.groups
+        if labels is not None:
+            labels = replace(labels, labels={name: labels.labels[name] for name in chances})
+        refit = replace(fitted.refit, training=replace(training, kind=fewer), chances=chances, groups=labels)
+        fitted = replace(fitted, refit=refit)
         ids = fitted.instance.layout.search_ids
 
         def dealt(*name: object) -> list[int]:

@@ -31,6 +31,7 @@ from auditkit.rules.play import (
     visits_of,
 )
 from auditkit.rules.rule import KnownBefore, Rule
+from auditkit.scenarios.neighbours import Neighbours
 from auditkit.text import brief
 
 TARGETS = (0.8, 0.9, 1.0)
@@ -157,8 +158,8 @@ def find_alternatives(
             fix = nearest(name, layout.protected)
             raise InputError(Problem("--by", f"there is no protected attribute {name!r}", fix))
     known = known_of(fitted)
-    judges: Judges | None = None
-    found, left_out = [], {}
+    pairs: dict[str, tuple[GroupPair, float | None]] = {}
+    left_out = {}
     for name in layout.protected:
         if attributes is not None and name not in attributes:
             continue
@@ -169,9 +170,12 @@ def find_alternatives(
             written = brief(ratio, ENOUGH, 1.0)
             left_out[name] = f"the recorded ratio of {pair.group} to {pair.against} is {written}: little difference"
         else:
-            progress(f"alternatives for {name}")
-            judges = judges or (Judges.of(fitted, known) if gains else None)
-            found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges))
+            pairs[name] = pair, ratio
+    judges = Judges.of(fitted, known, list(pairs)) if gains and pairs else None
+    found = []
+    for name, (pair, ratio) in pairs.items():
+        progress(f"alternatives for {name}")
+        found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges))
     return Alternatives(tuple(found), left_out, tuple(known.features))
 
 
@@ -201,7 +205,8 @@ def _alternative(
 ) -> Alternative:
     layout = fitted.instance.layout
     firm = in_the_model(layout, visits_of(layout, firm_ranking(known)), pair)
-    blind = frontier_points(fitted.instance, pair)
+    line = Neighbours()
+    blind = frontier_points(fitted.instance, pair, line=line)
     seen = () if aware is None else tuple(frontier_points(aware.instance, pair))
     free = blind[0]
     assert free.utility is not None and free.filled is not None
@@ -232,8 +237,8 @@ def _alternative(
     results.sort(key=lambda rule: (rule.target, rule.exposure, rule.name))
     largest = LargestRatio(
         filled=largest_ratio(fitted.instance, pair, blind, filled=0.9999 * free.filled),
-        at_firm_utility=largest_ratio(fitted.instance, pair, blind, utility=firm.utility),
-        at_less=largest_ratio(fitted.instance, pair, blind, utility=firm.utility - LESS * abs(firm.utility)),
+        at_firm_utility=largest_ratio(fitted.instance, pair, blind, utility=firm.utility, line=line),
+        at_less=largest_ratio(fitted.instance, pair, blind, utility=firm.utility - LESS * abs(firm.utility), line=line),
     )
     return Alternative(
         pair.attribute, pair.group, pair.against, pair.on, recorded, tuple(blind), seen, firm, tuple(results), largest

@@ -4,6 +4,7 @@
 | --- | --- |
 | what does each value of a constraint's parameter cost, and from which on does it cost anything? | frontier |
 | what if the scores of a group are biased? | sensitivity |
+| how strict should a constraint be, given how biased scores are? | bias_table |
 | how many more positions make up for a constraint? | more_positions |
 | what is one more unit of a budget worth, against one more position? | budget_or_position |
 | which limits inside searches bind, and what is one more place there worth? | more_places |
@@ -11,6 +12,7 @@
 """
 
 from auditkit.scenarios.answers import Answers, ask
+from auditkit.scenarios.bias_table import BiasCell, BiasTable, bias_table
 from auditkit.scenarios.frontier import Frontier, FrontierPoint, frontier
 from auditkit.scenarios.places import MorePlaces, Place, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, Extra, MorePositions, budget_or_position, more_positions
@@ -18,6 +20,8 @@ from auditkit.scenarios.sensitivity import Sensitivity, SensitivityPoint, sensit
 
 __all__ = [
     "Answers",
+    "BiasCell",
+    "BiasTable",
     "BudgetOrPosition",
     "Extra",
     "Frontier",
@@ -28,6 +32,7 @@ __all__ = [
     "Sensitivity",
     "SensitivityPoint",
     "ask",
+    "bias_table",
     "budget_or_position",
     "frontier",
     "more_places",

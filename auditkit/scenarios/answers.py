@@ -6,6 +6,8 @@
     sensitivity    scores of the group that is asked about, under all constraints together
     positions      how many more make up for all constraints together (without any: see `ask`)
     budgets        one more unit of every resource (a budget) among these, against one more position
+    bias tables    on request: how strict each of the user's constraints with a number to turn should be (default: a
+                   quota for the group that is asked about), given how biased the group's scores are
     places         where searches have limits: one more place in those that bind
 
 The group that is asked about is the one with the lowest rate of selection, unless it is named. Groups that a report
@@ -20,8 +22,10 @@ from dataclasses import dataclass, replace
 from auditkit.constraints.base import AuditContext, Constraint
 from auditkit.constraints.binding import bind
 from auditkit.constraints.defaults import audit_context, explored, priced
+from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
+from auditkit.scenarios.bias_table import BiasTable, bias_table
 from auditkit.scenarios.frontier import STEPS, Frontier, frontier
 from auditkit.scenarios.places import MorePlaces, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
@@ -34,6 +38,8 @@ LARGE = 20_000
 """States times rows from which on half as many points are asked: a report should not wait minutes for them."""
 FEW_FACTORS = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1)
 FEW_STEPS = 5
+SHIFTED = (0.9, 0.7, 0.5)
+"""Factors that are asked about as points too."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class Answers:
     places: MorePlaces | None
     notices: tuple[str, ...]
     """Questions that could not be asked, and why."""
+    bias_tables: tuple[BiasTable, ...] = ()
 
 
 def ask(
@@ -62,6 +69,7 @@ def ask(
     selected: Floats | None = None,
     inspected: float | None = None,
     most_rows: int | None = None,
+    bias_tables: bool = False,
     progress: Progress = lambda _: None,
 ) -> Answers:
     """Ask all questions that make sense. `selected` (default: the chances under the unconstrained optimum) says which
@@ -71,6 +79,9 @@ def ask(
     long. Without `constraints` the default with the fewest rows holds, because it is solved many times.
     """
     layout = instance.layout
+    if bias_tables and layout.uncertain:
+        what = "a bias of a group's scores matters to policies that see the group, and in this model they do not"
+        raise InputError(Problem("bias tables", what, "add --group-aware; in Python group_aware=True"))
     notices: list[str] = []
     if selected is None:
         selected = solve_once(instance).unconstrained.selected
@@ -111,7 +122,13 @@ def ask(
             elif group is not None:
                 progress(f"biased scores of {group}")
                 factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS
-                biased = sensitivity(instance, chosen, group, factors, by)
+                biased = sensitivity(instance, chosen, group, factors, by, SHIFTED)
+    tables: list[BiasTable] = []
+    if bias_tables and group is not None:
+        own = [c for c in wanted if c in chosen and not _is_resource(c)]
+        for constraint in own or [c for c in wanted if getattr(c, "group", None) == group and not _is_resource(c)]:
+            progress(f"{constraint.short_name} by bias of {group}")
+            tables.append(bias_table(instance, constraint, group, by=by))
     if layout.limits is not None:
         progress("one more place in each unit")
         places = more_places(instance, chosen)
@@ -120,7 +137,9 @@ def ask(
         if _is_resource(constraint):
             progress("one more unit of budget")
             budgets.append(budget_or_position(instance, constraint))
-    return Answers(group, tuple(chosen), tuple(frontiers), biased, positions, tuple(budgets), places, tuple(notices))
+    return Answers(
+        group, tuple(chosen), tuple(frontiers), biased, positions, tuple(budgets), places, tuple(notices), tuple(tables)
+    )
 
 
 def _curves(

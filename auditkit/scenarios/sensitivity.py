@@ -1,4 +1,4 @@
-"""What if the scores of a group were biased: what is worth v is seen as rho * v.
+"""What if the scores of a group were biased: what is worth v is seen as rho * v, or as v less some points.
 
 For each factor rho the firm searches by what it would see (`variants.with_scores`), without and under the constraints;
 short-term utility is measured with what it sees, long-term utility with what candidates are worth. Asked here:
@@ -7,6 +7,9 @@ short-term utility is measured with what it sees, long-term utility with what ca
     unfilled_at  the largest rho at which the constrained policy leaves more capacity empty than it does at rho = 1
 
 Between two factors that were solved, both are found by a straight line; `*_between` names the two.
+
+A bias in points takes the same from everybody. To lie beside the factors, each shift is what a factor takes from the
+mean value of those of the group whom the best search selects.
 """
 
 from __future__ import annotations
@@ -52,10 +55,14 @@ class SensitivityPoint:
     ratio: float | None
     long_term_ratio: float | None
     gap: float | None
+    shift: float = 0.0
+    """Points, in the unit of value, that are added to what is seen."""
 
 
 @dataclass(frozen=True)
 class Sensitivity:
+    """`shifts` are biases in points, of those factors that are asked for so."""
+
     group: str
     constraints: tuple[str, ...]
     positions: int
@@ -64,6 +71,7 @@ class Sensitivity:
     wins_between: tuple[float, float] | None
     unfilled_at: float | None
     unfilled_between: tuple[float, float] | None
+    shifts: tuple[SensitivityPoint, ...] = ()
 
 
 def sensitivity(
@@ -72,27 +80,35 @@ def sensitivity(
     group: str,
     factors: Sequence[float] = FACTORS,
     by: str | None = None,
+    shifted: Sequence[float] = (),
 ) -> Sensitivity:
-    """Solve the instance with the scores of `group` multiplied by each factor."""
+    """Solve the instance with the scores of `group` multiplied by each factor, and shifted as some factors would."""
     if not constraints:
         raise InputError("sensitivity compares policies with and without constraints: name at least one")
     line = Neighbours()
-    points = []
-    for factor in sorted(set(factors), reverse=True):
-        seen = instance if factor == 1.0 else with_scores(instance, group, factor, by)
+
+    def solved_at(factor: float, shift: float = 0.0) -> tuple[SensitivityPoint, Outcome]:
+        as_it_is = factor == 1.0 and not shift
+        seen = instance if as_it_is else with_scores(instance, group, factor, by, points=shift)
         solution = line.solve(seen, constraints)
         free, optimum = Yield.of(solution.unconstrained), solution.constrained
         best = None if optimum is None else Yield.of(optimum.outcome)
-        points.append(
-            SensitivityPoint(
-                factor=factor,
-                unconstrained=free,
-                constrained=best,
-                ratio=solution.ratio,
-                long_term_ratio=_ratio(best, free),
-                gap=None if optimum is None else optimum.gap,
-            )
+        point = SensitivityPoint(
+            factor=factor,
+            unconstrained=free,
+            constrained=best,
+            ratio=solution.ratio,
+            long_term_ratio=_ratio(best, free),
+            gap=None if optimum is None else optimum.gap,
+            shift=shift,
         )
+        return point, solution.unconstrained
+
+    points = [solved_at(factor)[0] for factor in sorted(set(factors), reverse=True)]
+    shifts: list[SensitivityPoint] = []
+    if shifted:
+        level = mean_selected(solved_at(1.0)[1], group, by)
+        shifts = [solved_at(1.0, -(1 - f) * level)[0] for f in sorted(set(shifted), reverse=True) if level]
     positions = int(instance.layout.capacity.sum())
     solved = [(p.factor, p.unconstrained, p.constrained) for p in points if p.constrained is not None]
     gains = [(f, _long_term_gain(best, free)) for f, free, best in solved]
@@ -109,7 +125,16 @@ def sensitivity(
         wins_between=wins_between,
         unfilled_at=unfilled_at,
         unfilled_between=unfilled_between,
+        shifts=tuple(shifts),
     )
+
+
+def mean_selected(outcome: Outcome, group: str, by: str | None = None) -> float:
+    """The mean value of those of a group who are selected; 0 if no one is."""
+    layout = outcome.layout
+    part, code = layout.find(group, by)
+    chosen = outcome.visits * (layout.selecting & part.members(code)[layout.state_candidate])
+    return float(layout.reward @ chosen / chosen.sum()) if chosen.sum() > 0 else 0.0
 
 
 def _ratio(best: Yield | None, free: Yield) -> float | None:

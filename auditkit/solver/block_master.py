@@ -327,7 +327,7 @@ def begin(oracle: Oracle, columns: Iterable[Column]) -> BlockMaster:
 
 
 def _search_by_search(oracle: Oracle, master: BlockMaster, lotteries: list[Lottery]) -> list[Lottery]:
-    """Lotteries of searches from those of blocks: where a block mixes, its searches choose anew, one by one."""
+    """Lotteries of searches from those of blocks: where a block mixes, its searches choose one by one."""
     layout, rows, ptr = oracle.layout, oracle.rows, oracle.blocks.ptr
     mixing = [b for b, lottery in enumerate(lotteries) if len(lottery) > 1]
     found = [lottery for b, lottery in enumerate(lotteries) for _ in range(ptr[b], ptr[b + 1])]

@@ -179,7 +179,7 @@ def _arrays(piece: Any) -> Iterable[np.ndarray]:
 
 
 def _renumbered(rows: Sequence[Row], states: Ints) -> PieceRows:
-    """Rows over some increasing states, which are numbered anew."""
+    """Rows over some increasing states, which are renumbered."""
     dense = [row.at(states) for row in rows]
     place = [np.flatnonzero(weights) for weights in dense]
     coefficients = [weights[own] for weights, own in zip(dense, place, strict=True)]

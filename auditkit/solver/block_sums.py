@@ -203,11 +203,13 @@ def sums_of_boxes(
     blocks, index = len(block_ptr) - 1, np.empty_like(rewards)
     box_kernels.box_indices(0, len(boxes.type_ptr) - 1, boxes.type_ptr, boxes.prob, rewards, tol, index)
     found = Sums(np.zeros(blocks), np.zeros((blocks, cells)), np.zeros(len(weights.entry_block)))
-    into = (weights, found.utility, found.counts, found.further)
+    further = found.further if len(weights.row) else None
     if rewards.shape[1] == 1:
         every = np.ones(len(boxes.type_ptr) - 1, dtype=np.bool_)
         events = box_kernels.type_events(boxes.type_ptr, boxes.prob, index, weights.reward, every)
+        into = (weights, found.utility, found.counts, further)
         in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
     else:
-        in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, block_ptr, boxes, limits, index, tol, *into))
+        tied = (weights, found.utility, found.counts, found.further)
+        in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, block_ptr, boxes, limits, index, tol, *tied))
     return found

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from auditkit.fitting.compile_options import OPTIONS
-from auditkit.solver.kernels import compare, snap
+from auditkit.solver.kernels import compare, falling, snap
 from auditkit.solver.room_kernels import barred, room
 
 
@@ -129,37 +129,6 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
 
 
 @njit(**OPTIONS)
-def falling(keys):
-    """The stable order of falling keys: runs that fall already are merged two by two."""
-    n = len(keys)
-    ends, runs = np.empty(n + 1, np.int64), 0
-    for i in range(1, n + 1):
-        if i == n or keys[i] > keys[i - 1]:
-            ends[runs] = i
-            runs += 1
-    order, other = np.arange(n), np.empty(n, np.int64)
-    while runs > 1:
-        made, low = 0, 0
-        for r in range(0, runs, 2):
-            middle = ends[r]
-            high = ends[r + 1] if r + 1 < runs else middle
-            i, j = low, middle
-            for place in range(low, high):
-                if j >= high or (i < middle and keys[order[i]] >= keys[order[j]]):
-                    other[place] = order[i]
-                    i += 1
-                else:
-                    other[place] = order[j]
-                    j += 1
-            ends[made] = high
-            made += 1
-            low = high
-        order, other = other, order
-        runs = made
-    return order
-
-
-@njit(**OPTIONS)
 def box_events(search, boxes, index, tol):
     """Events of a search as `kernels.list_events` lists them, in a numbering of the search's own states.
 
@@ -225,7 +194,9 @@ def box_shares(search, boxes, limits, index, tol):
     first, at, states, owner, kappa, share = box_events(search, boxes, index, tol)
     if boxes.capacity[search] > 0 and len(states) > 0:
         c0 = boxes.search_ptr[search]
-        share[states] = room(search, c0, len(first) - 1, boxes.capacity[search], owner, kappa, limits)
+        chance = room(search, c0, len(first) - 1, boxes.capacity[search], owner, kappa, limits)
+        for e in range(len(states)):
+            share[states[e]] = chance[e]
     for i in range(len(first) - 1):
         if barred(search, boxes.search_ptr[search] + i, boxes.capacity[search], limits):
             for s in range(first[i], first[i + 1]):
@@ -359,12 +330,13 @@ def most_events(first_search, last_search, search_ptr, type, ptr):
 
 @njit(**OPTIONS)
 def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights, utility, counts, entries):
-    """Sums over the searches of each block, in their order: utility[b], counts[b, cell] and entries of further rows."""
+    """Sums over the searches of each block, in their order: utility[b], counts[b, cell] and entries of further rows;
+    `entries` is None where there are none of those, which are then not compiled."""
     n, most = most_events(block_ptr[first_block], block_ptr[last_block], boxes.search_ptr, boxes.type, events.ptr)
     key, other_key = np.empty(most), np.empty(most)
     order, other = np.empty(most, np.int64), np.empty(most, np.int64)
     owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
-    scratch = np.empty(len(events.key) if len(weights.row) else 0)
+    scratch = np.empty(0 if entries is None else len(events.key))
     for block in range(first_block, last_block):
         total = 0.0
         for search in range(block_ptr[block], block_ptr[block + 1]):
@@ -391,7 +363,7 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
                     if events.of_state[start] == event:
                         counts[block, weights.cell[start]] += x
                     counts[block, weights.cell[start + 1]] += kappa[e] * x
-            if len(weights.row):
+            if entries is not None:
                 add_further(
                     block, search, boxes, limits, events, merged[:count], owner, chance, scratch, weights, entries
                 )

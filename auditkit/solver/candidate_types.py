@@ -56,7 +56,10 @@ class Types:
         ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         own = np.arange(ptr[-1]) - np.repeat(ptr[:-1], sizes)
         states, alike = (np.repeat(begin, sizes) + own for begin in (layout.start[first], kinds.ptr[kind]))
-        return Types(of, ptr, states, kinds.reward[alike], kinds.chance[alike])
+        reward, chance = kinds.reward[alike], kinds.chance[alike]
+        for array in (reward, chance):  # as those of a layout are, or kernels would be compiled twice
+            array.flags.writeable = False
+        return Types(of, ptr, states, reward, chance)
 
     def restrict(self, rows: Rows) -> Rows:
         """Rows in the numbering of the states of types."""

@@ -3,7 +3,7 @@
 An instance is cut into pieces (`block_pieces.py`), about two for each thread of the cluster. A piece is sent once and
 known by a hash of its content; for each policy a task per piece is submitted, with the policy's duals. When a worker is
 lost its pieces are lost with it: they are sent again to those that are left, and their sums are asked for again. When
-nobody is left, this process goes on by itself.
+none is left, this process continues alone.
 
 The cluster on this machine consists of a scheduler in this process and of worker processes that listen on the loopback
 interface only. They end with the scheduler, whatever happens to this process. They are in a session of their own, so

@@ -25,7 +25,7 @@ class Engine(Protocol):
     """Somebody else who evaluates policies."""
 
     def sums(self, problem: BlockSums, policy: Policy) -> Sums | None:
-        """What a policy yields in each block; None if there is nobody left to ask."""
+        """What a policy yields in each block; None if no worker is left."""
 
 
 _running: list[Engine] = []

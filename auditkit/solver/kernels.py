@@ -81,7 +81,8 @@ def forward_indices(c, chains, reward, tol, index):
             index[s] = np.inf
             continue
         below = 0.0
-        top[:] = reward[s]
+        for d in range(levels):
+            top[d] = reward[s, d]
         if chains.stop[s]:
             below = 1.0
         for e in range(chains.edge_ptr[s], chains.edge_ptr[s + 1]):
@@ -99,7 +100,8 @@ def forward_indices(c, chains, reward, tol, index):
         sign = compare(top, zero, tol) if below == 0.0 else -1
         if sign > 0:
             index[s] = np.inf
-            sunk[s - first] = top
+            for d in range(levels):
+                sunk[s - first, d] = top[d]
         else:
             for rank in range(filled - 1, -1, -1):
                 u = ascending[rank]
@@ -114,7 +116,8 @@ def forward_indices(c, chains, reward, tol, index):
                     if compare(index[u + first], y, tol) <= 0:
                         break
                 elif sign == 0:
-                    y[:] = index[u + first]
+                    for d in range(levels):
+                        y[d] = index[u + first, d]
                 for d in range(levels):
                     top[d] += w * index[u + first, d]
                 below += w
@@ -303,14 +306,46 @@ def cyclic_mass(c, chains, index, mass):
 
 
 @njit(**OPTIONS)
+def falling(keys):
+    """The stable order of falling keys: runs that fall already are merged two by two."""
+    n = len(keys)
+    ends, runs = np.empty(n + 1, np.int64), 0
+    for i in range(1, n + 1):
+        if i == n or keys[i] > keys[i - 1]:
+            ends[runs] = i
+            runs += 1
+    order, other = np.arange(n), np.empty(n, np.int64)
+    while runs > 1:
+        made, low = 0, 0
+        for r in range(0, runs, 2):
+            middle = ends[r]
+            high = ends[r + 1] if r + 1 < runs else middle
+            i, j = low, middle
+            for place in range(low, high):
+                if j >= high or (i < middle and keys[order[i]] >= keys[order[j]]):
+                    other[place] = order[i]
+                    i += 1
+                else:
+                    other[place] = order[j]
+                    j += 1
+            ends[made] = high
+            made += 1
+            low = high
+        order, other = other, order
+        runs = made
+    return order
+
+
+@njit(**OPTIONS)
 def snap(first, last, tol, index):
     """Make indices of the states first..last-1 that are equal within the tolerance of their level equal indeed."""
     states = last - first
-    values = np.empty(states + 1)
+    values, keys = np.empty(states + 1), np.empty(states + 1)
     for d in range(index.shape[1]):
-        values[:states] = index[first:last, d]
-        values[states] = 0.0
-        order = np.argsort(values)
+        for i in range(states + 1):
+            values[i] = index[first + i, d] if i < states else 0.0
+            keys[i] = -values[i]
+        order = falling(keys)
         start = 0
         while start <= states:
             stop = start + 1
@@ -396,9 +431,9 @@ def list_events(search, chains, index, mass, share):
                 owner[count] = c - c0
                 count += 1
     states = states[:count]
-    order = np.argsort(-index[states, levels - 1], kind="mergesort")
+    order = falling(index[states, levels - 1])
     for d in range(levels - 2, -1, -1):
-        order = order[np.argsort(-index[states[order], d], kind="mergesort")]
+        order = order[falling(index[states[order], d])]
     states = states[order]
     return states, owner[:count][order], kappa[states - first]
 
@@ -410,7 +445,9 @@ def evaluate(searches, chains, limits, index, mass, share, visits):
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         states, owner, kappa = list_events(search, chains, index, mass, share)
         if chains.capacity[search] > 0 and len(states) > 0:
-            share[states] = room(search, c0, c1 - c0, chains.capacity[search], owner, kappa, limits)
+            chance = room(search, c0, c1 - c0, chains.capacity[search], owner, kappa, limits)
+            for e in range(len(states)):
+                share[states[e]] = chance[e]
         for c in range(c0, c1):  # nobody is inspected where nobody can be selected, even for nothing
             if barred(search, c, chains.capacity[search], limits):
                 for s in range(chains.candidate_ptr[c], chains.candidate_ptr[c + 1]):
@@ -479,7 +516,9 @@ def selection_law(n, k, owner, kappa, group, groups):
         depth = 1
         while depth > 0:
             if depth > 1:
-                counts[depth] = counts[depth - 1]
+                for g in range(groups):
+                    for i in range(k):
+                        counts[depth, g, i] = counts[depth - 1, g, i]
                 for j in range(stay[depth], stay[depth - 1]):
                     c = active[depth, j]
                     multiply(counts[depth, group[c]], ahead[c])

@@ -20,7 +20,9 @@ def box_laws(first, last, searches, boxes, index, tol, group, groups, ptr, laws)
         search = searches[i]
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
         _, _, _, owner, kappa, _ = box_events(search, boxes, index, tol)
-        laws[ptr[i] : ptr[i + 1]] = selection_law(c1 - c0, boxes.capacity[search], owner, kappa, group[c0:c1], groups)
+        law = selection_law(c1 - c0, boxes.capacity[search], owner, kappa, group[c0:c1], groups)
+        for j in range(len(law)):  # number by number: numba compiles the assignment of a slice for seconds
+            laws[ptr[i] + j] = law[j]
 
 
 @njit(**OPTIONS)
@@ -30,7 +32,9 @@ def chain_laws(first, last, searches, chains, index, mass, share, group, groups,
         search = searches[i]
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         _, owner, kappa = list_events(search, chains, index, mass, share)
-        laws[ptr[i] : ptr[i + 1]] = selection_law(c1 - c0, chains.capacity[search], owner, kappa, group[c0:c1], groups)
+        law = selection_law(c1 - c0, chains.capacity[search], owner, kappa, group[c0:c1], groups)
+        for j in range(len(law)):
+            laws[ptr[i] + j] = law[j]
 
 
 @njit(**OPTIONS)

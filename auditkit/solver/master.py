@@ -154,7 +154,7 @@ class Master:
         return lp
 
     def _from_nothing(self) -> Found:
-        """The LP built and solved anew: one that went wrong once may stay so, whatever is cleared."""
+        """Rebuild and solve the LP: a solver that failed once may keep failing, whatever is cleared."""
         for way in COLD:
             self.lp = self._build(way)
             if (found := run(self.lp)) is not None:

@@ -110,7 +110,7 @@ class Mixture:
 
     @staticmethod
     def by_search(policies: Sequence[Policy], lotteries: Sequence[Lottery]) -> Mixture:
-        """From one lottery for each search; policies that nobody follows are dropped."""
+        """From one lottery for each search; policies that no search follows are dropped."""
         used = sorted({i for lottery in lotteries for i, _ in lottery})
         number = {i: place for place, i in enumerate(used)}
         renamed = [tuple((number[i], w) for i, w in lottery) for lottery in lotteries]

@@ -173,7 +173,8 @@ def chances_of_many(n, k, owner, kappa):
 @njit(**OPTIONS)
 def nobody_left(n, k, ahead, law):
     """Whether more than k of all candidates are ahead, so that whoever is left out k others are; `law` is scratch."""
-    law[:] = 0.0
+    for a in range(k + 1):
+        law[a] = 0.0
     law[0] = 1.0
     for c in range(n):
         p = ahead[c]
@@ -182,7 +183,10 @@ def nobody_left(n, k, ahead, law):
             for a in range(k, 0, -1):
                 law[a] = q * law[a] + p * law[a - 1]
             law[0] *= q
-    return law[: k + 1].sum() <= NEGLIGIBLE
+    total = 0.0
+    for a in range(k + 1):
+        total += law[a]
+    return total <= NEGLIGIBLE
 
 
 @njit(**OPTIONS)

@@ -18,7 +18,7 @@ Tell = Callable[[str], None]
 def running(name: str, tell: Tell = lambda _: None) -> Iterator[None]:
     """Evaluate policies on the engine of this name; `tell` hears what a user should know.
 
-    Raises InputError if there is no such engine, or nobody answers there.
+    Raises InputError if there is no such engine, or it does not answer.
     """
     if name == LOCAL:
         yield

@@ -15,7 +15,7 @@ What the paper leaves open, and what is done here:
 - Values are continuous there. Here a value takes ATOMS equally likely levels, the means of as many slices of its law:
   its mean is right, and E(v - s)+ is right at the edges of the slices. With 40 levels utilities are within 3e-4 and
   short-term price-of-fairness ratios within 3e-5 of those with 400, relative (measured; a test repeats it).
-- Means and costs are drawn anew for every instance; the same draws serve all rho, k and constraints, so that points of
+- Means and costs are drawn for every instance; the same draws serve all rho, k and constraints, so that points of
   a curve share their noise. Draw i depends on the seed and on i only.
 """
 

@@ -1,11 +1,12 @@
 """Problems of unusual kinds, each with an independent statement for the occupancy LP: rows, and measures to cut.
 
-`problem(seed)` draws one; the kinds take turns. Nothing here uses auditkit's layout or constraints: a problem is a
-plain document, SPEC keys for auditkit, and the same conditions written out as rows over states.
+`problem(seed)` draws one; the kinds take turns. No problem uses auditkit's layout or constraints: it is a plain
+document, SPEC keys for auditkit, and the same conditions as rows over states. `compared` solves it both ways.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -13,6 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from auditkit.constraints import bind, make
+from auditkit.model.documents import instance_from_document
+from auditkit.solver import solve
+from auditkit.verification import check_solution
+from support import constraints
 from support.occupancy import Document, Key, Occupancy, Row, StateKey, occupancy
 from support.tiny import add_limits, box_instance, chain_instance, random_box
 
@@ -373,3 +379,36 @@ def problem(seed: int) -> Problem:
     """The problem of a number."""
     kind = list(KINDS)[seed % len(KINDS)]
     return KINDS[kind](np.random.default_rng([17, seed]), kind)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """A problem solved both ways: `skipped` says why it could not be compared, `apart` how far utilities are apart."""
+
+    kind: str
+    skipped: str | None = None
+    infeasible: bool = False
+    apart: float = 0.0
+
+
+def compared(seed: int, tolerance: float = 1e-6) -> Agreement:
+    """Solve a problem both ways, and have the solution verified; an AssertionError where they disagree."""
+    one = problem(seed)
+    truth = one.truth()
+    if truth is None:
+        return Agreement(one.kind, f"the LP took more than {MOST_CUTS} cuts")
+    if 0 < truth.violation < 1e-6:
+        return Agreement(one.kind, "on the edge of feasibility")
+    instance = instance_from_document(one.document)
+    stated = [make(constraints.KINDS, spec) for spec in one.specs]
+    solution = solve(instance, stated)
+    where = f"{one.kind}, problem({seed}): {one.specs}"
+    assert solution.status == truth.status, where
+    document = json.loads(json.dumps(solution.to_json()))
+    checks = check_solution(document, instance.layout, bind(stated, instance.layout), "any")
+    assert [check.claim for check in checks if not check.holds] == [], where
+    if solution.constrained is None:
+        return Agreement(one.kind, infeasible=True)
+    apart = abs(solution.constrained.utility - truth.utility)
+    assert apart <= tolerance and solution.constrained.gap <= tolerance, f"{where}: {apart:g}"
+    return Agreement(one.kind, apart=apart)

@@ -16,7 +16,7 @@ from auditkit.disparity.design import ClusterDesign
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.confirmed_gains import Gain
 from auditkit.rules.find import Alternative
-from auditkit.scenarios import BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
+from auditkit.scenarios import BiasTable, BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
 from auditkit.text import (
     NOT_AVAILABLE,
     amount,
@@ -787,6 +787,21 @@ def biased_scores(words: Phrases, found: Sensitivity) -> str:
     if found.unfilled_at is not None:
         told += f"; below {percent(found.unfilled_at, 0)} it leaves positions unfilled"
     return f"{told}."
+
+
+def best_by_bias(words: Phrases, found: BiasTable) -> str:
+    """How strict a constraint should be in the long term, for each bias of a group's scores."""
+    best = [(factor, cell) for factor in found.factors if (cell := found.best(factor)) is not None]
+    pays = [(factor, cell) for factor, cell in best if (cell.long_term_ratio or 0.0) > 1 + 1e-9]
+    people = words.group(found.group)
+    tried = f"Of the values of {found.label} that were tried ({found.parameter})"
+    if not pays:
+        return f"{tried}, none pays in the long term, however low the scores of {people} are seen."
+    told = listing(f"{plain(cell.value)} ({percent(cell.long_term_ratio)}) at {percent(f, 0)}" for f, cell in pays)
+    nowhere = listing(percent(factor, 0) for factor, _ in best if factor not in dict(pays))
+    rest = f"; at {nowhere} none pays" if nowhere else ""
+    which = "yields most in the long term, in brackets with the share of the utility without it that is kept"
+    return f"{tried}, this one {which}, by how the scores of {people} are seen: {told}{rest}."
 
 
 def more_positions(found: MorePositions) -> str:
