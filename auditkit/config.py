@@ -108,7 +108,10 @@ class ReportSettings(_Part):
         default=0.02, ge=0, le=1, description="groups of a smaller share are left out of the ratios"
     )
     replicates: int = Field(
-        default=12, ge=0, le=10_000, description="resampled sets of searches behind an interval; 0: no intervals"
+        default=12,
+        ge=0,
+        le=10_000,
+        description="resampled sets of searches behind an interval that needs them; 0: no intervals",
     )
     confidence: float = Field(default=0.95, gt=0, lt=1, description="level of the intervals of the price of fairness")
     seed: int = Field(default=20_260_229, ge=0, description="of the resampling: the same seed, the same intervals")

@@ -41,10 +41,12 @@ from auditkit.disparity import Applicants, Disparities, DisparitySettings, seque
 from auditkit.disparity.applicants import group_codes
 from auditkit.disparity.availability import PoolShare, against_pools
 from auditkit.disparity.score_differences import ScorePage, score_page
+from auditkit.disparity.score_validity import ScoreValidity, score_validity
 from auditkit.disparity.sequential import Closings
 from auditkit.errors import InputError, PluginError, Problem, blaming
 from auditkit.fitting.fitted import CannotFit, Fitted
 from auditkit.fitting.priors import fit
+from auditkit.fitting.searches import hired
 from auditkit.memory import give_back
 from auditkit.report import added, findings
 from auditkit.report.audit import Audit, Written, write
@@ -299,6 +301,26 @@ def measure(protected: Protected, config: Config) -> Disparities | None:
         measured,
         availability=against_pools(found, shares, protected.threshold) if shares else (),
         score_pages=score_pages(protected, found, config.report.alpha),
+        validity=validity_of(protected, config.report.alpha),
+    )
+
+
+def validity_of(protected: Protected, alpha: float) -> ScoreValidity | None:
+    """Whether the score predicts the outcome of those hired; None without scores, outcomes or decisions."""
+    history, table = protected.history, protected.history.table
+    if not all(history.has(role) for role in ("score", "outcome", "selected")):
+        return None
+    segment = history.segments[0] if history.segments else None
+    return score_validity(
+        {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.attributes},
+        None if segment is None else table[f"segment:{segment}"].astype("str").to_numpy(),
+        table["search"].astype("str").to_numpy(),
+        table["score"].to_numpy(dtype=np.float64),
+        table["outcome"].to_numpy(dtype=np.float64),
+        hired(table),
+        within=segment,
+        threshold=protected.threshold,
+        alpha=alpha,
     )
 
 
@@ -346,6 +368,8 @@ def applicants(protected: Protected) -> Applicants | None:
         dates=table["date"] if history.has("date") else None,
         persons=table["person"] if history.has("person") else None,
         undecided=~history.decided,
+        ordered={name.partition(":")[2]: order for name, order in history.ordered.items()},
+        bands={name: table[f"band:{name}"] for name in history.columns("band")},
     )
 
 

@@ -8,6 +8,8 @@ and selected x of a group, m and y of the reference, N = n + m and S = x + y:
     ratio     (x / n) / (y / m)
     shortfall n S / N - x
     sd        (x - n S / N) / sqrt(n m S (N - S) / (N^2 (N - 1)))
+    odds      x (m - y) / (y (n - x))
+    h         2 asin(sqrt(x / n)) - 2 asin(sqrt(y / m))
 
 Text from the data is always written as text, also where it begins with `=`, `+`, `-` or `@`.
 """
@@ -22,13 +24,18 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from auditkit import Exporter, Report, ReportPages, hookimpl
-from auditkit.report.schema import DisparityTableModel
+from auditkit.report.schema import AlternativeModel, DisparityTableModel
 from auditkit.text import day, moment, percent, plural
 
 WIDEST = 60
+LINE = 15
+"""Points that a line of text takes."""
 LONGEST_NAME = 31
 """Of a sheet, by Excel's rule."""
-OURS = ("contents", "findings", "reading", "matrix", "segments", "policies", "prices", "what if", "fit", "sources")
+OURS = (
+    *("contents", "findings", "reading", "matrix", "comparisons", "segments", "segment search", "availability"),
+    *("scores", "cut scores", "policies", "prices", "alternatives", "what if", "fit", "sources"),
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,8 @@ class Heading:
     form: str = ""
 
 
+COLOURS = ("#005B96", "#7B8794", "#9C2F00")
+"""Of the lines of a chart, in order."""
 PERCENT, RATIO, COUNT, AMOUNT, P = "0.0%", "0.000", "#,##0", "#,##0.00", "0.0000"
 
 
@@ -79,13 +88,12 @@ class BarChart:
 
 @dataclass(frozen=True)
 class LineChart:
-    """A line through two columns of numbers, over some rows."""
+    """Lines through two columns of numbers, each over some rows (both ends included); one row is a dot."""
 
     title: str
     x: int
     y: int
-    first: int
-    last: int
+    lines: tuple[tuple[str, int, int], ...]
 
 
 HEAD = 2
@@ -121,12 +129,24 @@ def sheets(report: Report) -> Iterator[SheetTable]:
         yield _matrix(report)
     for name in dict.fromkeys(table.attribute for table in report.tables):
         yield _attribute(report, name)
+    if any(row.comparisons for table in report.tables for row in table.groups):
+        yield _comparisons(report)
     if report.segments:
         yield _segments(report)
+    found = report.disparity
+    if found is not None and found.search is not None and found.search.found:
+        yield _segment_search(report)
+    if found is not None and found.availability:
+        yield _availability(report)
+    if found is not None and found.score_pages:
+        yield _scores(report)
+        yield _cut_scores(report)
     if report.firm is not None or report.unconstrained is not None:
         yield _policies(report)
     if report.entries:
         yield _prices(report)
+    if report.alternatives:
+        yield _alternatives(report)
     if report.frontier is not None and report.frontier.curves:
         yield _frontiers(report)
     if report.fit is not None:
@@ -141,7 +161,14 @@ def _findings(report: Report) -> SheetTable:
 
 
 def _reading(report: Report) -> SheetTable:
-    rows: list[tuple[Cell, ...]] = [("column", role.column, role.role, role.reason, None) for role in report.mapping]
+    rows: list[tuple[Cell, ...]] = []
+    if (reading := report.reading) is not None:
+        good = reading.favourable
+        rows.append(("favourable", "", "", f"{good.text}; one row per {reading.row}; of {good.of:,}", good.count))
+        rows += [("assumed", "", "", text, None) for text in reading.assumptions]
+    rows += [("column", role.column, role.role, role.reason, None) for role in report.mapping]
+    for one in reading.unused if reading is not None else ():
+        rows.append(("not used", one.column, "", f"looks like: {one.looks_like}" if one.looks_like else "", None))
     rows += [("problem", one.code, one.treatment, one.what, one.count) for one in report.problems.by_code]
     rows += [("left out", "", "", one.reason, one.rows) for one in report.scope.left_out]
     rows += [("unknown", name, "", "no stated answer", number) for name, number in report.scope.unknown.items()]
@@ -209,7 +236,7 @@ def _attribute(report: Report, name: str) -> SheetTable:
     charts = []
     for table in (table for table in report.tables if table.attribute == name):
         first = len(rows)
-        rows += _group_rows(table, FIRST + first)
+        rows += _group_rows(table, FIRST + first, report.disparity is None or report.disparity.favourable)
         if table.kind == "cumulative":
             charts.append(BarChart(f"Rate at {table.step}", 2, 5, first, len(rows) - 1))
     about = f"{name}: change a count (D, E, G, H) and the rates, ratios, shortfalls and deviations follow"
@@ -217,32 +244,25 @@ def _attribute(report: Report, name: str) -> SheetTable:
     return SheetTable(attribute_sheets(report)[name], about, ATTRIBUTE, tuple(rows), tuple(charts), status)
 
 
-def _group_rows(table: DisparityTableModel, first: int) -> Iterator[tuple[Cell, ...]]:
+def _group_rows(table: DisparityTableModel, first: int, live: bool) -> Iterator[tuple[Cell, ...]]:
     """The rows of a table from row `first` of the sheet on (counted from 0)."""
     reference = next((row for row in table.groups if row.group == table.reference), None)
     for at, row in enumerate(table.groups, first + 1):  # as Excel counts
-        n, x, m, y = f"D{at}", f"E{at}", f"G{at}", f"H{at}"
-        pooled = f"{n}*({x}+{y})/({n}+{m})"
-        spread = f"SQRT({n}*{m}*({x}+{y})*({n}+{m}-{x}-{y})/(({n}+{m})^2*({n}+{m}-1)))"
-
-        def formula(text: str, value: float | None) -> Formula | None:
-            return None if value is None else Formula(f'=IFERROR({text},"")', value)
-
+        f = _Counts(at, "D", "E", "G", "H", live)
         compared = reference is not None and row.group != table.reference
         yield (
             table.step,
-            "all applicants" if table.kind == "cumulative" else "those who reached the step before",
+            _of(table),
             row.group,
             row.applicants,
             row.selected,
-            formula(f"{x}/{n}", row.rate),
+            _Counts(at, "D", "E", "G", "H").rate(row.rate),
             reference.applicants if reference is not None and compared else None,
             reference.selected if reference is not None and compared else None,
-            formula(f"({x}/{n})/({y}/{m})", row.impact_ratio) if compared else None,
-            None if row.interval is None else row.interval.lower,
-            None if row.interval is None else row.interval.upper,
-            formula(f"{pooled}-{x}", row.shortfall) if compared else None,
-            formula(f"({x}-{pooled})/{spread}", row.sd) if compared else None,
+            f.ratio(row.impact_ratio) if compared else None,
+            *_bounds(row.interval),
+            f.shortfall(row.shortfall) if compared else None,
+            f.sd(row.sd) if compared else None,
             row.p,
             row.p_adjusted,
             str(row.status.value).replace("_", " "),
@@ -296,6 +316,282 @@ def _segments(report: Report) -> SheetTable:
                 )
             )
     return SheetTable("Segments", "Where differences come from: parts of the firm", headings, tuple(rows))
+
+
+def _comparisons(report: Report) -> SheetTable:
+    """Each group against the highest rate, the largest group and everybody else, with the figures that experts give."""
+    headings = (
+        *map(Heading, ("Attribute", "Step", "Of", "Group", "Against")),
+        *(Heading(title, COUNT) for title in ("Applicants", "Selected", "Others' applicants", "Others' selected")),
+        *(Heading(title, PERCENT) for title in ("Rate", "Others' rate")),
+        *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To", "Odds ratio", "Odds from", "Odds to")),
+        Heading("Shortfall", "0.0"),
+        Heading("Standard deviations", "0.00"),
+        *(Heading(title, RATIO) for title in ("Cohen's h", "Phi")),
+        *(Heading(title, P) for title in ("p", "mid-p", "p by requisitions and people", "p, corrected")),
+        Heading("Selections that change a conclusion"),
+    )
+    live = report.disparity is None or report.disparity.favourable
+    rows: list[tuple[Cell, ...]] = []
+    for table in report.tables:
+        for row in table.groups:
+            for one in row.comparisons:
+                f = _Counts(FIRST + len(rows) + 1, "F", "G", "H", "I", live)
+                against = one.reference or "everybody else"
+                rows.append(
+                    (
+                        *(table.attribute, table.step, _of(table), row.group),
+                        against + (" (largest group)" if one.against == "largest_group" else ""),
+                        *(row.applicants, row.selected, one.applicants, one.selected),
+                        *(f.rate(row.rate), f.other_rate(one.rate), f.ratio(one.impact_ratio)),
+                        *_bounds(one.interval),
+                        f.odds(one.odds_ratio),
+                        *_bounds(one.odds_interval),
+                        *(f.shortfall(one.shortfall), f.sd(one.sd), f.h(one.h), one.phi),
+                        *(one.p, one.mid_p, one.p_design, one.p_adjusted),
+                        "more than 2" if one.flips.needed is None else str(one.flips.needed),
+                    )
+                )
+    about = "Each group against others: change a count (F to I) and rates, ratios, odds and deviations follow"
+    return SheetTable("Comparisons", about, headings, tuple(rows))
+
+
+def _segment_search(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Attribute", "Step", "Group", "Against", "Segment", "Value")),
+        *(Heading(title, COUNT) for title in ("Applicants", "Selected", "Others' applicants", "Others' selected")),
+        *(Heading(title, PERCENT) for title in ("Rate", "Others' rate")),
+        *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To", "Odds ratio within requisitions")),
+        *(Heading(title, P) for title in ("p", "p, corrected")),
+        Heading("Shortfall", "0.0"),
+        Heading("Odds ratio elsewhere", RATIO),
+        Heading("p of no difference from elsewhere", P),
+    )
+    assert report.disparity is not None and report.disparity.search is not None
+    search, live = report.disparity.search, report.disparity.favourable
+    rows: list[tuple[Cell, ...]] = []
+    for one in search.found:
+        f = _Counts(FIRST + len(rows) + 1, "G", "H", "I", "J", live)
+        rows.append(
+            (
+                *(one.attribute, one.step, one.group, one.against or "everybody else", one.segment, one.value),
+                *(one.applicants, one.selected, one.others_applicants, one.others_selected),
+                *(f.rate(one.rate), f.other_rate(one.others_rate), f.ratio(one.impact_ratio), *_bounds(one.interval)),
+                *(one.odds_ratio, one.p, one.p_adjusted, one.shortfall, one.elsewhere_odds_ratio, one.p_elsewhere),
+            )
+        )
+    about = f"Differences in parts of the firm, found among {plural(search.tests, 'test')} of all segments"
+    return SheetTable("Segment search", about, headings, tuple(rows))
+
+
+def _availability(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Attribute", "Step", "Group", "Pool")),
+        *(Heading(title, COUNT) for title in ("Selected", "Of the group")),
+        *(Heading(title, PERCENT) for title in ("Share of the pool", "Share of those selected")),
+        *(Heading(title, "0.0") for title in ("Expected", "Shortfall")),
+        Heading("Standard deviations", "0.00"),
+        *(Heading(title, P) for title in ("p", "p, corrected")),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for one in report.disparity.availability if report.disparity is not None else ():
+        for pool in one.pools:
+            at = FIRST + len(rows) + 1
+            expected, alone = pool.selected * pool.share, len(one.pools) == 1
+            rows.append(
+                (
+                    *(one.attribute, one.step, one.group, pool.pool, pool.selected, pool.of_group, pool.share),
+                    Formula(f'=IFERROR(F{at}/E{at},"")', pool.of_group / pool.selected) if pool.selected else None,
+                    Formula(f"=E{at}*G{at}", expected),
+                    Formula(f"=I{at}-F{at}", expected - pool.of_group),
+                    *((one.sd, one.p, one.p_adjusted) if alone else (None, None, None)),
+                )
+            )
+        if len(one.pools) > 1:
+            last = FIRST + len(rows)
+            span = f"{last - len(one.pools) + 1}:{{0}}{last}"
+            sums = [Formula(f"=SUM({c}{span.format(c)})", v) for c, v in (("E", one.selected), ("F", one.of_group))]
+            expected = sum(pool.selected * pool.share for pool in one.pools)
+            at = last + 1
+            rows.append(
+                (
+                    *(one.attribute, one.step, one.group, "all pools", *sums, None),
+                    Formula(f'=IFERROR(F{at}/E{at},"")', one.of_group / one.selected) if one.selected else None,
+                    Formula(f"=SUM(I{span.format('I')})", expected),
+                    Formula(f"=I{at}-F{at}", expected - one.of_group),
+                    *(one.sd, one.p, one.p_adjusted),
+                )
+            )
+    about = "Those selected against the shares of pools outside the firm"
+    return SheetTable("Availability", about, headings, tuple(rows))
+
+
+def _scores(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Attribute", "Score", "Group")),
+        Heading("Scored", COUNT),
+        *(Heading(t, AMOUNT) for t in ("Mean", "Standard deviation", "10 %", "25 %", "Median", "75 %", "90 %")),
+        *(Heading(title, "0.00") for title in ("d", "d from", "d to")),
+        Heading("p", P),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for page in report.disparity.score_pages if report.disparity is not None else ():
+        for one in page.groups:
+            quantiles = (*one.quantiles, *[None] * 5)[:5]
+            group = one.group + (" (reference)" if one.group == page.reference else "")
+            rows.append(
+                (
+                    *(page.attribute, page.score, group, one.scored, one.mean, one.sd, *quantiles),
+                    *(one.d, *_bounds(one.interval), one.p),
+                )
+            )
+    about = "Scores by group; d is the distance of the means from that of the largest group in standard deviations"
+    return SheetTable("Scores", about, headings, tuple(rows))
+
+
+def _cut_scores(report: Report) -> SheetTable:
+    headings = (
+        *map(Heading, ("Attribute", "Score")),
+        Heading("Cut", "General"),
+        Heading("Group"),
+        *(Heading(title, COUNT) for title in ("Scored", "At or above")),
+        Heading("Share", PERCENT),
+        Heading("Impact ratio", RATIO),
+        Heading("Admits as many as were selected"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for page in report.disparity.score_pages if report.disparity is not None else ():
+        for cut in page.cuts:
+            first = FIRST + len(rows) + 1
+            span = f"G{first}:G{first + len(page.groups) - 1}"
+            present = "yes" if cut.present else None
+            for one, above, ratio in zip(page.groups, cut.above, cut.impact_ratios, strict=True):
+                at = FIRST + len(rows) + 1
+                share = Formula(f'=IFERROR(F{at}/E{at},"")', above / one.scored) if one.scored else None
+                live = None if ratio is None else Formula(f'=IFERROR(G{at}/MAX({span}),"")', ratio)
+                cells = (page.attribute, page.score, cut.score, one.group, one.scored, above, share, live, present)
+                rows.append(cells)
+    about = "Who would pass if the score alone decided: those at or above a cut, and the share over the highest share"
+    return SheetTable("Cut scores", about, headings, tuple(rows))
+
+
+def _alternatives(report: Report) -> SheetTable:
+    """The two frontiers, the firm's own rule and the simple rules of each attribute, with the value each keeps."""
+    headings = (
+        *map(Heading, ("Attribute", "Group", "Against", "Policy", "Rule")),
+        *(Heading(title, RATIO) for title in ("Ratio asked for", "Ratio")),
+        Heading("Value", AMOUNT),
+        Heading("Kept of the best", PERCENT),
+        Heading("Value at most", AMOUNT),
+        Heading("Gap", "0.0E+00"),
+        *(Heading(title, "#,##0.0") for title in ("Interviews", "Filled")),
+        *(Heading(title, RATIO) for title in ("Gain in the ratio", "Gain from", "Gain to")),
+        Heading("Gain found on other requisitions"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    charts = []
+    for one in report.alternatives or ():
+        more, lines = _alternative(one, len(rows))
+        rows += more
+        charts.append(LineChart(f"{one.attribute}: value kept by impact ratio", 6, 8, lines))
+    about = (
+        "Policies that do not look at the group, with the bound for one that does; a model, not the people who applied"
+    )
+    return SheetTable("Alternatives", about, headings, tuple(rows), tuple(charts))
+
+
+def _alternative(one: AlternativeModel, start: int) -> tuple[list[tuple[Cell, ...]], tuple[tuple[str, int, int], ...]]:
+    """The rows of one attribute from row `start` of the table on, and which of them are lines of the chart."""
+    best = one.blind[0].utility if one.blind else None
+    rows: list[tuple[Cell, ...]] = []
+    lines: list[tuple[str, int, int]] = []
+
+    def add(policy: str, text: str, asked: float | None, reached: float | None, value: float, *more: Cell) -> None:
+        at, first = FIRST + start + len(rows) + 1, FIRST + start + 1
+        kept = Formula(f'=IFERROR(H{at}/H${first},"")', value / best) if best else None
+        cells: tuple[Cell, ...] = (
+            one.attribute,
+            one.group,
+            one.against,
+            policy,
+            text,
+            asked,
+            reached,
+            value,
+            kept,
+            *more,
+        )
+        rows.append((*cells, *[None] * (17 - len(cells))))
+
+    for policy, points in (
+        ("best without looking at the group", one.blind),
+        ("bound if the group could be used", one.aware),
+    ):
+        first = len(rows)
+        for point in points:
+            if point.utility is not None:
+                more = (point.bound, point.gap, None, point.filled)
+                add(policy, "", point.ratio, point.reached, point.utility, *more)
+        if len(rows) > first:
+            lines.append((policy, start + first, start + len(rows) - 1))
+    lines.append(("the firm's own rule", start + len(rows), start + len(rows)))  # a dot
+    firm = one.firm
+    add("the firm's own rule", "", None, firm.ratio, firm.utility, None, None, firm.interviews, firm.filled)
+    for rule in one.rules:
+        gain: tuple[Cell, ...] = ()
+        if rule.gain is not None:
+            gain = (rule.gain.ratio, *rule.gain.interval, "yes" if rule.gain.found else "no")
+        amounts = (None, None, rule.interviews, rule.filled)
+        add(rule.name, rule.text, rule.target, rule.ratio, rule.utility, *amounts, *gain)
+    return rows, tuple(lines)
+
+
+def _of(table: DisparityTableModel) -> str:
+    return "all applicants" if table.kind == "cumulative" else "those who reached the step before"
+
+
+def _bounds(interval: Any) -> tuple[Cell, Cell]:
+    return (None, None) if interval is None else (interval.lower, interval.upper)
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """The formulas of a row, as Excel counts, over the columns of n, x, m, y; `live` only if x is the good outcome."""
+
+    at: int
+    n: str
+    x: str
+    m: str
+    y: str
+    live: bool = True
+
+    def _formula(self, text: str, value: float | None) -> Cell:
+        if value is None or not self.live:
+            return value
+        names = {name: f"{getattr(self, name)}{self.at}" for name in "nxmy"}
+        return Formula(f'=IFERROR({text.format(**names)},"")', value)
+
+    def rate(self, value: float | None) -> Cell:
+        return self._formula("{x}/{n}", value)
+
+    def other_rate(self, value: float | None) -> Cell:
+        return self._formula("{y}/{m}", value)
+
+    def ratio(self, value: float | None) -> Cell:
+        return self._formula("({x}/{n})/({y}/{m})", value)
+
+    def odds(self, value: float | None) -> Cell:
+        return self._formula("{x}*({m}-{y})/({y}*({n}-{x}))", value)
+
+    def shortfall(self, value: float | None) -> Cell:
+        return self._formula("{n}*({x}+{y})/({n}+{m})-{x}", value)
+
+    def sd(self, value: float | None) -> Cell:
+        spread = "SQRT({n}*{m}*({x}+{y})*({n}+{m}-{x}-{y})/(({n}+{m})^2*({n}+{m}-1)))"
+        return self._formula(f"({{x}}-{{n}}*({{x}}+{{y}})/({{n}}+{{m}}))/{spread}", value)
+
+    def h(self, value: float | None) -> Cell:
+        return self._formula("2*ASIN(SQRT({x}/{n}))-2*ASIN(SQRT({y}/{m}))", value)
 
 
 def _policies(report: Report) -> SheetTable:
@@ -363,7 +659,8 @@ def _frontiers(report: Report) -> SheetTable:
             kept = None if point.ratio is None else Formula(f"=D{at}/{curve.unconstrained!r}", point.ratio)
             name = curve.title or curve.label
             rows.append((name, curve.axis or curve.parameter, point.value, point.utility, loss, kept, point.gap))
-        charts.append(LineChart(curve.title or curve.label, 2, 5, first, len(rows) - 1))
+        title = curve.title or curve.label
+        charts.append(LineChart(title, 2, 5, ((title, first, len(rows) - 1),)))
     about = "What stricter and looser constraints would cost"
     return SheetTable("What if", about, headings, tuple(rows), tuple(charts))
 
@@ -457,7 +754,7 @@ class _Writer:
         sheet.write_string(1, 0, table.about, self._format(font_color="#55606D"))
         head = self._format(bold=True, bg_color="#E6EBF0", bottom=1, text_wrap=True, valign="top")
         wrapped = self._format(text_wrap=True, valign="top")
-        widths = [min(18, len(heading.title)) for heading in table.headings]
+        widths = [max(map(len, heading.title.split())) for heading in table.headings]  # titles wrap
         for column, heading in enumerate(table.headings):
             sheet.write_string(HEAD, column, heading.title, head)
             form = self._format(num_format=heading.form, valign="top") if heading.form else wrapped
@@ -470,13 +767,19 @@ class _Writer:
                     sheet.write_formula(at, column, cell.text, form, cell.value)
                 elif cell is not None:
                     sheet.write_number(at, column, cell, form)
+        widths = [max(9, width + 2) for width in widths]
         for column, width in enumerate(widths):
-            sheet.set_column(column, column, max(9, width + 2))
+            sheet.set_column(column, column, width)
+        sheet.set_row(HEAD, LINE * _lines([heading.title for heading in table.headings], widths))
+        for at, row in enumerate(table.rows, FIRST):  # not every program finds the height of wrapped text by itself
+            if (lines := _lines(row, widths)) > 1:
+                sheet.set_row(at, LINE * lines)
         last = FIRST + max(1, len(table.rows)) - 1
         sheet.autofilter(HEAD, 0, last, len(table.headings) - 1)
         sheet.freeze_panes(FIRST, 1)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
+        sheet.set_margins(left=0.4, right=0.4)
         sheet.repeat_rows(HEAD)
         sheet.set_footer("&L&A&RPage &P of &N")
         if self.marking:
@@ -484,7 +787,7 @@ class _Writer:
         if table.status is not None:
             self._colour(table, sheet, last)
         for number, chart in enumerate(table.charts):
-            self._chart(chart, sheet, table.name, last + 2 + 16 * number)
+            self._chart(chart, sheet, table, last + 2 + 16 * number)
 
     def _colour(self, table: SheetTable, sheet: Any, last: int) -> None:
         """Words and a border carry the status too: a black and white print shows it."""
@@ -497,27 +800,43 @@ class _Writer:
             rule = {"type": "cell", "criteria": "==", "value": f'"{words}"', "format": self._format(**keys)}
             sheet.conditional_format(FIRST, table.status, last, table.status, rule)
 
-    def _chart(self, chart: BarChart | LineChart, sheet: Any, name: str, row: int) -> None:
+    def _chart(self, chart: BarChart | LineChart, sheet: Any, table: SheetTable, row: int) -> None:
+        name = table.name
         if isinstance(chart, BarChart):
             made = self.book.add_chart({"type": "bar"})
+            lines: tuple[tuple[str, int, int], ...] = ((chart.title, chart.first, chart.last),)
             labels, values = chart.labels, chart.values
+            made.set_x_axis({"num_format": "0%", "min": 0})
         else:
             made = self.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
-            labels, values = chart.x, chart.y
-        first, last = FIRST + chart.first, FIRST + chart.last
-        made.add_series(
-            {
-                "name": chart.title,
-                "categories": [name, first, labels, last, labels],
-                "values": [name, first, values, last, values],
-                "fill": {"color": "#005B96"},
-                "line": {"color": "#005B96"},
-            }
-        )
+            labels, values, lines = chart.x, chart.y, chart.lines
+            made.set_x_axis({"name": table.headings[chart.x].title})
+            made.set_y_axis({"name": table.headings[chart.y].title, "num_format": "0.0%"})
+        for (title, start, end), colour in zip(lines, COLOURS, strict=False):
+            first, last = FIRST + start, FIRST + end
+            made.add_series(
+                {
+                    "name": title,
+                    "categories": [name, first, labels, last, labels],
+                    "values": [name, first, values, last, values],
+                    "fill": {"color": colour},
+                    "line": {"color": colour},
+                    "marker": {"type": "automatic", "size": 6, "fill": {"color": colour}, "border": {"color": colour}},
+                }
+            )
         made.set_title({"name": chart.title, "name_font": {"size": 11}, "overlay": False})
-        made.set_legend({"none": True})
+        if len(lines) > 1:
+            made.set_legend({"position": "bottom"})
+        else:
+            made.set_legend({"none": True})
         made.set_size({"width": 560, "height": 300})
         sheet.insert_chart(row, 0, made, {"description": chart.title})
+
+
+def _lines(cells: Sequence[Cell], widths: Sequence[float]) -> int:
+    """How many lines a row needs."""
+    texts = ((cell, width) for cell, width in zip(cells, widths, strict=True) if isinstance(cell, str))
+    return max((-(-len(text) // int(width - 1)) for text, width in texts), default=1) or 1
 
 
 class WorkbookExporter(Exporter):

@@ -12,6 +12,7 @@ import pytest
 
 import auditkit
 from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
+from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.intervals import MOST, Resampling, contributions, refitted
 from auditkit.compare.parts import Parts
 from auditkit.compare.revealed import needed_shifts
@@ -19,6 +20,7 @@ from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints
+from auditkit.model.variants import moved_by_group, with_shift
 from auditkit.report.words.duals import NOT_BINDING
 from auditkit.report.words.duals import dual as dual_in_words
 from auditkit.solver import Optimum, solve
@@ -350,3 +352,66 @@ def test_too_many_rows_are_not_taken_apart(monkeypatch: pytest.MonkeyPatch) -> N
     assert set(entry.slack_laws) == {None}
     assert entry.unfilled is not None
     assert {dual_in_words(dual, 1.0, entry.classes) for dual in entry.duals} <= {None, NOT_BINDING}
+
+
+# Errors of groups in place of resamples -------------------------------------------------------------------------------
+
+
+def test_points_have_the_jackknife_covariance_of_group_differences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out one search at a time, regress anew: the spread of the points is that of the differences."""
+    monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", 10)
+    table = people(gap=8.0)
+    some = fit_of(table)
+    errors = GroupErrors.of(some)
+    assert errors is not None and some.refit is not None
+    t, layout = some.refit.training, some.instance.layout
+    known = np.flatnonzero(~np.isnan(t.scores))
+    numbers = t.features.select_dtypes("number").to_numpy()[known]
+    texts = pd.get_dummies(t.features.select_dtypes(exclude="number").astype("str")).to_numpy(dtype=float)[known]
+    x = np.column_stack([np.ones(len(known)), np.nan_to_num(numbers), np.isnan(numbers), texts])
+    groups = np.full(len(t.scores), -1)
+    groups[some.refit.rows] = layout.candidate_group
+
+    def effects(rows: Ints) -> Floats:
+        """Mean fitted score of each group at the same prior knowledge, up to a constant."""
+        b = np.linalg.lstsq(x[rows], t.scores[known][rows], rcond=None)[0]
+        own = [x[groups[known] == g][:1, -texts.shape[1] :] @ b[-texts.shape[1] :] for g in range(len(layout.groups))]
+        return np.concatenate(own)
+
+    search = some.refit.search[known]
+    whole = effects(np.arange(len(known)))
+    left = [effects(np.flatnonzero(search != s)) - whole for s in np.unique(search)]
+    share = errors.sizes / errors.sizes.sum()
+    centred = np.array([each - share @ each for each in left])
+    expected = (len(left) - 1) / len(left) * centred.T @ centred
+    optimum = solve(some.instance, [make(KINDS, CASES[0])]).constrained
+    assert optimum is not None
+    parts = Parts.of(optimum.rows, layout)
+    assert parts is not None
+    points = errors.points(parts, np.random.default_rng(0)) - errors.missed
+    np.testing.assert_allclose(points.T @ points / len(points), expected, atol=1e-10 * expected.max())
+
+
+def test_a_layout_moved_by_group_is_the_instance_with_shifts() -> None:
+    shifts = np.array([0.5, -1.0, 0.25])
+    moved = INSTANCE
+    for group, shift in zip(INSTANCE.layout.groups, shifts.tolist(), strict=True):
+        moved = with_shift(moved, group, shift)
+    np.testing.assert_allclose(moved_by_group(INSTANCE.layout, shifts).reward, moved.layout.reward, atol=1e-12)
+
+
+@pytest.mark.parametrize(("keys", "refits"), [(CASES[0], 0), (CASES[2], 0), ({"type": "budget", "limit": 9.0}, 5)])
+def test_priors_are_fitted_anew_only_where_errors_are_more_than_those_of_groups(
+    keys: dict[str, Any], refits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+    monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", 10)
+    monkeypatch.setattr("auditkit.compare.intervals.refitted", lambda *given: (calls.append(1), refitted(*given))[1])
+    table = people(gap=8.0)
+    keys = keys | ({"group": "Female", "share": 0.5} if keys["type"] == "quota" else {})
+    assert isinstance(interval_of(fit_of(table), keys, replicates=5), PriceInterval | NoInterval)
+    assert len(calls) == refits
+    if not refits:
+        monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", 10**6)
+        interval_of(fit_of(table), keys, replicates=5)
+        assert len(calls) == 5

@@ -19,11 +19,12 @@ from statsmodels.stats.meta_analysis import effectsize_smd
 
 import auditkit
 from auditkit.config import Config
+from auditkit.data.attributes import AGE_BANDS
 from auditkit.data.availability_file import read_availability
 from auditkit.disparity import Applicants, GroupStatus, Pair, detectable_ratio, disparities
 from auditkit.disparity.availability import PoolCount, availability, generalised_binomial
 from auditkit.disparity.score_differences import score_page
-from auditkit.disparity.trend import AGE_BANDS, age_band, trend
+from auditkit.disparity.trend import bands, trend
 from auditkit.errors import InputError
 
 quick = settings(deadline=None, max_examples=30)
@@ -62,17 +63,14 @@ def test_trend_within_requisitions_by_enumeration() -> None:
     assert found.p_within == pytest.approx(2 * norm.sf(abs(expected)), abs=1e-10)
 
 
-def test_bands_of_age() -> None:
-    assert [age_band(age) for age in (18, 39.9, 40, 49, 50, 59.99, 60, 90)] == [
-        "under 40",
-        "under 40",
-        "40-49",
-        "40-49",
-        "50-59",
-        "50-59",
-        "60 and over",
-        "60 and over",
-    ]
+def test_each_band_is_compared_with_the_first() -> None:
+    under, over = bands(("a", "b"), np.array([40, 50]), np.array([20, 10]), False, 0.05)
+    assert (under.impact_ratio, under.p) == (None, None) and over.interval is not None
+    assert (over.rate, over.impact_ratio) == (0.2, 0.4)
+    error = math.sqrt(1 / 10 - 1 / 50 + 1 / 20 - 1 / 40)
+    assert over.interval.lower == pytest.approx(0.4 * math.exp(-norm.ppf(0.975) * error), abs=1e-10)
+    z = (0.2 - 0.5) / math.sqrt(1 / 3 * 2 / 3 * (1 / 40 + 1 / 50))
+    assert over.p == pytest.approx(2 * norm.sf(abs(z)), abs=1e-10)
 
 
 # Availability ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditkit.cli import DONE, invoke
+from auditkit.cli.streams import Escaping
 from auditkit.scheduled.alert import Alert, Crossed
 from auditkit.text import printable, printable_lines
 from support.audit_helpers import rows
@@ -77,3 +80,28 @@ def test_shuffled_rows_give_the_same_report_to_the_byte(
         digest = json.loads((tmp_path / "people.audit.json").read_text())["input"]["sha256"]
         seen.append([(tmp_path / f"people.audit.{kind}").read_text().replace(digest, "") for kind in ("json", "html")])
     assert seen[0] == seen[1] == seen[2]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "no_color", "coloured"), [(Terminal, "", 1), (Terminal, "1", 0), (io.StringIO, "", 0)]
+)
+def test_colours_are_for_terminals_and_only_the_label_has_one(
+    stream: type[io.StringIO], no_color: str, coloured: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", "xterm")
+    written = stream()
+    Escaping(written).write("error: \x1b[31mfile.csv\nno error: here\n")
+    label = "\x1b[1;31merror\x1b[0m" if coloured else "error"
+    assert written.getvalue() == f"{label}: \\u001b[31mfile.csv\nno error: here\n"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_asks_this_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert invoke(["completion", shell]) == DONE
+    assert f"_AUDITKIT_COMPLETE={shell}_complete" in capsys.readouterr().out

@@ -26,6 +26,7 @@ from auditkit.cli import (
     alternatives,
     asking,
     check,
+    completion,
     fit,
     history,
     init,
@@ -77,6 +78,7 @@ for command in (
     sample.sample,
     plugins.plugins,
     print_schema.schema,
+    completion.completion,
 ):
     commands.add_command(command)
 

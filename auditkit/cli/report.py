@@ -122,7 +122,7 @@ def output_stem(data: Place, output: str | None) -> Path:
         return Path(output) / name
     else:
         given = Path(output)
-        stem = given.with_suffix("") if given.suffix.lower() in (".html", ".json", ".pdf") else given
+        stem = given.with_suffix("") if given.suffix.lower() in (".html", ".json", ".pdf", ".xlsx") else given
     if not stem.parent.is_dir():
         raise InputError(Problem(str(stem.parent), "there is no such folder", "make it, or name another with -o"))
     return stem

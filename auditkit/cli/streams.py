@@ -3,10 +3,14 @@
 While a command runs, stdout and stderr are wrapped. The escapes are those of JSON (\\u001b), so a document that is
 printed for programs stays the same document. rich draws its tables and bars on the bare stream; what it is given is
 escaped cell by cell.
+
+On a terminal the word that a line begins with has a colour (`error:`, `written:`, ...), unless NO_COLOR is set.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,15 +18,23 @@ from typing import Any, TextIO, cast
 
 from auditkit.text import printable_lines
 
+COLOURS = {"error": "1;31", "FAILED": "1;31", "warning": "33", "finding": "1;33", "written": "32", "note": "36"}
+"""Of the words that lines begin with, as terminals number them."""
+_LABEL = re.compile(rf"^({'|'.join(COLOURS)})(?=:)", re.MULTILINE)
+
 
 class Escaping:
     """A stream that writes what can be seen."""
 
     def __init__(self, stream: TextIO) -> None:
         self.bare = stream
+        self.colours = stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def write(self, text: str) -> int:
-        return self.bare.write(printable_lines(text))
+        shown = printable_lines(text)
+        if self.colours:
+            shown = _LABEL.sub(lambda found: f"\x1b[{COLOURS[found[1]]}m{found[1]}\x1b[0m", shown)
+        return self.bare.write(shown)
 
     def writelines(self, lines: list[str]) -> None:
         for line in lines:

@@ -6,7 +6,7 @@
 
 Each optimum has its value, bound and gap from the solver; the price of fairness of a constraint is U - U_c (loss) and
 U_c / U (ratio, if U > 0). The law of the realised slacks and of the positions left empty is exact (`expost`), the duals
-are put in words (`words`), intervals come from priors fitted again to resampled searches (`intervals`).
+are put in words (`words`), intervals come from other priors that the data allow (`intervals`).
 """
 
 from __future__ import annotations

@@ -17,12 +17,11 @@ import pandas as pd
 
 from auditkit.compare.firm_gain import FirmSearch, firm_search
 from auditkit.compare.hidden_prices import HiddenPrices, hidden_prices
-from auditkit.compare.revealed import Priced, Revealed, revealed
+from auditkit.compare.revealed import Revealed, revealed
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.hidden_information import HiddenInformation, hidden_information
 from auditkit.fitting.priors import features_of
 from auditkit.fitting.score_meaning import ScoreMeanings, score_meanings
-from auditkit.fitting.searches import hired
 from auditkit.fitting.standing import Standings, standings
 
 if TYPE_CHECKING:
@@ -46,25 +45,19 @@ def firm_decisions(
     fitted: Fitted,
     entries: Sequence[Constrained],
     *,
-    priced: Sequence[Priced] | None = None,
     threshold: int = 0,
     level: float = 0.95,
     progress: Callable[[str], None] = lambda _: None,
 ) -> FirmDecisions:
-    """From a history that may be shown, its fit, and the constrained optima of a comparison.
-
-    `priced` are labels, rows and shifts of the optima (and of replicates), by default those of `entries`.
-    """
+    """From a history that may be shown, its fit, and the constrained optima of a comparison."""
     progress("the firm's own decisions")
     table = history.table
     known = standings_of(history)
     scores = table["score"].to_numpy(dtype=np.float64)
     groups = {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.attributes}
     search = _search(history)
-    outcomes = table["outcome"].to_numpy(dtype=np.float64) if history.has("outcome") else None
     scale = fitted.settings.value_scale
-    if priced is None:
-        priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
+    priced = [(e.label, e.optimum.rows, e.shifts, e.replicated_shifts) for e in entries if e.optimum is not None]
     segment = history.segments[0] if history.segments else None
     tests: tuple[HiddenInformation, ...] = ()
     if known is not None:
@@ -80,8 +73,6 @@ def firm_decisions(
             search,
             scores,
             known.values if known is not None and known.tells else None,
-            outcomes,
-            hired(table),
             within=segment,
             threshold=threshold,
             level=level,

@@ -1,7 +1,12 @@
-"""Intervals for the price of fairness: priors are refitted to resampled searches, and the price is solved again.
+"""Intervals for the price of fairness: the price is solved again under other priors that the data allow.
 
 Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
-some thousand candidates, all of them if there are no more. Replicate b draws m of the n searches with replacement, fits
+some thousand candidates, all of them if there are no more.
+
+Where constraints compare groups, candidates are inspected once and policies see the group, the priors of replicate b
+are those of the fit with every group shifted (`group_errors`): the b are few points with the mean square of the error
+of the groups, and nothing is refitted. Elsewhere (stages, budgets, values at or above a line, groups known by their
+probability, few scores) replicate b draws m of the n searches with replacement, fits
 the priors to these alone (`fitting.refit`; a fitter only has to train once more), and finds the
 price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
 price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
@@ -10,7 +15,8 @@ priors learnt from n, and the price of m searches m/n times that of n; so on the
 
     sqrt(loss*_b) - sqrt(loss_E)        is a draw of the error of sqrt(L), the root of the price of all searches,
 
-whatever m is. So a million candidates cost no more than some thousand. **The searches**, of which there might have been
+whatever m is. (Shifted groups have the error of n searches: there the distance is divided by sqrt(m/n).) So a million
+candidates cost no more than some thousand. **The searches**, of which there might have been
 others: to first order the price is a sum over searches, and its standard error S that of the sum,
 
     psi_s = u_s(free) - u_s(constrained) + lambda . a_s(constrained),
@@ -21,7 +27,8 @@ the size of the group as well. With Z standard normal,
     tau^2 = mean_b (sqrt(loss*_b) - sqrt(loss_E))^2 + E(sqrt(L + S Z) - sqrt(L))^2
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
-t is Student's quantile for the number of replicates. The priors of replicates are without what shrinkage takes from the
+t is Student's quantile for the number of replicates that were asked for, or that of searches with scores if there are
+fewer. The priors of replicates are without what shrinkage takes from the
 differences between groups (`fitting.refit`), and distances are from the price measured, not from the replicates' mean:
 so what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts that they
 add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.
@@ -41,6 +48,7 @@ from typing import TypeGuard
 import numpy as np
 from scipy.special import stdtrit
 
+from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
@@ -48,6 +56,7 @@ from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.variants import moved_by_group
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits
@@ -192,10 +201,20 @@ def _replicates(
         return []
     drawn, part = _drawn(fitted, [problem for problem, _ in problems], options)
     share = len(part.searches) / len(fitted.instance.searches)
-    found = [_Replicates(problem, parts, share, part) for problem, parts in problems]
-    for times in drawn.times:
+    found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
+    errors = GroupErrors.of(fitted)
+    moved = [] if errors is None else [each for each in found if errors.serve(each.problem.optimum.rows, each.parts)]
+    for each in moved:
+        assert errors is not None
+        points = errors.points(each.parts, np.random.default_rng(options.seed))
+        each.asked, each.freedom = len(points), min(errors.freedom, options.replicates)
+        each.taught = float(np.sqrt(share))  # by all searches, not by the part that is priced
+        for shifts in points:
+            each.add(moved_by_group(part.layout, shifts))
+    rest = [each for each in found if not any(each is other for other in moved)]
+    for times in drawn.times if rest else ():
         layout = refitted(fitted, times, drawn.searches).layout
-        for each in found:
+        for each in rest:
             each.add(layout)
     return found
 
@@ -220,10 +239,12 @@ def _labels(rows: Rows) -> list[str]:
 class _Replicates:
     """The prices of one problem on a `share` of the searches, `part`, and their distance from that of known priors."""
 
-    def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance) -> None:
+    def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance, asked: int) -> None:
         assert parts.rate is not None
         rates = (parts.rate | (parts.matrix == 0)).all(axis=1)
-        self.problem, self.share = problem, share
+        self.problem, self.parts, self.share = problem, parts, share
+        self.asked = self.freedom = asked
+        self.taught = 1.0
         # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
         self.of_bounds, self.of_duals = np.where(rates, 1.0, share), np.where(rates, share, 1.0)
         self.base = problem.near if share == 1 else self._price(part.layout)
@@ -238,14 +259,15 @@ class _Replicates:
     def roots(self) -> Floats:
         """Draws of the error of the root of the price of all searches."""
         assert self.base is not None
-        return np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)
+        return np.asarray(np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)) / self.taught
 
     @property
     def duals(self) -> Floats:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
-        return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
+        errors = np.tile(errors, (max(1, round(self.freedom / len(errors))), 1))  # as many as degrees of freedom
+        return np.asarray(np.sqrt(self.share) / self.taught / self.of_duals * errors)
 
     def _price(self, layout: Layout) -> NearOptimum | None:
         rows = bind(self.problem.constraints, layout)
@@ -260,14 +282,14 @@ def _interval(
     optimum: Optimum, psi: Floats, replicates: _Replicates, options: IntervalOptions
 ) -> PriceInterval | NoInterval:
     count = len(replicates.known)
-    if (lost := options.replicates - count) > MOST_LOST * options.replicates:
-        reason = f"in {lost} of {options.replicates} resampled sets of searches it can hardly be met"
+    if (lost := replicates.asked - count) > MOST_LOST * replicates.asked:
+        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met"
         return NoInterval("resampling-fails", reason)
     free, loss = replicates.problem.near.free, replicates.problem.near.loss
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
     square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
-    reach = float(stdtrit(count, (1 + options.level) / 2)) * float(np.sqrt(square))
+    reach = float(stdtrit(replicates.freedom, (1 + options.level) / 2)) * float(np.sqrt(square))
     low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     ends = 0.0 if low < NOTHING * high else low, high
     duals = optimum.duals + replicates.duals

@@ -24,6 +24,8 @@ from auditkit.model.groups import UNKNOWN
 YOUNG, OLD = "under 40", "40 and over"
 AGE_BANDS = (YOUNG, "40-49", "50-59", "60 and over")
 """Finer than the two groups that are compared: a difference that grows with age shows as a trend along them."""
+JOINED_BANDS = {"40-49": OLD, "50-59": "50 and over"}
+"""The name of a band together with all later ones."""
 _BAND_STARTS = (40, 50, 60)
 _YEAR = 365.2425
 _LEGEND = re.compile(r"\b(\w{1,3})\s*[=:]\s*([^\W\d_][^\W\d_/ -]*(?:[ /-][^\W\d_]+)*)")

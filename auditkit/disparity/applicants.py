@@ -44,7 +44,9 @@ class Applicants:
     undecided: Any = None
     """Withdrawn or pending: in no rate, whatever step was reached."""
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Attributes whose groups have an order, and that order."""
+    """Attributes that have bands in an order, and that order: their groups, or the finer `bands`."""
+    bands: Mapping[str, Any] = field(default_factory=dict)
+    """Attribute -> band of each row, finer than its groups."""
     favourable: bool = True
     """Whether it is good to be selected; False for dismissals, layoffs and the like."""
 

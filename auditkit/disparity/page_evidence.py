@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ATTRIBUTE, CROSSING = "attribute", "crossing"
-SHARES = {ATTRIBUTE: 0.7, CROSSING: 0.1, SEARCH: 0.2}
+SHARES = {ATTRIBUTE: 0.75, CROSSING: 0.08, SEARCH: 0.17}
 """Of the error of a page: which part each family of tests may use."""
 
 

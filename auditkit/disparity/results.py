@@ -17,6 +17,7 @@ from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.measure import MeasureColumn
 from auditkit.disparity.pair import FlipFlop, Interval
 from auditkit.disparity.score_differences import ScorePage
+from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.stratified import Agreement
 from auditkit.disparity.trend import Trend
 
@@ -373,6 +374,8 @@ class Disparities:
     """Those selected against pools outside the firm."""
     score_pages: tuple[ScorePage, ...] = ()
     """Scores by group, and the impact ratio at every cut score."""
+    validity: ScoreValidity | None = None
+    """Whether the score predicts the outcome of those hired; None without outcomes."""
     measures: tuple[MeasureColumn, ...] = ()
     """What plugins measure: columns of every table."""
 

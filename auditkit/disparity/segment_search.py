@@ -3,9 +3,10 @@
 One test for each attribute, group against everybody else (one if there are two groups), step at which a difference can
 arise (the first; each later one among those who reached the step before), segment and value of 2 to 50, where both
 sides have at least five people. The test is the exact conditional one over requisitions inside the value, or the normal
-one if the variance of the count is over 100. The tests are a family of their own in `page_evidence`, with
+one if the variance V of the count is over 100. The tests are a family of their own in `page_evidence`, with
 
-    u_i = (1[g_i = g] - n1/t)(y_i - m/t)  inside the value, 0 outside,   n1, m, t: of the requisition inside the value
+    weight  (V/8)^2, at least 1/50 and at most 1: where V is small hardly any difference could be shown
+    u_i     (1[g_i = g] - n1/t)(y_i - m/t)  inside the value, 0 outside;  n1, m, t: of the requisition inside the value
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ FEWEST = 5
 MOST_VARIANCE = 100.0
 """Of a count whose law is computed exactly; beyond it the normal approximation is as good."""
 MOST_CELLS = 1_000_000
+FULL_WEIGHT, LEAST_WEIGHT = 8.0, 0.02
+"""The variance from which on a test has the full weight, and the least weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +99,7 @@ class SearchTest:
     value: int
     p: float
     z: float
+    variance: float
     exact: ExactTest | None
     design: ClusterDesign | None
 
@@ -105,7 +109,8 @@ class SearchTest:
 
     def on_page(self) -> PageTest:
         attainable = self.exact.attainable if self.exact is not None and self.design is None else None
-        return PageTest(self.p_design, 1, SEARCH, attainable)
+        weight = min(max((self.variance / FULL_WEIGHT) ** 2, LEAST_WEIGHT), 1.0)
+        return PageTest(self.p_design, 1, SEARCH, attainable, weight)
 
 
 def looks(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) -> Iterator[SegmentLook]:
@@ -180,7 +185,7 @@ def search_tests(data: Applicants, page: Sequence[Cut], settings: DisparitySetti
             exact = exact_test(n[:, 0], x[:, 0], n[:, 1], x[:, 1]) if n is not None and x is not None else None
             p = 2 * float(ndtr(-abs(z))) if exact is None else exact.p
             design = None if effects is None else ClusterDesign("repeat applicants", float(effects[value]))
-            found.append(SearchTest(look, value, p, z, exact, design))
+            found.append(SearchTest(look, value, p, z, float(V[value]), exact, design))
     return found
 
 

@@ -10,7 +10,8 @@ s = p / w in ascending order,
 
 The event of a test with a discrete law is p* <= the largest value it can attain that is not above s w.
 
-*Families.* The weight of a family is the level at which the family by itself would have error share x alpha.
+*Families.* The weights of a family are in the proportion of their `weight`, at the level at which the family by itself
+would have error share x alpha.
 
 *Draws.* 8,000 draws of the normal law with a fixed seed estimate these probabilities. Near alpha, where a finding
 depends on the estimate, the union is sampled by importance: draw event l in proportion to its level a_l, replace the
@@ -51,6 +52,9 @@ class PageTest:
     family: str = ""
     attainable: Floats | None = None
     """Ascending; None for a continuous law."""
+    weight: float = 1.0
+    """Beside the other tests of its family; it may depend on the numbers of people and of those selected, not on which
+    group these are of."""
 
 
 @dataclass(frozen=True)
@@ -146,10 +150,11 @@ class JointNull:
         for family, share in shares.items():
             mine = np.flatnonzero([test.family == family for test in self.tests])
             if len(mine):
-                level = max(float(np.quantile(self.p[:, mine].min(axis=1), share * alpha)), 1e-12)
+                own = np.array([self.tests[l].weight for l in mine])
+                level = max(float(np.quantile((self.p[:, mine] / own).min(axis=1), share * alpha)), 1e-12)
                 # The error is about proportional to the level: importance sampling makes up for the few draws there.
-                error = self.union(self.attained(np.full(len(mine), level), mine), mine)
-                weight[mine] = level * min(max(share * alpha / error, 0.5), 2.0) if error > 0 else level
+                error = self.union(self.attained(level * own, mine), mine)
+                weight[mine] = own * level * (min(max(share * alpha / error, 0.5), 2.0) if error > 0 else 1.0)
         return weight
 
     def attained(self, level: Floats, among: Ints) -> Floats:

@@ -5,22 +5,41 @@ With scores s_j of the groups j (their order, 0, 1, 2, ...), n applicants and x 
     Cochran-Armitage    Z = sum s (x - n P) / sqrt( P (1-P) (sum n s^2 - (sum n s)^2 / N) )
     within requisitions the same sums over requisitions k with their own P_k, and the variance of sampling without
                         replacement, m (t-m) / (t (t-1)) (sum n s^2 - (sum n s)^2 / t)        (Mantel's extension)
+
+Where there are requisitions the second decides, the first otherwise, both with the design effect of the table. All
+trends of a report share `SHARE` of its error, by Bonferroni's correction.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from auditkit.disparity.design import Designs, corrected
+from auditkit.disparity.pair import Interval, Pair
+
 Ints = NDArray[np.int64]
 
-AGE_BANDS = ("under 40", "40-49", "50-59", "60 and over")
-AGE_LIMITS = (40, 50, 60)
+SHARE = 0.1
+"""Of the error of a report."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """One of the ordered groups beside the first; interval and p are those of this pair by itself."""
+
+    group: str
+    applicants: int
+    selected: int
+    rate: float | None
+    impact_ratio: float | None
+    interval: Interval | None
+    p: float | None
 
 
 @dataclass(frozen=True)
@@ -32,10 +51,19 @@ class Trend:
     p: float
     z_within: float | None
     p_within: float | None
+    p_design: float
+    """Of the test that decides, with the design effect."""
+    p_adjusted: float | None = None
+    """Corrected for all trends of the report and for their share of its error."""
+    bands: tuple[Band, ...] = ()
+
+    @property
+    def deciding(self) -> float:
+        return self.z if self.z_within is None else self.z_within
 
 
-def trend(groups: Sequence[str], n: Ints, x: Ints) -> Trend | None:
-    """Of counts by stratum and ordered group; None where nothing can be told."""
+def trend(groups: Sequence[str], n: Ints, x: Ints, designs: Mapping[str, Designs] | None = None) -> Trend | None:
+    """Of counts by stratum and ordered group; None where nothing can be told. `designs` of "pooled" and "within"."""
     n, x = np.atleast_2d(n).astype(np.float64), np.atleast_2d(x).astype(np.float64)
     order = np.arange(n.shape[1], dtype=np.float64)
     total, chosen = n.sum(axis=0), x.sum(axis=0)
@@ -50,12 +78,40 @@ def trend(groups: Sequence[str], n: Ints, x: Ints) -> Trend | None:
     t, m, n, x = t[inside], m[inside], n[inside], x[inside]
     variance = float(np.sum(m * (t - m) / (t * (t - 1)) * (n @ order**2 - (n @ order) ** 2 / t))) if len(t) > 1 else 0.0
     within = float(np.sum((x - n * (m / t)[:, None]) @ order)) / math.sqrt(variance) if variance > 0 else None
-    return Trend(tuple(groups), z, _two_sided(z), within, None if within is None else _two_sided(within))
+    designs = designs or {}
+    p, p_within = _two_sided(z), None if within is None else _two_sided(within)
+    decided = corrected(p, z, designs.get("pooled", ())) if p_within is None else None
+    if decided is None:
+        assert p_within is not None
+        decided = corrected(p_within, within, designs.get("within", ()))
+    return Trend(tuple(groups), z, p, within, p_within, decided)
 
 
-def age_band(age: float) -> str:
-    """The band of an age in years."""
-    return AGE_BANDS[int(np.searchsorted(AGE_LIMITS, age, side="right"))]
+def bands(groups: Sequence[str], n: Ints, x: Ints, adverse: bool, alpha: float) -> tuple[Band, ...]:
+    """Each group beside the first, from total counts; x counts the favourable outcome."""
+    found = []
+    for j, group in enumerate(groups):
+        pair = Pair(int(n[j]), int(x[j]), int(n[0]), int(x[0]), adverse)
+        chosen = pair.selected[0]
+        ratio = pair.impact_ratio if j else None
+        found.append(
+            Band(
+                group,
+                pair.n1,
+                chosen,
+                chosen / pair.n1 if pair.n1 else None,
+                None if ratio is None else float(ratio),
+                pair.interval(alpha) if j and pair.n1 and pair.n0 else None,
+                pair.p if j and pair.n1 and pair.n0 else None,
+            )
+        )
+    return tuple(found)
+
+
+def with_correction(trends: Sequence[Trend | None]) -> list[Trend | None]:
+    """All trends of a report, p corrected."""
+    tests = sum(one is not None for one in trends)
+    return [None if one is None else replace(one, p_adjusted=min(1.0, one.p_design * tests / SHARE)) for one in trends]
 
 
 def _two_sided(z: float) -> float:

@@ -1,11 +1,11 @@
-"""What scores say of different groups: outcomes given scores, and scores given priors.
+"""What one number says of another in different groups: outcomes given scores, and scores given priors.
 
-Two regressions for each protected attribute, both within the values of a segment (job families, say), errors clustered
-by search. With s the predictor, s* its mean, and r the reference (the largest group),
+One regression for each protected attribute, within the values of a segment (job families, say), errors clustered by
+search. With s the predictor, s* its mean, and r the reference (the largest group),
 
     y = family + b s + sum_{g != r} 1(g) (level_g + slope_g (s - s*)) + error
 
-    outcome on score     y the outcome of those hired, s their score       (Cleary's regression)
+    outcome on score     y the outcome of those hired, s their score       (Cleary's regression; `score_validity`)
     score on priors      y the score of those inspected, s their standing  (`standing`)
 
 level_g is how much more y is in group g at the average s: above 0, the common line predicts too little for the group.
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from auditkit.fitting.clustered import clustered
 from auditkit.model.groups import UNKNOWN
-from auditkit.model.layout import Bools, Floats, Ints
+from auditkit.model.layout import Floats, Ints
 
 FEWEST_COMPARED = 20
 """People of a group below which nothing is said of it."""
@@ -80,42 +80,44 @@ def score_meanings(
     search: Ints,
     scores: Floats,
     standing: Floats | None,
-    outcomes: Floats | None,
-    hired: Bools,
     *,
     within: str | None = None,
     threshold: int = 0,
     level: float = 0.95,
 ) -> ScoreMeanings:
-    """Both regressions for every attribute; arrays have one entry per application, NaN where a number is missing.
+    """Scores on priors for every attribute; arrays have one entry per application, NaN where a number is missing.
 
     `within` is the name of the segment of which `family` has the values.
     """
+    if standing is None:
+        why = "score on priors: there are no priors that tell candidates apart"
+        return ScoreMeanings(within=within, tables=(), left_out=(why,))
+    return by_attribute("score", groups, family, search, scores, standing, within, threshold, level)
+
+
+def by_attribute(
+    predicts: Predicted,
+    groups: Mapping[str, Any],
+    family: Any | None,
+    search: Ints,
+    y: Floats,
+    s: Floats,
+    within: str | None,
+    threshold: int,
+    level: float,
+) -> ScoreMeanings:
+    """The regression of y on s for every attribute, of those who have both."""
     tables: list[ScoreMeaning] = []
     left_out: list[str] = []
+    given = "score" if predicts == "outcome" else "priors"
     fewest = max(FEWEST_COMPARED, threshold)
-    kinds: list[tuple[Predicted, Floats | None, Floats | None, Bools]] = [
-        ("outcome", outcomes, scores, hired),
-        ("score", scores, standing, np.ones(len(scores), dtype=np.bool_)),
-    ]
-    for predicts, y, s, who in kinds:
-        if y is None or s is None:
-            need = "no outcomes of those hired" if predicts == "outcome" else "no priors that tell candidates apart"
-            left_out.append(f"{predicts} on {_of(predicts)}: there are {need}")
-            continue
-        for attribute, labels in groups.items():
-            found = _regression(
-                attribute, predicts, np.asarray(labels).astype(str), family, search, y, s, who, fewest, level
-            )
-            if isinstance(found, str):
-                left_out.append(f"{predicts} on {_of(predicts)} by {attribute}: {found}")
-            else:
-                tables.append(found)
+    for attribute, labels in groups.items():
+        found = _regression(attribute, predicts, np.asarray(labels).astype(str), family, search, y, s, fewest, level)
+        if isinstance(found, str):
+            left_out.append(f"{predicts} on {given} by {attribute}: {found}")
+        else:
+            tables.append(found)
     return ScoreMeanings(within=within, tables=tuple(tables), left_out=tuple(left_out))
-
-
-def _of(predicts: str) -> str:
-    return "score" if predicts == "outcome" else "priors"
 
 
 def _regression(
@@ -126,11 +128,10 @@ def _regression(
     search: Ints,
     y: Floats,
     s: Floats,
-    who: Bools,
     fewest: int,
     level: float,
 ) -> ScoreMeaning | str:
-    rows = who & ~np.isnan(y) & ~np.isnan(s) & (labels != UNKNOWN)
+    rows = ~np.isnan(y) & ~np.isnan(s) & (labels != UNKNOWN)
     names, sizes = np.unique(labels[rows], return_counts=True)
     known = [str(name) for name, n in sorted(zip(names, sizes), key=lambda pair: -pair[1]) if n >= fewest]
     if len(known) < 2:

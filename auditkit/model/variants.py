@@ -21,7 +21,7 @@ import numpy as np
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance, LaidOut
-from auditkit.model.layout import Bools, CandidateKinds, Ints, Layout
+from auditkit.model.layout import Bools, CandidateKinds, Floats, Ints, Layout
 from auditkit.model.search import Box, Candidate, Chain, Search
 
 
@@ -80,6 +80,13 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     true = np.where(paid, kinds.true_reward + shift, kinds.true_reward)
     changed = _changed_layout(layout, candidate_kind=of, kinds=replace(kinds, reward=reward, true_reward=true))
     return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
+
+
+def moved_by_group(layout: Layout, shifts: Floats) -> Layout:
+    """The layout in which every value of group g of `layout.groups` is higher by shifts[g]."""
+    kinds = layout.kinds
+    reward = kinds.reward + np.where(kinds.selecting, shifts[kinds.group[kinds.owner]], 0.0)
+    return _changed_layout(layout, kinds=replace(kinds, reward=reward))
 
 
 def with_value_scale(instance: Instance, factor: float) -> Instance:

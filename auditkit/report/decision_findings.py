@@ -143,7 +143,6 @@ def _scores(found: FirmDecisions, words: Phrases) -> Iterator[FindingModel]:
         text = say.score_level(
             words,
             attribute=table.attribute,
-            outcome=table.predicts == "outcome",
             within=found.scores.within,
             groups=[(row.group, row.level, row.level_interval) for row in clear],
             reference=table.reference,

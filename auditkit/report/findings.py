@@ -72,6 +72,8 @@ def of_disparities(found: Disparities, words: Phrases) -> list[FindingModel]:
             if text := _where(found, table, row, words):
                 about = {"attribute": table.attribute, "group": row.group, "step": table.step}
                 told.append(FindingModel(kind="disparity", code="where-it-arises", text=text, **about))
+    told += _trends(found, words)
+    told += _validity(found, words)
     told += _searched(found, words)
     told += _segments(found, words)
     tested = [table for table in found.tables if table.pooled is not None]
@@ -250,6 +252,40 @@ def _found_at(found: Disparities, attribute: str, step: str, group: str) -> bool
     """Whether the decision that leads to this step shows a difference by itself."""
     table = found.table(attribute, step, "cumulative" if step == found.steps[0] else "conditional")
     return any(row.group == group and row.status.found for row in table.groups)
+
+
+def _trends(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Of each attribute with bands in an order: the clearest trend that is found."""
+    known = [
+        (table.trend.p_adjusted, table.trend, table)
+        for table in found.tables
+        if table.trend is not None and table.trend.p_adjusted is not None and table.trend.p_adjusted <= found.alpha
+    ]
+    for attribute in dict.fromkeys(table.attribute for _, _, table in known):
+        _, trend, table = min((each for each in known if each[2].attribute == attribute), key=lambda each: each[0])
+        about = {"attribute": attribute, "step": table.step}
+        yield FindingModel(kind="disparity", code="trend", text=say.trend(words, table, trend), **about)
+
+
+def _validity(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    """Whether the score predicts the outcome of those hired, and for whom it predicts differently."""
+    validity, alpha = found.validity, found.alpha
+    if validity is None:
+        return
+    yield FindingModel(kind="model", code="score-validity", text=say.score_validity(words, validity, alpha))
+    rows = [(table, row) for table in validity.tables for row in table.groups]
+    told = False
+    for (table, row), adjusted in zip(rows, validity.adjusted, strict=True):
+        for level, p in ((True, adjusted.level_p_adjusted), (False, adjusted.slope_p_adjusted)):
+            if p is not None and p <= alpha:
+                told = True
+                text = say.predicted_differently(
+                    words, table.attribute, table.reference, row, validity.within, level=level, adjusted=p
+                )
+                about = {"attribute": table.attribute, "group": row.group, "against": table.reference}
+                yield FindingModel(kind="model", code="score-validity-groups", text=text, **about)
+    if rows and not told:
+        yield FindingModel(kind="model", code="score-validity-groups", text=say.predicted_alike(words, validity.tables))
 
 
 def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:

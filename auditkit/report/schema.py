@@ -39,6 +39,7 @@ from auditkit.disparity.availability import PoolCount
 from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.measure import MeasureColumn
 from auditkit.disparity.score_differences import ScoreGroup
+from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
@@ -303,13 +304,13 @@ class FirmModel(StandingModel):
 
 
 class IntervalModel(ReportPart):
-    """From priors that were refitted to resampled searches."""
+    """From other priors that the data allow, and the spread over searches."""
 
     level: float
     ratio: Bounds | None
     loss: Bounds
     one_sided: bool = Field(default=False, description="the loss may be zero; only an upper bound is known")
-    replicates: int | None = Field(default=None, description="how many resampled sets of searches are behind it")
+    replicates: int | None = Field(default=None, description="how many other priors are behind it")
 
 
 class ReportPriceModel(ReportPart):
@@ -725,6 +726,7 @@ class DisparitiesModel(ReportPart):
     search: SegmentSearchModel | None = None
     availability: tuple[AvailabilityModel, ...] = ()
     score_pages: tuple[ScorePageModel, ...] = ()
+    validity: ScoreValidity | None = Field(default=None, description="null without outcomes of those hired")
     measures: tuple[MeasureColumn, ...] = ()
 
 

@@ -108,6 +108,13 @@ class DisparitySection(CoreSection):
     name, title, part = "disparity", "Disparity by attribute", "body"
 
 
+class ValiditySection(CoreSection):
+    name, title, part = "validity", "Does the score predict later performance?", "body"
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.disparity is not None and report.disparity.validity is not None else None
+
+
 class PoliciesSection(CoreSection):
     name, title, part = "policies", "The firm and the best policies", "body"
 
@@ -187,6 +194,7 @@ class GlossarySection(CoreSection):
 CORE: tuple[type[CoreSection], ...] = (
     FindingsSection,
     DisparitySection,
+    ValiditySection,
     PoliciesSection,
     CostsSection,
     AlternativesSection,

@@ -6,35 +6,28 @@ error of the code that made it, so the policies and their bounds are also checke
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from auditkit import __version__
-from auditkit.compare import firm_decisions
 from auditkit.compare.firm_decisions import standings_of
 from auditkit.compare.firm_gain import Against
-from auditkit.compare.parts import Parts
-from auditkit.compare.shadow_prices import total_shifts
 from auditkit.config import Config, check
 from auditkit.constraints import bind
-from auditkit.constraints.base import Rows
-from auditkit.data.privacy import Protected, protect
+from auditkit.data.privacy import protect
 from auditkit.data.read_query import sha256_of_rows
 from auditkit.data.source import Files, Place
 from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
-from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats
 from auditkit.pipeline import audit, constraints_of, silent
-from auditkit.report import build, schema
+from auditkit.report import schema
 from auditkit.report.load_report import load
 from auditkit.text import flat, printable
 from auditkit.verification.check_report import check_report
-from auditkit.verification.claims import Check, Verified, same_numbers
+from auditkit.verification.claims import Check, Verified
 from auditkit.verification.compare_reports import REWORDED, compare_reports
 
 if TYPE_CHECKING:
@@ -88,8 +81,7 @@ def verify_report(
             return schema.as_json(against.gain(label, visits))
 
         more, unchecked = check_report(report, again.fitted, rows, progress, gained)
-        progress("the firm's own decisions again")
-        checks += [*more, *check_decisions(report, shown, again.fitted, rows, level)]
+        checks += more
         given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
     not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()
     return Verified(tuple(checks), not_checked, given=tuple(given))
@@ -125,36 +117,3 @@ def _chosen(config: Config, version: str) -> Iterator[str]:
         yield f"whether these settings, which are not the defaults, are the right ones: {'; '.join(own)}"
     if version != __version__:
         yield f"that auditkit {version} made it: this is {__version__}"
-
-
-def check_decisions(
-    report: dict[str, Any], shown: Protected, fitted: Fitted, rows: Sequence[Rows], level: float
-) -> list[Check]:
-    """What the report says of the firm's decisions and scores, derived again; shifts of constraints from its duals."""
-    priced, layout = [], fitted.instance.layout
-    for entry, own in zip(report["constrained"], rows, strict=True):
-        duals = None if own.measures else [dual["value"] for dual in entry["duals"] or ()]
-        if entry["status"] == "optimal":
-            known = duals is not None and None not in duals
-            shifts = total_shifts(Parts.of(own, layout), np.array(duals, dtype=np.float64)) if known else None
-            priced.append((str(entry["label"]), own, shifts, ()))
-    decisions = firm_decisions(shown.history, fitted, (), priced=priced, threshold=shown.threshold, level=level)
-    found = {
-        "revealed": (_without_needed_intervals(report["revealed"]), schema.as_json(decisions.revealed)),
-        "scores": (report.get("scores"), schema.as_json(decisions.scores)),
-        "hidden information": (
-            (report["fit"].get("hidden_information") or {}).get("tests"),
-            schema.as_json(decisions.hidden),
-        ),
-        "firm.gain": (report["firm"].get("gain"), build.gain(decisions.search).to_json()),
-    }
-    return [
-        same_numbers(name, said, again, noise=1e-6, tolerance=1e-6)
-        for name, (said, again) in found.items()
-        if said is not None
-    ]
-
-
-def _without_needed_intervals(part: dict[str, Any] | None) -> dict[str, Any] | None:
-    """These need the replicates, which only the report made again has (`compare_reports`)."""
-    return part and {**part, "needed": [{**row, "interval": None} for row in part["needed"]]}

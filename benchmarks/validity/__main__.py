@@ -8,7 +8,8 @@
 Data sets have the seeds 0, 1, 2, ..., or from `FIRST` of the study on. Each result is kept in
 build/validity/STUDY/SCENARIO-SEED.json, so that an interrupted run goes on where it stopped; --anew forgets them. A
 study is a module with `NAME`, `SCENARIOS`, `QUICK` (scenarios without --full), `COUNTS` (data sets of each, without and
-with --full), `FIRST`, `measure(firm)` and `section(results)`; add it to `STUDIES`.
+with --full), `FIRST`, `measure(firm)` and `section(results)`, and `draw(scenario, seed)` if its data sets are not known
+firms; add it to `STUDIES`.
 """
 
 from __future__ import annotations
@@ -32,9 +33,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 import alarms_study
 import coverage_study
 import decisions_study
+import looks_study
+import reports_study
 from known_firms import draw
 
-STUDIES: dict[str, ModuleType] = {study.NAME: study for study in (coverage_study, decisions_study, alarms_study)}
+STUDIES: dict[str, ModuleType] = {
+    study.NAME: study for study in (coverage_study, decisions_study, alarms_study, reports_study, looks_study)
+}
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "validity"
 PAGE = ROOT / "docs" / "validity.md"
@@ -47,7 +52,8 @@ def run(study: str, scenario: str, seed: int) -> dict[str, Any]:
         return json.loads(path.read_text(encoding="utf-8"))
     warnings.simplefilter("ignore")
     module = STUDIES[study]
-    found = module.measure(draw(next(s for s in module.SCENARIOS if s.name == scenario), seed))
+    drawn = getattr(module, "draw", draw)(next(s for s in module.SCENARIOS if s.name == scenario), seed)
+    found = module.measure(drawn)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(found), encoding="utf-8")
     return found

@@ -88,11 +88,18 @@ class UnitedKingdom(Profile):
     name: ClassVar[str] = "uk"
     title: ClassVar[str] = "United Kingdom, Equality Act 2010"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
-            "A provision, criterion or practice that puts a group at a particular disadvantage is looked at for its "
-            "aim and its proportion. There is no four-fifths rule; numbers are evidence among others.",
-            2010,
-            10,
+        DatedFact(
+            "Section 19: a provision, criterion or practice that puts people who share a protected characteristic at a "
+            "particular disadvantage discriminates, unless it is shown to be a proportionate means of achieving a "
+            "legitimate aim. The section names no ratio.",
+            date(2010, 10, 1),
+            date(2026, 11, 18),
+        ),
+        DatedFact(
+            "Section 19A: so it does for people without the characteristic who are put at substantively the same "
+            "disadvantage.",
+            date(2024, 1, 1),
+            date(2026, 11, 18),
         ),
     )
 

@@ -151,7 +151,7 @@ class Phrases:
     # People
 
     def people(self, attribute: str | None, group: str) -> str:
-        """ "women", "Black applicants", "Asian women", or "applicants of Age band 40+"."""
+        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants of Veteran yes"."""
         kind = self.attributes.get(str(attribute), ("", ()))[0]
         names = str(attribute).split("+")
         if kind == "crossing" or len(names) > 1:
@@ -160,6 +160,8 @@ class Phrases:
             return {"female": "women", "male": "men"}[sex]
         if kind in ("sex", "race"):
             return f"{group} {self.noun}"
+        if kind == "age":
+            return f"{self.noun} {'aged ' if group.strip()[:1].isdigit() else ''}{group}"
         return f"{self.noun} of {attribute} {group}" if attribute else f"{self.noun} of {group}"
 
     def _sex(self, attribute: str, group: str) -> str | None:

@@ -13,6 +13,9 @@ from auditkit.compare.comparison import NoLaw
 from auditkit.compare.value_of_point import PointValue
 from auditkit.disparity import Caution, DisparityTable, Reconciled, SegmentDifference, SegmentPart, SegmentTable
 from auditkit.disparity.design import ClusterDesign
+from auditkit.disparity.score_validity import ScoreValidity
+from auditkit.disparity.trend import Trend
+from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.confirmed_gains import Gain
 from auditkit.rules.find import Alternative
@@ -36,6 +39,7 @@ from auditkit.text import (
     plural,
     ratio,
     sentence,
+    signed,
     spaced,
 )
 
@@ -686,21 +690,102 @@ def score_level(
     words: Phrases,
     *,
     attribute: str,
-    outcome: bool,
     within: str | None,
     groups: Sequence[tuple[str, float, tuple[float, float]]],
     reference: str,
 ) -> str:
-    """Outcomes at equal scores, or scores at equal priors, of groups beside the reference."""
-    what, given = ("later performance", "scores") if outcome else ("scores", "prior information")
-    that, was = ("that", "was") if outcome else ("those", "were")
-    than = f" than {that} of {words.people(attribute, reference)}"
+    """Scores at equal priors, of groups beside the reference."""
+    than = f" than those of {words.people(attribute, reference)}"
     each = [
-        f"{that if i else what} of {words.people(attribute, group)} {was} {shifted(x, bounds, '' if i else than)}"
+        f"{'those' if i else 'scores'} of {words.people(attribute, group)} were {shifted(x, bounds, '' if i else than)}"
         for i, (group, x, bounds) in enumerate(groups)
     ]
-    where = "" if within is None else f"within each {spaced(within)}, "
-    return whole(f"At equal {given}, {where}{listing(each)}")
+    return whole(f"At equal prior information, {_within_each(within)}{listing(each)}")
+
+
+def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
+    """Along bands of age the rate falls or rises, with the rate of each band."""
+    of = f"of {words.before(table.step)}, " if table.kind == "conditional" else ""
+    often = "less often" if found.deciding < 0 else "more often"
+    rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
+    where = "" if found.z_within is None else " within requisitions"
+    return whole(
+        f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
+        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all trends of this report "
+        f"{p(found.p_adjusted)})"
+    )
+
+
+def _in_band(band: str) -> str:
+    return f"at {band}" if band[:1].isdigit() else f"of those {band}" if not band.startswith("under") else band
+
+
+def _within_each(segment: str | None) -> str:
+    return "" if segment is None else f"within each {spaced(segment)}, "
+
+
+def score_validity(words: Phrases, found: ScoreValidity, alpha: float) -> str:
+    """Whether the score goes along with the outcome, and what the restriction of range does to that."""
+    low, high = found.interval.lower, found.interval.upper
+    measured = f"{signed(found.correlation)}, {signed(low)} to {signed(high)}"
+    who = f"{plural(found.people, 'person', 'people')} {words.outcome('selected')} of whom both are known"
+    if found.p > alpha:
+        text = f"No relation between the score and later performance is found among the {who}"
+    elif found.correlation > 0:
+        text = f"Higher scores go along with better later performance among the {who}"
+    else:
+        text = f"Higher scores go along with worse later performance among the {who}"
+    text += f" ({_within_each(found.within)}correlation {measured}; {p(found.p)})"
+    of_all = found.interval_of_all
+    if found.correlation_of_all is None or of_all is None:
+        return whole(text)
+    closer = f"standard deviation {decimals(found.spread, 2)} against {decimals(found.spread_of_all, 2)}"
+    return (
+        f"{text}. Only those {words.outcome('selected')} have an outcome, and their scores lie closer together than "
+        f"all scores ({closer}); corrected for that, as if they had been chosen by the score alone, the correlation is "
+        f"{signed(found.correlation_of_all)} ({signed(of_all.lower)} to {signed(of_all.upper)})."
+    )
+
+
+def predicted_differently(
+    words: Phrases,
+    attribute: str,
+    reference: str,
+    row: ScoreDifference,
+    within: str | None,
+    *,
+    level: bool,
+    adjusted: float,
+) -> str:
+    """The regression of outcomes on scores differs for a group: in its level, or in its slope."""
+    group, other = words.people(attribute, row.group), words.people(attribute, reference)
+    if level:
+        moved = shifted(row.level, row.level_interval, f" than that of {other}")
+        little = "little" if row.level > 0 else "much"
+        return whole(
+            f"At equal scores, {_within_each(within)}later performance of {group} was {moved}; {p(adjusted)} "
+            f"corrected: one prediction for everybody would predict too {little} for {group}"
+        )
+    more = "more" if row.slope > 0 else "less"
+    return whole(
+        f"A point of the score says {more} about later performance of {group} than of {other} "
+        f"({_within_each(within)}difference per point {signed(row.slope)}, {signed(row.slope_interval[0])} to "
+        f"{signed(row.slope_interval[1])}; {p(adjusted)} corrected)"
+    )
+
+
+def predicted_alike(words: Phrases, tables: Sequence[ScoreMeaning]) -> str:
+    """No group is found for which scores predict differently."""
+    each = [
+        f"{words.people(table.attribute, row.group)} "
+        f"{shifted(row.level, row.level_interval, ' than ' + words.people(table.attribute, table.reference))}"
+        for table in tables
+        for row in table.groups
+    ]
+    return whole(
+        "At equal scores no difference in later performance is found between groups, nor in what a point of the score "
+        f"says about it; the intervals say how large one could be: {listing(each, 3)}"
+    )
 
 
 def scores_left_out(reasons: Sequence[str]) -> str:
