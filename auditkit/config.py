@@ -166,7 +166,13 @@ class Config(_Part):
     )
     organisation: str = Field(default="", description="whose hiring this is, for the title of the report")
     mapping: dict[str, str | list[str]] = Field(default_factory=dict, description="role = column(s)")
+    favourable: str | None = Field(
+        default=None, description="the good value of the outcome, as the file writes it: Retained, Hired|Offer accepted"
+    )
     words: dict[str, str] = Field(default_factory=dict, description="statuses of the file: word = meaning")
+    columns: dict[str, str | list[str]] = Field(
+        default_factory=dict, description="what columns looked like: a later file whose columns have other names"
+    )
     cost: float | dict[str, float] | None = Field(default=None, description="of an inspection, where the data has none")
     capacity: int | None = Field(default=None, ge=0, description="positions of a search, where the data has none")
     limits: dict[str, NonNegative | dict[str, NonNegative]] = Field(

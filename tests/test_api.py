@@ -263,6 +263,7 @@ WITHIN_ANOTHER = {
     "funnel": "the table `funnel`",
     "scores.tables": "`score_meaning`",
     "disparity.score_pages": "its lists are tables",
+    "disparity.validity.tables": "`score_validity`",
     "disparity.measures": "columns of `disparity`",
     "frontier.bias_tables": "its cells are a table",
     "firm.units": "of the constrained policies: `units`",

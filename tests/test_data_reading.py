@@ -6,16 +6,19 @@ import gzip
 import io
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from exports.exam import EXAM
 from exports.judging import judge
 from exports.unseen import UNSEEN
 
 from auditkit import plugin_manager
 from auditkit.data import History, load
 from auditkit.data.reading import AmbiguousReading
+from auditkit.data.remembered import columns_seen
 from auditkit.data.vocabulary import shipped
 from auditkit.errors import InputError
 from support.data_files import table
@@ -23,9 +26,16 @@ from support.data_files import table
 READERS = list(plugin_manager.shipped().readers.values())
 
 
-@pytest.mark.parametrize("name", UNSEEN)
+MENDED = (
+    "german_anrede", "neogov_eeo", "taleo_history", "dutch_results", "greenhouse_small_cells",
+    "successfactors_statuses", "civil_service_list", "usa_staffing", "grant_rounds",
+)  # fmt: skip
+"""Exports of the exam that the first run did not read right; `make exports` reads all of them."""
+
+
+@pytest.mark.parametrize("name", [*UNSEEN, *MENDED])
 def test_an_export_is_read_right_or_asked_about(name: str, tmp_path: Path) -> None:
-    truth = UNSEEN[name](tmp_path)
+    truth = {**UNSEEN, **EXAM}[name](tmp_path)
     verdict = judge(truth)
     assert verdict.outcome in ("right", "asked, then right"), verdict
 
@@ -282,3 +292,111 @@ def test_stacked_characteristics_count_everybody_once(tmp_path: Path) -> None:
     by_sex = history.table.groupby("group:Sex")["selected"].sum().to_dict()
     by_race = history.table.groupby("group:Ethnicity")["selected"].sum().to_dict()
     assert (by_sex, by_race) == ({"Female": 10, "Male": 20}, {"Black": 8, "White": 22})
+
+
+# What the columns say together ----------------------------------------------------------------------------------------
+
+
+def people(tmp_path: Path, header: str, *columns: Callable[[int], object], **given: str) -> History:
+    """240 people with an id, a gender and further columns, each a function of their number."""
+    rows = [",".join(map(str, (i, "FM"[i % 2], *(column(i) for column in columns)))) for i in range(240)]
+    return read(tmp_path, f"id,gender,{header}", *rows, **given)
+
+
+def test_a_step_of_unknown_words_is_known_by_who_passed_it(tmp_path: Path) -> None:
+    through = people(
+        tmp_path,
+        "Sift outcome,hired",
+        lambda i: "Zug" if i % 3 else "Kex",
+        lambda i: "Y" if i % 3 == 1 and i % 2 else "N",
+    )
+    assert through.steps == ("Sift outcome", "hired") and through.reading is not None
+    assert any("'Zug' passed" in text for text in through.reading.assumptions)
+    chance = people(
+        tmp_path, "Sift outcome,hired", lambda i: "Zug" if i % 3 else "Kex", lambda i: "Y" if i % 5 == 1 else "N"
+    )
+    assert chance.steps == ("hired",)  # some of those hired have the other word
+
+
+def test_a_decision_after_the_decision_is_asked_about(tmp_path: Path) -> None:
+    with pytest.raises(AmbiguousReading, match="only people with 'Result'") as asked:
+        people(tmp_path, "Result,Field 7", lambda i: "Pass" if i % 2 else "Fail", lambda i: "Y" if i % 6 == 1 else "N")
+    assert [answer.flags for answer in asked.value.question.answers] == [
+        '--map "selected=Field 7"',
+        "--map selected=Result=Pass",
+    ]
+    named = people(tmp_path, "Hired,Field 7", lambda i: "Y" if i % 2 else "N", lambda i: "Y" if i % 6 == 1 else "N")
+    assert good(named) == ("Hired", 120, 240)  # nothing comes after a column that is called just so
+
+
+def test_hired_for_another_job_is_not_hired_for_this_one() -> None:
+    words = shipped()
+    assert words.meaning("Hired On Other Requisition") == "withdrawn"
+    assert words.meaning("Hired other candidate") == "rejected"
+    assert words.meaning("Hired") == "selected"
+
+
+def test_many_second_applications_are_not_applications(tmp_path: Path) -> None:
+    rows = [f"{i % 60},R1,{'FM'[i % 2]},2024-0{1 + i // 60}-11,{'Y' if i % 7 == 0 else 'N'}" for i in range(240)]
+    with pytest.raises(InputError, match="if each row is an event"):
+        read(tmp_path, "candidate_id,req,gender,applied_at,hired", *rows)
+
+
+def test_hidden_counts_make_the_least_difference(tmp_path: Path) -> None:
+    history = read(tmp_path, "Gender,Applicants,Hired", "Female,40,<5", "Male,100,30")
+    assert history.reading is not None
+    assert history.table.groupby("group:Gender")["selected"].sum().to_dict() == {"Female": 4, "Male": 30}
+    assert "Female Hired 0 to 4 (read as 4)" in " ".join(history.reading.assumptions)
+    whole = read(tmp_path, "Gender,Applicants,Hired", "Female,40,3", "Male,100,30").reading
+    assert whole is not None and not any("hidden" in text for text in whole.assumptions)
+
+
+def test_numbers_for_groups_are_asked_about_unless_the_header_explains_them(tmp_path: Path) -> None:
+    rows = [f"{i},{1 + i % 2},{'Y' if i % 3 else 'N'}" for i in range(60)]
+    with pytest.raises(AmbiguousReading, match="nothing in the file says what they mean") as asked:
+        read(tmp_path, "id,Sex,Hired", *rows)
+    assert [answer.flags for answer in asked.value.question.answers] == ["--map group=Sex"]
+    assert set(read(tmp_path, "id,Sex,Hired", *rows, group="Sex").table["group"]) == {"1", "2"}
+    assert set(read(tmp_path, "id,Sex (1=male 2=female),Hired", *rows).table["group"]) == {"male", "female"}
+
+
+def test_postal_codes_are_flagged_as_possible_proxies(tmp_path: Path) -> None:
+    def say(header: str) -> str:
+        found = people(tmp_path, f"{header},hired", lambda i: i % 5, lambda i: "YN"[i % 3 > 0], segment=header).reading
+        return " ".join(found.assumptions) if found is not None else ""
+
+    assert "possible proxies" in say("Zip code")
+    assert "possible proxies" not in say("Area")
+
+
+# Settings of an earlier file ------------------------------------------------------------------------------------------
+
+
+def test_the_favourable_value_can_be_set(tmp_path: Path) -> None:
+    path = table(
+        tmp_path, "id,gender,State", *(f"{i},{'FM'[i % 2]},{('Kept', 'Moved', 'Gone')[i % 3]}" for i in range(60))
+    )
+    assert good(load(path, favourable="Kept")) == ("Kept", 20, 60)
+    assert good(load(path, favourable="Kept|Moved")) == ("Kept|Moved", 40, 60)
+    with pytest.raises(InputError, match="'Kepd' is not a value of any column"):
+        load(path, favourable="Kepd")
+
+
+def test_columns_with_other_names_are_matched_or_asked_about(tmp_path: Path) -> None:
+    def file(*names: str) -> Path:
+        rows = [f"{i},R{i % 4},{'FM'[i % 2]},{'Hired' if i % 3 else 'Rejected'},{'YN'[i % 2]}" for i in range(60)]
+        return table(tmp_path, ",".join(names), *rows)
+
+    first = load(file("Applicant ID", "Req", "Sex", "Result", "Remote"))
+    assert first.reading is not None
+    kept: dict[str, Any] = {"mapping": first.mapping.as_dict(), "columns": columns_seen(first.reading)}
+    later = load(file("Applicant ID", "Req number", "Birth label", "Outcome 2025", "Remote"), **kept)
+    assert later.reading is not None and good(later) == good(first)
+    assert "'Sex' is called 'Birth label' in this file" in later.reading.assumptions
+    new = load(file("Applicant ID", "Req", "Sex", "Result", "Gender identity"), **kept).reading
+    assert new is not None and "'Gender identity' is new in this file" in " ".join(new.assumptions)
+    with pytest.raises(AmbiguousReading, match="no longer has this column") as asked:
+        load(file("Key", "Req", "Sex", "Result", "Remote"), **kept)
+    assert asked.value.question.answers[0].mapping == {"candidate": "Key"}
+    with pytest.raises(InputError, match="there is no column 'Applicant ID'"):
+        load(file("Key", "Req", "Sex", "Result", "Remote"), {"candidate": "Applicant ID"})

@@ -29,7 +29,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     people = save(tmp_path_factory.mktemp("data") / "people.csv", rows(searches=10, each=9))
     made = Bench(plugins=plugin_manager.load([]))
     shown = protect(source.read(people, CONFIG, made.plugins), CONFIG.report.suppress_below)
-    fits = {1.0: pipeline.fit_protected(shown, CONFIG, made.plugins)}
+    fits = {1.0: pipeline.fit_protected(shown, CONFIG.over(value_scale=1.0), made.plugins)}
     made.explorer = Explorer(shown, CONFIG, made.plugins, 1.0, fits)
     return made
 

@@ -57,13 +57,18 @@ def audit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scheduled:
 def test_exit_codes_of_run(audit: Scheduled, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = call("run", "audit.toml")
     assert code == 1
-    assert out.startswith(f"run 1: {audit.folder}") and "finding: Impact ratio at “Hired”, Ethnicity: Black" in out
+    assert (
+        out.startswith(f"run 1: {audit.folder}")
+        and "threshold crossed: Impact ratio at “Hired”, Ethnicity: Black" in out
+    )
     assert "computing the audit" in err
     code, out, _ = call("run", "audit.toml")
     assert code == 1 and "data and configuration are those of run 1; nothing was computed" in out
     audit.fake.write(LEVEL)
     assert call("run", "audit.toml", "--quiet") == (0, "", "")  # nothing to say, nothing said: cron sends no mail
-    assert call("run", "audit.toml", "--force")[:2] == (0, call_text(audit))
+    out = call("run", "audit.toml", "--force")[1]
+    findings = [line for line in out.splitlines() if line.startswith("finding: ")]
+    assert findings and [line for line in out.splitlines() if line not in findings] == call_text(audit).splitlines()
     audit.path.write_text("[thresholds]\nimpact_ration.min = 0.8\n")
     code, out, err = call("run", "audit.toml")
     assert (code, out) == (2, "") and "did you mean 'impact_ratio.min'?" in err
@@ -72,6 +77,13 @@ def test_exit_codes_of_run(audit: Scheduled, monkeypatch: pytest.MonkeyPatch) ->
     audit.fake.write({"Black": (300, 26), "White": (700, 64)})
     with pytest.raises(ZeroDivisionError):  # which the program reports as its own defect, 3
         call("run", "audit.toml")
+    failed = json.loads(call("history", "--json")[1])["runs"][-1]
+    assert (failed["status"], failed["failure"], failed["findings"]) == ("failed", "division by zero", [])
+    assert f"run {failed['id']} failed: division by zero" in call("history")[1]
+    audit.fake.write(LEVEL)
+    monkeypatch.undo()
+    monkeypatch.chdir(audit.path.parent)
+    assert call("history", "diff", "previous", "latest")[0] == 0  # a failed run has nothing to compare
 
 
 def call_text(audit: Scheduled) -> str:
@@ -114,7 +126,8 @@ def test_history_as_a_table_and_as_json(audit: Scheduled) -> None:
     code, out, _ = call("history")
     assert code == 0
     assert re.search(
-        r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Ethnicity: Black +150\.0 +95\.0.% +9 +1 +2026-11-16T", out
+        r"1 +2026-11-16 06:00:00 +complete +1,009 +0\.325 +Ethnicity: Black +150\.0 +95\.0.% +9 +\d+ \(1\) +2026-",
+        out,
     )
     assert "unchanged since run 1" in out
     document = json.loads(call("history", "--json")[1])

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
+from exports.exam import EXAM, FIRST_RUN, LAST  # noqa: E402
 from exports.judging import SHARED, SHARED_TRUTHS, Verdict, judge  # noqa: E402
 from exports.systems import EXPORTS  # noqa: E402
 from exports.unseen import UNSEEN, Truth  # noqa: E402
@@ -22,12 +25,13 @@ START, END = "<!-- exports -->", "<!-- /exports -->"
 
 def run(folder: Path, only: str = "") -> dict[str, dict[str, Verdict]]:
     """Verdicts of all exports, by set and name."""
-    sets: dict[str, dict[str, Verdict]] = {"shared": {}, "unseen": {}, "systems": {}}
+    sets: dict[str, dict[str, Verdict]] = {"shared": {}, "exam": {}, "last": {}, "unseen": {}, "systems": {}}
     if SHARED.is_dir():
         sets["shared"] = {name: judge(truth) for name, truth in SHARED_TRUTHS.items() if only in name}
-    for name, make in UNSEEN.items():
-        if only in name:
-            sets["unseen"][name] = judge(make(folder))
+    for title, exports in (("exam", EXAM), ("last", LAST), ("unseen", UNSEEN)):
+        for name, make in exports.items():
+            if only in name:
+                sets[title][name] = judge(make(folder))
     for name, build in EXPORTS.items():
         if only not in name:
             continue
@@ -42,13 +46,21 @@ def table(sets: dict[str, dict[str, Verdict]]) -> str:
     """The verdicts as Markdown."""
     lines = []
     for title, verdicts in sets.items():
-        counts: dict[str, int] = {}
-        for verdict in verdicts.values():
-            counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
-        summary = ", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items(), key=lambda item: -item[1]))
+        summary = _summary([verdict.outcome for verdict in verdicts.values()])
+        if title in ("exam", "last"):
+            first = {name: FIRST_RUN.get(name, "right") for name in verdicts}
+            lines += ["", f"**{title}** ({len(verdicts)}): first run {_summary(first.values())}; now {summary}."]
+            lines += ["", "| export | first run | now |", "| --- | --- | --- |"]
+            lines += [f"| {name} | {first[name]} | {verdict.outcome} |" for name, verdict in verdicts.items()]
+            continue
         lines += ["", f"**{title}** ({len(verdicts)}): {summary}.", "", "| export | read |", "| --- | --- |"]
         lines += [f"| {name} | {verdict.outcome} |" for name, verdict in verdicts.items()]
     return "\n".join(lines) + "\n"
+
+
+def _summary(outcomes: Iterable[str]) -> str:
+    counts = Counter(outcomes)
+    return ", ".join(f"{n} {outcome}" for outcome, n in counts.most_common())
 
 
 def main(arguments: list[str]) -> int:

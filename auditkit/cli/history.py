@@ -54,6 +54,9 @@ def history(
         from auditkit.cli.output import print_table
 
         print_table(listing.COLUMNS, listing.rows(runs))
+        for run in runs:
+            if run.failure:
+                click.echo(f"run {run.id} failed: {printable(run.failure)}")
         click.echo(f"last link of the chain: {link}")
     for line in broken:
         warn(line)
@@ -70,6 +73,7 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     from auditkit.scheduled import difference
 
     chosen, runs, _ = _runs(config)
+    runs = [run for run in runs if not run.failure]
     found = difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
     if as_json:
         print_json(difference.document(found))
@@ -103,7 +107,7 @@ def _runs(config: Path, known: str | None = None) -> tuple[AuditSettings, list[R
     chosen = settings.read(config)
     with opened(chosen.database(os.environ), create=False) as history:
         kept = chain.kept(chosen.folder) | ({known: "the run of the link that you kept"} if known else {})
-        return chosen, history.runs(chosen.name), history.breaks(kept)
+        return chosen, history.runs(chosen.name, failed=True), history.breaks(kept)
 
 
 def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from auditkit.cli.options import (
     warn,
 )
 from auditkit.cli.output import print_json
+from auditkit.errors import InputError
 from auditkit.text import printable
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool
     Exits with 1 if a threshold is crossed (or an alert was not delivered), with 2 if the audit could not be run.
     """
     from auditkit.scheduled import settings
+    from auditkit.scheduled.audit_run import record_failure
     from auditkit.scheduled.audit_run import run as run_once
     from auditkit.scheduled.job import job
 
@@ -55,7 +58,13 @@ def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool
             click.echo(text, err=True)
 
     channels = chosen.channels(plugins.alerts)
-    done = run_once(chosen, job(chosen, plugins, say, warn), channels, os.environ, force=force, wait=wait, say=say)
+    try:
+        work = job(chosen, plugins, say, warn)
+    except InputError as error:
+        moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        record_failure(chosen, chosen.database(os.environ), error, moment, say)
+        raise
+    done = run_once(chosen, work, channels, os.environ, force=force, wait=wait, say=say)
     if as_json:
         from auditkit.scheduled.listing import document
 
@@ -80,8 +89,10 @@ def _print_done(done: Done, settings: AuditSettings, quiet: bool) -> None:
         click.echo(f"last link of the chain: {done.link}")
         for note in done.notes:
             click.echo(f"note: {printable(note)}")
+        for finding in run.findings:
+            click.echo(f"finding: {printable(finding)}")
     for crossing in run.crossings:
-        click.echo(f"finding: {printable(crossing.words)}")
+        click.echo(f"threshold crossed: {printable(crossing.words)}")
     if not run.crossings and not quiet and settings.thresholds:
         click.echo("no threshold was crossed")
     for line in done.removed:

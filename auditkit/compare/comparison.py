@@ -180,7 +180,7 @@ def compare(
     options = options or IntervalOptions()
     layout = fitted.instance.layout
     scale = fitted.settings.value_scale
-    firm = _firm(fitted)
+    firm = firm_standing(fitted)
     chosen = list(constraints or ())
     if constraints is None:
         chosen = default_constraints(kinds, layout, fitted.realised.selected.astype(np.float64))
@@ -220,7 +220,8 @@ def _labels(constraints: Sequence[Constraint]) -> list[str]:
     return [c.to_spec() if short.count(name) > 1 else name for c, name in zip(constraints, short, strict=True)]
 
 
-def _firm(fitted: Fitted) -> Standing:
+def firm_standing(fitted: Fitted) -> Standing:
+    """What the firm did, counted by the groups of the people who applied."""
     layout, realised = fitted.instance.layout, fitted.realised
     by_group = (
         _of_people(fitted)

@@ -28,6 +28,7 @@ JOINED_BANDS = {"40-49": OLD, "50-59": "50 and over"}
 """The name of a band together with all later ones."""
 _BAND_STARTS = (40, 50, 60)
 _YEAR = 365.2425
+_LEGEND = re.compile(r"\b(\w{1,3})\s*[=:]\s*([^\W\d_][^\W\d_/ -]*(?:[ /-][^\W\d_]+)*)")
 _HOMBRE = frozenset({"h", "hombre", "hombres"})
 """Beside these, `m` may be `mujer`."""
 _MARKS: dict[bool | None, str] = {True: "yes", False: "no"}
@@ -62,7 +63,21 @@ def read_attribute(
     return _read_words(cells, column, kind, collector), None
 
 
+def legend_of(column: str) -> dict[str, str]:
+    """Codes that a header explains: `sex (1=M, 2=F)`."""
+    found = dict(_LEGEND.findall(column))
+    return {plain(code): meaning.strip() for code, meaning in found.items()} if len(found) > 1 else {}
+
+
+def is_coded(column: str, words: Iterable[str]) -> bool:
+    """Whether groups are numbers that nothing explains."""
+    known = {plain(word) for word in words if not spoken().is_unknown(word)}
+    return len(known) > 1 and all(word.isdigit() for word in known) and not known <= legend_of(column).keys()
+
+
 def _read_words(cells: pd.Series[Any], column: str, kind: str, collector: Collector) -> pd.Series[Any]:
+    if legend := legend_of(column):
+        cells = cells.map({word: legend.get(plain(word), word) for word in pd.unique(cells)}).astype("str")
     found = {plain(word) for word in pd.unique(cells)}
     if kind == "sex" and not (found & _HOMBRE and "m" in found):
         return read_group(cells, column, collector, spoken().sex)

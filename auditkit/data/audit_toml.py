@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from auditkit.config import RUN_ONLY, SQLITE, Config
 from auditkit.data import ROLES
+from auditkit.data.remembered import columns_seen
 
 if TYPE_CHECKING:
     from auditkit.data import History
@@ -80,6 +81,9 @@ def write(config: Config, history: History, folder: Path) -> str:
     lines += [f"{_value(word)} = {_value(meaning)}" for word, meaning in config.words.items()]
     lines += ["", "# How many can be selected in each unit inside a search: column = number, or {unit = number}."]
     lines += ["[limits]", *(f"{_value(name)} = {_value(most)}" for name, most in config.limits.items())]
+    lines += ["", "# What the columns looked like, so that one that has another name in a later file is found."]
+    seen = config.columns if history.reading is None else columns_seen(history.reading)
+    lines += ["[columns]", *(f"{_value(name)} = {_value(words)}" for name, words in seen.items())]
     for part, title in (
         ("fit", "How priors are learnt from past scores."),
         ("report", "What is written, and the lines that measurements are compared with."),
@@ -126,6 +130,7 @@ def _fields(part: BaseModel, **other: Any) -> Iterator[str]:
         if isinstance(value, BaseModel) or name in (
             "mapping",
             "words",
+            "columns",
             "limits",
             "constraints",
             "availability",

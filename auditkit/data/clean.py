@@ -23,6 +23,7 @@ from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
 from auditkit.data.raw_table import RawTable
 from auditkit.data.reading import reading_of
+from auditkit.data.remembered import Seen, new_columns
 from auditkit.data.stages import PASSED, reach_and_pass, reached_steps, stage_of_scores
 from auditkit.data.statuses import Words, took_place
 from auditkit.data.steps import label_of
@@ -33,6 +34,8 @@ from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
 MOST_APPLICATIONS = 20_000_000
+_FEW_AGAIN, _MOST_AGAIN = 10, 0.2
+"""Rows, and share of them, that may be second applications to the same job; more are events, or something else."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,8 @@ class CleaningOptions:
     capacity: int | None = None
     words: Words | None = None
     limits: Limited = field(default_factory=dict)
+    favourable: str | None = None
+    seen: Seen = field(default_factory=dict)
 
 
 def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
@@ -182,9 +187,10 @@ class _Cleaning:
         )
 
     def _with_ages(self) -> Interpretation:
-        """The plan with what was assumed of ages, which only the cells tell."""
+        """The plan with what was assumed of ages, which only the cells tell, and with columns that are new."""
         ages = [n.text for n in self.notices if n.code == "age-date" or "so all are unknown" in n.text]
-        return replace(self.plan, assumptions=(*self.plan.assumptions, *ages))
+        new = new_columns(self.options.seen, self.plan.looks, self.plan.assumptions) if self.options.seen else ()
+        return replace(self.plan, assumptions=(*self.plan.assumptions, *ages, *new))
 
     @property
     def _kinds(self) -> dict[str, str]:
@@ -218,7 +224,8 @@ class _Cleaning:
         if days is not None and day is not None:
             key["d"] = to_dates(days).values
             later = again & ~repeated & key["d"].notna() & ~key.duplicated()
-            if later.any() and not (again & ~repeated & ~later).any():
+            few = int(later.sum()) <= max(_FEW_AGAIN, _MOST_AGAIN * len(later))
+            if later.any() and few and not (again & ~repeated & ~later).any():
                 self.later, again = later, again & ~later
                 text = f"{int(later.sum()):,} candidates applied again to the same search, on another day: each counts"
                 self._say("applied-again", text)

@@ -17,6 +17,7 @@ from auditkit.data.read_file import Files, Tabular, give_up, read
 from auditkit.data.read_query import read_query
 from auditkit.data.reader import Reader
 from auditkit.data.reading import AmbiguousReading, Answer, ReadingQuestion
+from auditkit.data.remembered import Seen, favoured, rematched
 from auditkit.data.roles import Given
 from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
@@ -67,6 +68,8 @@ def load(
     capacity: int | None = None,
     words: abc.Mapping[str, str] | None = None,
     limits: Limited | None = None,
+    favourable: str | None = None,
+    columns: Seen | None = None,
     sheet: str | None = None,
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
@@ -76,9 +79,11 @@ def load(
     `mapping` is role -> column (or columns, in a list or joined by `+`; "none" leaves a role out; `selected` and
     `inspected` may compare, as in "Score>=70"). `words` gives statuses the file uses a meaning.
     `limits` says how many can be selected in the units of a column: one number, or one for each unit. `readers` are
-    those of plugins, for files that are not delimited text; `on_fault` hears of one that fails.
+    those of plugins, for files that are not delimited text; `on_fault` hears of one that fails. `favourable` is the
+    good value of the outcome. `columns` says what columns looked like when the mapping was made, so that one that has
+    another name now is found.
     """
-    options = CleaningOptions(cost, capacity, words, limits or {})
+    options = CleaningOptions(cost, capacity, words, limits or {}, favourable, columns or {})
     return _build(path, mapping, options, sheet, readers, on_fault, ask=True)
 
 
@@ -90,13 +95,15 @@ def check(
     capacity: int | None = None,
     words: abc.Mapping[str, str] | None = None,
     limits: Limited | None = None,
+    favourable: str | None = None,
+    columns: Seen | None = None,
     sheet: str | None = None,
     readers: abc.Iterable[type[Reader]] = (),
     on_fault: abc.Callable[[PluginError], None] = give_up,
 ) -> Checked:
     """Everything that `load` would complain about, without raising."""
     try:
-        options = CleaningOptions(cost, capacity, words, limits or {})
+        options = CleaningOptions(cost, capacity, words, limits or {}, favourable, columns or {})
         history = _build(path, mapping, options, sheet, readers, on_fault, ask=False)
     except InputError as error:
         return Checked(error.problems, None, Problems())
@@ -121,9 +128,9 @@ def _build(
         found = read_query(path)
     else:
         found = read(path, sheet=sheet, readers=readers, on_fault=on_fault)
-    given = mapping or {}
+    given, said = _for_this_file(found, mapping or {}, options)
     try:
-        history = _understood(found, given, options)
+        history = _understood(found, given, options, said)
     except Unanswered as error:
         answers = tried(found, given, options, error.alternatives)
         if answers:
@@ -135,20 +142,40 @@ def _build(
         return history
     if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
         history.problems.raise_refused()
-    if reading is not None and reading.question and "selected" not in given:
+    open_question = reading is not None and not any(given.keys() & set(each) for each in reading.alternatives)
+    if reading is not None and reading.question and open_question:
         answers = tried(found, given, options, reading.alternatives)
         if answers:
-            problem = Problem("selected", reading.question, f"say which, e.g. {answers[0].flags}")
+            problem = Problem(next(iter(answers[0].mapping)), reading.question, f"say which, e.g. {answers[0].flags}")
             raise AmbiguousReading(problem, ReadingQuestion(reading.question, answers))
     history.problems.raise_refused()
     return history
 
 
-def _understood(found: RawTable, given: Given, options: CleaningOptions) -> History:
+def _for_this_file(found: RawTable, given: Given, options: CleaningOptions) -> tuple[Given, tuple[str, ...]]:
+    """The mapping with columns that have other names now, and the matches; what cannot be matched is a question."""
+    now = rematched(given, options.seen, found.table)
+    if now.lost:
+        problem, role, likely = now.lost[0]
+        others = {key: value for key, value in now.given.items() if key != role}
+        answers = tried(found, others, options, [{role: name} for name in likely])
+        if answers:
+            question = ReadingQuestion(f"{problem.where}: {problem.what}", answers)
+            raise AmbiguousReading([lost for lost, *_ in now.lost], question)
+        raise InputError([lost for lost, *_ in now.lost])
+    return now.given, now.said
+
+
+def _understood(found: RawTable, given: Given, options: CleaningOptions, said: abc.Sequence[str] = ()) -> History:
     """The history of a table under a mapping."""
     raw, collector, left = set_aside(found)
     raw, assumptions = shaped(raw, given, left)
-    plan = look(raw, given, check_words(options.words or {}), collector, assumptions)
+    if options.favourable is not None:
+        favourable = favoured(given, options.favourable, raw.table)
+        if isinstance(favourable, Problem):
+            raise InputError(favourable)
+        given = favourable
+    plan = look(raw, given, check_words(options.words or {}), collector, (*said, *assumptions))
     return clean(plan, options, collector, left)
 
 

@@ -18,7 +18,7 @@ from auditkit.data.vocabulary import plain, spoken
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN
 
-_SHOWN = 8
+MOST_SHOWN = 8
 """Values of a column that are listed with their counts."""
 
 
@@ -163,7 +163,7 @@ def _columns(plan: Interpretation) -> tuple[ColumnReading, ...]:
     for name in map(str, plan.raw.table.columns):
         often = plan.raw.table[name].value_counts()
         choice = roles.get(name)
-        values = tuple((str(value), int(n)) for value, n in often.head(_SHOWN).items())
+        values = tuple((str(value), int(n)) for value, n in often.head(MOST_SHOWN).items())
         private = choice is not None and choice.role in ("candidate", "person")
         result.append(
             ColumnReading(

@@ -164,6 +164,14 @@ def find(name: str, columns: abc.Collection[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
+def column_in(text: str, columns: abc.Collection[str]) -> str | None:
+    """The column that a text names, alone, compared with a value, or joined to others by `+`."""
+    match = _TEST.match(text)
+    joined = [find(part.strip(), columns) for part in text.split("+")]
+    tested = find(match["column"], columns) if match else None
+    return find(text, columns) or tested or (joined[0] if all(joined) else None)
+
+
 def closest(name: str, columns: abc.Collection[str]) -> str:
     """The columns with the most similar names, for a message."""
     by_key = {plain(known): known for known in columns}

@@ -9,7 +9,9 @@ Hispanic asked apart from race.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,23 +22,28 @@ from auditkit.data.dates import to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
-from auditkit.data.roles import Given
+from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.vocabulary import plain, spoken
 
 _MOST_ROWS = 5000
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
 
-_SMALL_CELLS = "cells such as '<5' are hidden numbers: each is read as half of its bound"
-
 
 def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable, tuple[str, ...]]:
     """The table with one row per application or category, and what was assumed; `left` counts rows of totals."""
     assumptions: list[str] = []
-    if not {"count", "candidate", "selected", "stage"} & given.keys():
+    own = {"count", "candidate", "selected", "stage"} & given.keys()
+    if not own or _is_of_another_shape(given, raw):
         raw = _expanded_counts(raw, assumptions, left)
-    if "group" not in given:
+    if "group" not in given or _is_of_another_shape({"group": given["group"]}, raw):
         raw = _one_race(raw, assumptions)
     return raw, tuple(assumptions)
+
+
+def _is_of_another_shape(given: Given, raw: RawTable) -> bool:
+    """Whether a mapping names columns that the table will only have once it has another shape, as settings may."""
+    parts = [part for value in given.values() for part in ([value] if isinstance(value, str) else value)]
+    return any(column_in(part, raw.table.columns) is None and part not in NONE for part in parts)
 
 
 def _say(raw: RawTable, code: str, text: str) -> RawTable:
@@ -50,22 +57,20 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     """A table of counts in any of its shapes as one row per category, step reached and number."""
     if len(raw.table) > _MOST_ROWS or not _counts(raw.table):
         return raw
-    tidy = _without_totals(_filled_down(raw))
+    tidy = _without_totals(_filled_down(_without_rates(raw)))
     totals = len(raw.table) - len(tidy.table)
-    for reshape in (_from_compact, _from_wide, _from_long):
+    for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
     stacked = _from_stacked(tidy, assumptions)
     if stacked is not None:
         left["total-row"] = left.get("total-row", 0) + totals
         return stacked
     counts = _counts(tidy.table)
-    found = _summary(tidy, counts)
+    found = _summary(tidy, counts, assumptions)
     if found is tidy:
         return raw
     if totals:
         left["total-row"] = left.get("total-row", 0) + totals
-    if any(_SMALL.match(cell) for name in counts for cell in tidy.table[name]):
-        assumptions.append(_SMALL_CELLS)
     return found
 
 
@@ -175,6 +180,40 @@ def _from_wide(raw: RawTable) -> RawTable:
     return replace(_say(raw, "wide-counts", text), table=pd.concat(rows).sort_index(kind="stable"))
 
 
+def _without_rates(raw: RawTable) -> RawTable:
+    """Percentages beside counts say nothing new."""
+    table = raw.table
+    rates = [
+        name for name in table if (table[name] != "").any() and table[name].str.fullmatch(r"\s*-?[\d.,]+\s*%|").all()
+    ]
+    return replace(raw, table=table.drop(columns=rates)) if rates and len(rates) < len(table.columns) else raw
+
+
+def _from_steps_by_group(raw: RawTable) -> RawTable:
+    """One row for each step and a column for each group: `Stage, Male, Female`."""
+    table, words = raw.table, spoken()
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    groups = [name for name in counts if not is_total(name)]
+    races = words.pattern("values", "races")
+    sexes = [name for name in groups if words.sex(name)]
+    named_races = [name for name in groups if races.match(plain(name))]
+    known = sexes if len(sexes) >= 2 else named_races
+    if len(labels) != 1 or len(known) < 2 or any(name not in known and not words.is_unknown(name) for name in groups):
+        return raw
+    steps = [str(word) for word in table[labels[0]]]
+    ranks = [words.step_rank(word) for word in steps]
+    falling = all((counts[name].diff().dropna() <= 0).all() for name in known)
+    if len(set(steps)) != len(steps) or len(steps) < 2 or not falling or sum(rank is not None for rank in ranks) < 2:
+        return raw
+    flat = pd.DataFrame({"Sex" if known is sexes else "Race": groups}, dtype="str")
+    for place, step in enumerate(steps):
+        flat[step if place else "Applicants"] = [str(table[name].iloc[place]) for name in groups]
+    flat.index = pd.Index(np.resize(table.index.to_numpy(), len(flat)))
+    text = f"{labels[0]!r} has one row for each step, with a column for each group; {steps[0]!r} counts all who applied"
+    return replace(_say(raw, "steps-by-group", text), table=flat)
+
+
 def _from_long(raw: RawTable) -> RawTable:
     """One row for each category and stage, each stage counting all who reached it."""
     table, words = raw.table, spoken()
@@ -217,7 +256,7 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     The blocks are put side by side, at random among those who got equally far: the numbers of each characteristic are
     those of the file, and their crossings, which the file does not know, are not compared.
     """
-    table, words = raw.table, spoken()
+    table = raw.table
     counts = _counts(table)
     labels = [str(name) for name in table if name not in counts]
     block = next((name for name in labels if _are_characteristics(table[name])), None)
@@ -226,11 +265,17 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     group = next((name for name in labels if name != block and table[name].nunique() > table[block].nunique()), None)
     if group is None:
         return None
-    applied = [name for name in counts if plain(name) in words.words("values", "applied")]
+    applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
     if len(applied) != 1 or not reached:
-        return None
+        nested = _nested(table, block, counts)
+        if len(nested) < 2:
+            return None
+        applied, reached = nested[:1], nested[1:]
+        text = f"each count is part of the one before it, so {applied[0]!r} is read as those who applied"
+        assumptions.append(f"{text}, {', '.join(map(repr, reached))} as the steps that they reached")
     reached.sort(key=lambda name: -counts[name].sum())
+    counts = _least_difference(table, [applied[0], *reached], counts, group, assumptions)
     levels = np.minimum.accumulate([counts[name].to_numpy() for name in (applied[0], *reached)])
     furthest = levels - np.vstack([levels[1:], np.zeros_like(levels[:1])])
     blocks = list(dict.fromkeys(table[block]))
@@ -251,9 +296,16 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     rows.index = pd.Index(np.resize(table.index.to_numpy(), len(rows)))
     text = f"{block!r} stacks {len(blocks)} characteristics, each of which counts everybody once"
     assumptions.append(f"{text}: {len(rows):,} people; crossings of characteristics are not known")
-    if any(_SMALL.match(cell) for name in counts for cell in table[name]):
-        assumptions.append(_SMALL_CELLS)
     return replace(_say(raw, "stacked-counts", text), table=rows, separate=True)
+
+
+def _nested(table: pd.DataFrame, block: str, counts: dict[str, pd.Series[Any]]) -> list[str]:
+    """Columns of counts from left to right, each part of the one before; every block adds up to the same."""
+    names = list(counts)
+    sums = {name: counts[name].groupby(table[block].to_numpy()).sum() for name in names}
+    alike = all(sums[name].nunique() == 1 for name in names)
+    falling = all((counts[b] <= counts[a]).all() and counts[b].sum() < counts[a].sum() for a, b in pairwise(names))
+    return names if alike and falling else []
 
 
 def _are_characteristics(cells: pd.Series[Any]) -> bool:
@@ -262,12 +314,50 @@ def _are_characteristics(cells: pd.Series[Any]) -> bool:
     return 2 <= len(found) <= 20 and sum(is_protected(word) for word in found) >= 0.6 * len(found)
 
 
-def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]]) -> RawTable:
+def _least_difference(
+    table: pd.DataFrame, order: Sequence[str], counts: dict[str, pd.Series[Any]], label: str, assumptions: list[str]
+) -> dict[str, pd.Series[Any]]:
+    """Hidden cells ("<5") as the number in their range that makes the least difference between groups.
+
+    A difference that is found then does not depend on what is hidden. `order` has those who applied, then the steps.
+    """
+    hidden = {name: table[name].map(_SMALL.match).notna() for name in order}
+    if not any(flags.any() for flags in hidden.values()):
+        return counts
+    least = 1 if any((table[name] == "0").any() for name in order) else 0
+    result, said = dict(counts), []
+    for k, name in enumerate(order):
+        above = result[order[k - 1]] if k else None
+        below = counts[order[k + 1]] if k + 1 < len(order) else None
+        seen = ~hidden[name] & (~hidden[order[k - 1]] if k else True)
+        share = counts[name][seen].sum() / max(1, counts[order[k - 1]][seen].sum()) if k else None
+        values = counts[name].copy()
+        for row in table.index[hidden[name].to_numpy()]:
+            cell = str(table.at[row, name])
+            most = int(re.sub(r"\D", "", cell)) - (0 if "≤" in cell or "=" in cell else 1)
+            low, high = min(least, most), most
+            if above is not None:
+                high = min(high, int(above[row]))
+            if below is not None and not hidden[order[k + 1]][row]:
+                low = max(low, int(below[row]))
+            guess = high if above is None or share is None else round(float(share) * int(above[row]))
+            values[row] = min(max(guess, low), max(high, low))
+            said.append(f"{table.at[row, label]!s} {name} {low} to {max(high, low)} (read as {int(values[row])})")
+        result[name] = values
+    assumptions.append(
+        "hidden counts are read as the number in their range that makes the least difference: "
+        + "; ".join(said[:8])
+        + (f"; and {len(said) - 8} more" if len(said) > 8 else "")
+    )
+    return result
+
+
+def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list[str]) -> RawTable:
     """One row per category, with how many applied and how many reached each step."""
     table = raw.table
     if not any(is_protected(str(name)) for name in table if name not in counts):
         return raw
-    applied = [name for name in counts if plain(name) in spoken().words("values", "applied")]
+    applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
     refused = [name for name in counts if name not in applied and _outcome(name) == "rejected"]
     if len(applied) == 1:
@@ -284,14 +374,19 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]]) -> RawTable:
     rest = [name for name in table if name not in (*applied, *reached, *refused)]
     if not reached or counts[reached[-1]].max() < 2 or table.duplicated(rest).any():
         return raw
+    label = next(str(name) for name in table if is_protected(str(name)))
+    if applied:
+        counts = _least_difference(table, [applied[0], *reached], counts, label, assumptions)
+        total = counts[applied[0]]
     return _expanded(raw, applied[0] if applied else "applicants", total, {name: counts[name] for name in reached})
 
 
 def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Whole numbers from 0 in every cell ("<5" counts as half of it), or None."""
-    small = cells.map(_SMALL.match)
-    if small.notna().any():
-        cells = cells.where(small.isna(), small.map(lambda match: str(int(match.group(1)) // 2), na_action="ignore"))
+    """Whole numbers from 0 in every cell ("<5" is 0 until `_least_difference` settles it), or None."""
+    small = cells.map(_SMALL.match).notna()
+    if small.all():
+        return None
+    cells = cells.where(~small, "0")
     numbers = to_numbers(cells)
     values = numbers.values
     if numbers.bad.any() or values.isna().any() or (values < 0).any() or (values != values.round()).any():
@@ -299,11 +394,38 @@ def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
     return values.astype("int64")
 
 
-def _outcome(name: str) -> str | None:
+def _counted(name: str) -> str:
+    """What a column counts: `Sum of Hired` is `hired`."""
     text = plain(name)
     for start in sorted(spoken().phrases("values", "counted"), key=len, reverse=True):
         text = text.removeprefix(f"{start} ")
-    return spoken().meaning(text)
+    return text
+
+
+def _outcome(name: str) -> str | None:
+    return spoken().meaning(_counted(name))
+
+
+def _are_applicants(name: str) -> bool:
+    """`Applications`, or in a pivot `Count of Applicant ID`."""
+    text = _counted(name)
+    words = spoken().words("values", "applied")
+    return plain(name) in words or text in words or (text != plain(name) and named(text, "candidate") is not None)
+
+
+def _with_named_groups(raw: RawTable) -> RawTable:
+    """The labels of a pivot ("Row Labels") under the name of what they are, sex or race."""
+    table, words = raw.table, spoken()
+    labels = [str(name) for name in table if _whole(table[name]) is None]
+    if any(is_protected(name) for name in labels):
+        return raw
+    races = words.pattern("values", "races")
+    for name in labels:
+        cells = [cell for cell in map(str, table[name]) if not words.is_unknown(cell)]
+        for attribute, known in (("Sex", words.sex), ("Race", lambda cell: races.match(plain(cell)))):
+            if len(set(cells)) > 1 and all(known(cell) for cell in cells):
+                return replace(raw, table=table.rename(columns={name: attribute}))
+    return raw
 
 
 def _is_step(name: str) -> bool:

@@ -168,6 +168,8 @@ def _reading(config: Config, plugins: Plugins | None, on_fault: Callable[[Plugin
         "capacity": config.capacity,
         "words": config.words or None,
         "limits": config.limits or None,
+        "favourable": config.favourable,
+        "columns": config.columns or None,
         "sheet": config.sheet,
         "readers": plugins.readers.values(),
         "on_fault": on_fault or plugins.leave_out,

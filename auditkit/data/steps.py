@@ -206,7 +206,10 @@ def names_steps(cells: pd.Series[Any]) -> bool:
     rejected = [(e, n) for e, n in zip(ends, often, strict=True) if e is not None and e.status == "rejected"]
     staged = [(e, n) for e, n in rejected if e.rank >= 0]
     ranks = {e.rank for e, _ in staged if e.rank > 0}
-    told = len(staged) >= 2 and sum(n for _, n in staged) >= 0.5 * sum(n for _, n in rejected)
+    # who is not eligible gets to no step, so that the word need not name one
+    gate = [bool(spoken().has("within", "gate_failed", plain(str(word)))) for word in found]
+    at_gate = sum(int(n) for e, n, out in zip(ends, often, gate, strict=True) if out and e is not None and e.rank < 0)
+    told = len(staged) >= 2 and sum(n for _, n in staged) >= 0.5 * (sum(n for _, n in rejected) - at_gate)
     return bool(ranks) and told and any(e.reached for e, _ in staged if e.rank > 0)
 
 

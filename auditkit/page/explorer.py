@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from auditkit import pipeline
+from auditkit.compare.comparison import firm_standing
 from auditkit.config import Config
 from auditkit.constraints.base import Constraint
 from auditkit.data.privacy import Protected
@@ -87,21 +88,21 @@ class Explorer:
 
 
 def _groups(fitted: Fitted, attribute: str, outcome: Outcome) -> tuple[ExploredGroup, ...]:
-    layout, realised = fitted.instance.layout, fitted.realised
-    sizes = layout.by_attribute(np.ones(len(realised.inspected)))[attribute]
-    firm = [layout.by_attribute(who)[attribute] for who in (realised.inspected, realised.selected)]
+    firm = firm_standing(fitted).by_group[attribute]
+    expected = fitted.instance.layout.by_attribute(np.ones(len(fitted.realised.inspected)))[attribute]
     inspected, selected = outcome.inspected_by_attribute[attribute], outcome.selected_by_attribute[attribute]
-    rates = {group: selected[group] / size for group, size in sizes.items() if size}
+    rates = {group: selected[group] / size for group, size in expected.items() if size}
     best = max(rates.values(), default=0.0)
     return tuple(
         ExploredGroup(
             group,
-            size,
-            firm[0][group],
-            firm[1][group],
+            firm[group].candidates,
+            firm[group].inspected,
+            firm[group].selected,
             inspected[group],
             selected[group],
-            rates[group] / best if best and size else None,
+            rates[group] / best if best and group in rates else None,
         )
-        for group, size in sizes.items()
+        for group in expected
+        if group in firm
     )

@@ -122,6 +122,7 @@ def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
         row=reading.row,
         favourable=schema.FavourableModel(text=reading.favourable.text, count=int(decision.sum()), of=len(table)),
         people=reading.words.people,
+        verb=reading.words.verb,
         unused=tuple(
             schema.UnusedColumnModel(column=each.column, looks_like=each.looks_like or None) for each in reading.unused
         ),
@@ -131,7 +132,9 @@ def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
 
 def words_of(shown: Protected) -> Phrases:
     """How the report names the steps and groups of these data."""
-    return Phrases.of(people.attributes(shown), shown.history.steps)
+    reading = shown.history.reading
+    words = () if reading is None else (reading.words.people, reading.words.verb)
+    return Phrases.of(people.attributes(shown), shown.history.steps, *words)
 
 
 def answers(found: Answers, words: Phrases) -> schema.AnswersModel:

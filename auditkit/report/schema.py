@@ -158,6 +158,7 @@ class ReadingModel(ReportPart):
     row: str = Field(description="what a row is: application, event, counts, ...")
     favourable: FavourableModel
     people: str = Field(default="applicants", description="what the people of the file are called")
+    verb: str = Field(default="selected", description="what the good outcome did to them: selected, retained, ...")
     unused: tuple[UnusedColumnModel, ...]
     assumptions: tuple[str, ...]
 

@@ -40,7 +40,8 @@ def joined(attribute: str) -> str:
 
 def phrases(report: Report) -> Phrases:
     """The words for steps, people and constraints of this report."""
-    return Phrases.of(report.attributes, report.steps)
+    own = report.reading
+    return Phrases.of(report.attributes, report.steps, *(() if own is None else (own.people, own.verb)))
 
 
 def group_names(report: Report, attribute: str) -> list[str]:

@@ -84,11 +84,20 @@ def run(
                     say(line)
                 return _locked(settings, job, channels, secrets, history, force, now, say)
         except Exception as error:
+            record_failure(settings, database, error, _iso(now()), say)
             failed = deliver.deliver(deliver.of_failure(error, settings, _iso(now())), channels, secrets)
             for one in failed:
                 if not one.delivered:
                     say(f"alert {one.channel}: {one.detail}")
             raise
+
+
+def record_failure(settings: AuditSettings, database: str, error: Exception, moment: str, say: Say) -> None:
+    """A run that failed is in the history too, with its reason; a history that can't be written has said so itself."""
+    reason = str(error) or type(error).__name__
+    with suppress(Exception), opened(database) as history:
+        run = history.record_failure(settings.name, moment, __version__, settings.sha256, reason[:2000])
+        say(f"run {run} failed; the history has the reason")
 
 
 def _locked(
@@ -134,6 +143,7 @@ def _complete(
 ) -> tuple[Run, tuple[str, ...]]:
     report, files = job.produce()
     found = figures(report)
+    said = tuple(one.text for one in report.findings if one.kind != "notice")
     evaluation = evaluate(settings.thresholds, found, None if last is None else last.figures)
     crossings, notes = evaluation.crossings, evaluation.notes
     closed = job.closings()
@@ -149,7 +159,7 @@ def _complete(
         kept = {**files, CONFIGURATION: settings.text}
         made = artefacts.write(settings.folder, name, kept, history.id, _seal(settings.signing_key))
         id = history.record(
-            settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, crossings, made
+            settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, crossings, made, said
         )
     except Exception:
         # Whether the record reached the database, only the database knows; if it cannot be asked, the next run asks.
@@ -172,6 +182,7 @@ def _complete(
         alerts=(),
         removed=None,
         removed_why=None,
+        findings=said,
     )
     return whole, notes
 

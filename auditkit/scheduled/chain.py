@@ -87,6 +87,14 @@ def breaks(connection: sa.Connection) -> tuple[list[str], str]:
     return found, before
 
 
+def _said(connection: sa.Connection, run: int) -> list[list[str]]:
+    if not sa.inspect(connection).has_table(tables.said.name):
+        return []
+    columns = tables.said.c
+    chosen = sa.select(columns.kind, columns.text).where(columns.run == run).order_by(columns.number)
+    return [list(row) for row in connection.execute(chosen).all()]
+
+
 def _link(connection: sa.Connection, run: int, before: str) -> str:
     """SHA-256 of the link before and of everything that was recorded of a run."""
     parts: dict[str, Any] = {}
@@ -94,6 +102,8 @@ def _link(connection: sa.Connection, run: int, before: str) -> str:
         keys = [column for column in table.primary_key.columns if column.name != "run"]
         rows = connection.execute(sa.select(table).where(table.c.run == run).order_by(*keys)).mappings()
         parts[table.name] = sorted(json.dumps(dict(row), sort_keys=True) for row in rows)
+    if said := _said(connection, run):  # runs that said nothing keep the links of older versions
+        parts[tables.said.name] = said
     own = connection.execute(sa.select(tables.runs).where(tables.runs.c.id == run)).mappings().one()
     parts["run"] = {key: value for key, value in own.items() if key not in LATER}
     text = json.dumps([before, parts], sort_keys=True, ensure_ascii=True)

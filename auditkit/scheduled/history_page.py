@@ -54,7 +54,7 @@ def render(
         "created": created,
         "version": __version__,
         "runs": list(reversed(runs)),
-        "charts": trends.draw(runs, lines),
+        "charts": trends.draw([run for run in runs if not run.failure], lines),
         "most_series": trends.MOST_SERIES,
         "evidence": _evidence(folder, runs),
         "headline": listing.headline,

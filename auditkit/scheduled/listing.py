@@ -8,7 +8,7 @@ from typing import Any
 
 from auditkit.report.figures import FIRM, Figures
 from auditkit.scheduled.evidence_stream import EvidenceOverTime
-from auditkit.scheduled.run_history import UNCHANGED, Run
+from auditkit.scheduled.run_history import FAILED, UNCHANGED, Run
 from auditkit.text import amount, count, percent, ratio
 
 FORMAT = "auditkit-history/1"
@@ -51,7 +51,7 @@ def _of(head: dict[str, Any]) -> str:
 
 
 def rows(runs: Sequence[Run]) -> list[list[str]]:
-    """One row for each run, under COLUMNS."""
+    """One row for each run, under COLUMNS; findings are those of the report and, in brackets, thresholds crossed."""
     found = []
     for run in runs:
         head = headline(run.figures)
@@ -66,7 +66,7 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
                 amount(head["largest_loss"]),
                 percent(head["lowest_utility_kept"]),
                 count(head["firm_unfilled_capacity"]),
-                str(len(run.crossings)),
+                "" if run.status == FAILED else f"{len(run.findings)} ({len(run.crossings)})",
                 artefacts(run),
             ]
         )
@@ -100,6 +100,8 @@ def _run(run: Run) -> dict[str, Any]:
         "capacity": run.figures.capacity,
         "groups": figures["groups"],
         "policies": figures["policies"],
+        "findings": list(run.findings),
+        "failure": run.failure or None,
         "crossings": [asdict(crossing) for crossing in run.crossings],
         "alerts": [asdict(alert) for alert in run.alerts],
         "folder": run.folder,

@@ -20,7 +20,8 @@ from auditkit.report.figures import Figures, GroupFigure, PolicyFigure, PolicyGr
 from auditkit.report.thresholds import Crossing
 from auditkit.scheduled import chain, database, tables
 
-COMPLETE, UNCHANGED = "complete", "unchanged"
+COMPLETE, UNCHANGED, FAILED = "complete", "unchanged", "failed"
+_FINDING, _REASON = "finding", "reason"
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,10 @@ class Run:
     alerts: tuple[Delivery, ...]
     removed: str | None
     removed_why: str | None
+    findings: tuple[str, ...] = ()
+    """The findings of its report, in words."""
+    failure: str = ""
+    """Why a failed run failed."""
 
 
 class RunHistory:
@@ -78,6 +83,7 @@ class RunHistory:
         figures: Figures,
         crossings: Iterable[Crossing],
         artefacts: Iterable[Artefact],
+        findings: Iterable[str] = (),
     ) -> int:
         """A new run, all of it or nothing; its number."""
         values = {
@@ -107,8 +113,19 @@ class RunHistory:
             _insert(connection, tables.policy_groups, _numbered(inside))
             _insert(connection, tables.crossings, _numbered({"run": run, **_fields(c)} for c in crossings))
             _insert(connection, tables.artefacts, ({"run": run, **_fields(a)} for a in artefacts))
+            _say(connection, run, _FINDING, findings)
             chain.append(connection, run)
         return run
+
+    def record_failure(self, audit: str, created: str, version: str, config_sha256: str, reason: str) -> int:
+        """A run that ended without a report, with its reason."""
+        values = {"audit": audit, "created": created, "status": FAILED, "version": version}
+        with self.transaction(write=True) as connection:
+            database.hold(connection)
+            run = _insert_run(connection, values | {"config_sha256": config_sha256})
+            _say(connection, run, _REASON, [reason])
+            chain.append(connection, run)
+            return run
 
     def record_unchanged(self, last: Run, created: str) -> int:
         """A run that found the data and the configuration of `last`."""
@@ -144,10 +161,12 @@ class RunHistory:
         with self.transaction() as connection:
             return list(connection.scalars(sa.select(tables.runs.c.audit).distinct().order_by(tables.runs.c.audit)))
 
-    def runs(self, audit: str) -> list[Run]:
-        """All runs of an audit, oldest first."""
+    def runs(self, audit: str, *, failed: bool = False) -> list[Run]:
+        """All runs of an audit, oldest first; those that failed only if asked for."""
         with self.transaction() as connection:
-            rows = connection.execute(_of_audit(tables.runs, audit).order_by(tables.runs.c.id)).mappings().all()
+            chosen = _of_audit(tables.runs, audit).order_by(tables.runs.c.id)
+            chosen = chosen if failed else chosen.where(tables.runs.c.status != FAILED)
+            rows = connection.execute(chosen).mappings().all()
             return _assembled(connection, rows)
 
     def latest(self, audit: str) -> Run | None:
@@ -234,6 +253,11 @@ def _insert(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[s
         connection.execute(sa.insert(table), found)
 
 
+def _say(connection: sa.Connection, run: int, kind: str, texts: Iterable[str]) -> None:
+    tables.said.create(connection, checkfirst=True)
+    _insert(connection, tables.said, _numbered({"run": run, "kind": kind, "text": text} for text in texts))
+
+
 def _of_audit(table: sa.Table, audit: str) -> sa.Select[Any]:
     if table is tables.runs:
         return sa.select(table).where(tables.runs.c.audit == audit)
@@ -259,6 +283,8 @@ def _assembled(connection: sa.Connection, found: Iterable[Any]) -> list[Run]:
     groups, policies = parts(tables.groups, "number"), parts(tables.policies, "place")
     inside, crossings = parts(tables.policy_groups, "number"), parts(tables.crossings, "number")
     artefacts, alerts = parts(tables.artefacts, "name"), parts(tables.alerts, "place")
+    spoken = sa.inspect(connection).has_table(tables.said.name)
+    said = parts(tables.said, "number") if spoken else defaultdict(list)
     made: dict[int, Run] = {}
     for row in rows:
         id, first = row["id"], made.get(row["same_as"] or -1)
@@ -282,6 +308,8 @@ def _assembled(connection: sa.Connection, found: Iterable[Any]) -> list[Run]:
             alerts=told,
             removed=row["removed"],
             removed_why=row["removed_why"],
+            findings=tuple(one["text"] for one in said[id] if one["kind"] == _FINDING),
+            failure=" ".join(one["text"] for one in said[id] if one["kind"] == _REASON),
         )
     return list(made.values())
 

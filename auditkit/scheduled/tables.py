@@ -101,6 +101,8 @@ alerts = _of_run(
     *_integers("delivered", required=True),
     *_texts("detail", required=True),
 )
+said = _of_run("auditkit_said", _number("number"), *_texts("kind", "text", required=True))
+"""Sentences of a run: its findings, or why it failed. Like `responses` added after the others."""
 responses = Table(
     "auditkit_responses",
     metadata,

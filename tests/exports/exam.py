@@ -873,6 +873,23 @@ ALL: tuple[Callable[[Path], Truth], ...] = (
     interfolio, italian_competition, scholarship_amounts,
 )  # fmt: skip
 
+FIRST_RUN = {
+    "german_anrede": "refused",
+    "neogov_eeo": "refused",
+    "taleo_history": "misread",
+    "dutch_results": "misread",
+    "greenhouse_small_cells": "refused",
+    "successfactors_statuses": "misread",
+    "civil_service_list": "misread",
+    "usa_staffing": "misread",
+    "grant_rounds": "misread",
+    "biddle_applicants": "misread",
+    "scholarship_amounts": "refused",
+    "pivot_rates": "refused",
+}
+"""What the first run made of those that it did not read right: of `EXAM` with commit 65e2cf9, of `LAST` with the commit
+that mended `EXAM`. Every other export was right."""
+
 _shuffled = random.Random(24).sample(ALL, len(ALL))
 EXAM: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _shuffled[:24]}
 LAST: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _shuffled[24:]}

@@ -176,6 +176,8 @@ class Vocabulary:
             return whole
         if self.pattern("within", "by_firm").search(text):
             return "rejected"
+        if self.pattern("within", "elsewhere").search(text) and not self.negated(text):
+            return "withdrawn"  # hired, but not for this job
         for code in ("declined", "withdrawn"):
             if self.pattern("within", code).search(text):
                 return code

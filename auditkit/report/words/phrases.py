@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from auditkit.data.vocabulary import shipped as vocabulary
 from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel
 from auditkit.text import listing, percent, plain, signs, spaced
@@ -51,8 +52,13 @@ VERBS: dict[str, tuple[str, str]] = {
 }
 """Names of steps -> what happened to people, and what their rate is called."""
 
-WOMEN = frozenset({"female", "f", "w", "woman", "women", "weiblich", "frau", "femme", "mujer", "mujeres", "femenino"})
-MEN = frozenset({"male", "m", "man", "men", "männlich", "mann", "homme", "hombre", "hombres", "masculino"})
+OUTCOMES = {
+    "retained": ("retained", "retention"),
+    "promoted": ("promoted", "promotion"),
+    "admitted": ("admitted", "admission"),
+    "awarded": ("funded", "award"),
+}
+"""What the good outcome does to people where a file is not about hiring (`reading.verb`)."""
 
 ALL_TOGETHER = "all constraints together"
 
@@ -64,44 +70,61 @@ class Phrases:
     attributes: Mapping[str, tuple[str, Sequence[str]]] = field(default_factory=dict)
     """Attribute -> its kind (sex, race, crossing, ...) and its groups."""
     steps: Sequence[str] = ()
+    noun: str = "applicants"
+    """What the people of the file are called."""
+    verb: str = "selected"
+    """What the last step did to them, one of `OUTCOMES`, or `selected` where its own name says so."""
 
     @classmethod
-    def of(cls, attributes: Iterable[AttributeModel], steps: Sequence[str]) -> Phrases:
-        """From `attributes` and `steps` of a report."""
-        return cls({a.name: (a.kind, a.groups) for a in attributes}, tuple(steps))
+    def of(
+        cls,
+        attributes: Iterable[AttributeModel],
+        steps: Sequence[str],
+        noun: str = "applicants",
+        verb: str = "selected",
+    ) -> Phrases:
+        """From `attributes`, `steps` and `reading` of a report."""
+        return cls({a.name: (a.kind, a.groups) for a in attributes}, tuple(steps), noun, verb)
+
+    def _verb(self, step: str) -> tuple[str, str] | None:
+        """What a step did to people, and what its rate is called; None if its name is not a verb."""
+        own = VERBS.get(step.strip().lower().replace("_", " "))
+        if self.verb in OUTCOMES and self.steps and step == self.steps[-1]:
+            return OUTCOMES[self.verb]
+        return (step, "favourable") if own is None and step.startswith("not ") else own
 
     # Steps
 
     def outcome(self, name: str) -> str:
         """What happened to those whom the policies count as inspected or selected, in the words of the data."""
         step = self.step(name)
-        verb = _verb(step)
+        verb = self._verb(step)
         return f"at “{step}”" if verb is None else verb[0]
 
     def rate(self, name: str, plural: str = "") -> str:
         """ "hiring rate"; of a step that is no verb "rate at “Offer”"."""
-        verb = _verb(self.step(name))
+        verb = self._verb(self.step(name))
         return f"rate{plural} at “{self.step(name)}”" if verb is None else f"{verb[1]} rate{plural}"
 
     @property
     def inspection(self) -> str:
         """One look at a candidate: "interview", or "inspection" where the data have no word for it."""
-        return (_verb(self.step("inspected")) or VERBS["inspected"])[1]
+        return (self._verb(self.step("inspected")) or VERBS["inspected"])[1]
 
     def were(self, step: str, singular: bool = False) -> str:
         """ "were interviewed", or "reached “Phone screen”"."""
-        verb = _verb(step)
+        verb = self._verb(step)
         return f"reached “{step}”" if verb is None else f"{'was' if singular else 'were'} {verb[0]}"
 
     def reached(self, step: str) -> str:
         """As an adjective: "interviewed", or "who reached “Phone screen”"."""
-        verb = _verb(step)
+        verb = self._verb(step)
         return f"who reached “{step}”" if verb is None else verb[0]
 
     def decision(self, step: str) -> str:
         """The decision that leads to a step: "deciding who was interviewed"."""
         place = list(self.steps).index(step) if step in self.steps else 0
-        verb = _verb(step)
+        verb = self._verb(step)
         then = f"went on to “{step}”" if verb is None else f"{'was' if not place else 'were'} {verb[0]}"
         if not place:
             return f"deciding who {then}"
@@ -109,13 +132,13 @@ class Phrases:
 
     def would(self, step: str) -> str:
         """ "would have been interviewed", or "would have reached “Phone screen”"."""
-        verb = _verb(step)
+        verb = self._verb(step)
         return f"would have reached “{step}”" if verb is None else f"would have been {verb[0]}"
 
     def before(self, step: str) -> str:
         """Those of whom the next step is asked: "those interviewed"."""
         place = list(self.steps).index(step) if step in self.steps else 0
-        return f"those {self.reached(self.steps[place - 1])}" if place else "all applicants"
+        return f"those {self.reached(self.steps[place - 1])}" if place else f"all {self.noun}"
 
     def step(self, name: str) -> str:
         """The step that a policy's outcome is: the first is the inspection, the last the selection."""
@@ -133,21 +156,27 @@ class Phrases:
         names = str(attribute).split("+")
         if kind == "crossing" or len(names) > 1:
             return self._crossed(names, group)
-        word = group.strip().lower()
-        if kind == "sex" and word in WOMEN | MEN:
-            return "women" if word in WOMEN else "men"
+        if kind == "sex" and (sex := self._sex(str(attribute), group)):
+            return {"female": "women", "male": "men"}[sex]
         if kind in ("sex", "race"):
-            return f"{group} applicants"
+            return f"{group} {self.noun}"
         if kind == "age":
-            return f"applicants {'aged ' if word[:1].isdigit() else ''}{group}"
-        return f"applicants of {attribute} {group}" if attribute else f"applicants of {group}"
+            return f"{self.noun} {'aged ' if group.strip()[:1].isdigit() else ''}{group}"
+        return f"{self.noun} of {attribute} {group}" if attribute else f"{self.noun} of {group}"
+
+    def _sex(self, attribute: str, group: str) -> str | None:
+        """Beside `H` (hombre), `M` is mujer."""
+        beside = {name.strip().lower() for name in self.attributes[attribute][1]}
+        if "h" in beside and group.strip().lower() == "m":
+            return "female"
+        return vocabulary().sex(group)
 
     def _crossed(self, names: Sequence[str], group: str) -> str:
         parts = group.split("+")
         if len(parts) != len(names):
-            return f"{group} applicants"
+            return f"{group} {self.noun}"
         said = [self.people(name, part) for name, part in zip(names, parts)]
-        noun = next((word for word in said if word in ("women", "men")), "applicants")
+        noun = next((word for word in said if word in ("women", "men")), self.noun)
         return " ".join([*(p for p, word in zip(parts, said) if word not in ("women", "men")), noun])
 
     def group(self, name: str) -> str:
@@ -206,10 +235,6 @@ class Phrases:
                 return f"{own} at least {percent(asked.minimum)} of those {done}{where}"
             case AmountAtMost():
                 return f"at most {plain(asked.maximum)} spent on those {done}{own and f' for {own}'}{where}"
-
-
-def _verb(step: str) -> tuple[str, str] | None:
-    return VERBS.get(step.strip().lower().replace("_", " "))
 
 
 def _joined(by: str | None) -> str:

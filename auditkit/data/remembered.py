@@ -1,0 +1,156 @@
+"""Settings that were written for an earlier file: columns that are gone are found by name and content, or asked about.
+
+`[columns]` of audit.toml keeps what each column looked like: its words where they are few. A column
+that is gone is matched with one that nothing else uses if its words are the same and no other column comes close, or
+if only its name was changed a little. Every match is said; what cannot be matched is a question.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.columns import describe, named, suits
+from auditkit.data.personal import is_personal
+from auditkit.data.reading import MOST_SHOWN, Reading
+from auditkit.data.roles import Given, column_in
+from auditkit.data.vocabulary import plain
+from auditkit.errors import Problem
+
+Seen = Mapping[str, "str | Sequence[str]"]
+"""Column -> its words, or "many"."""
+
+_SAME = 0.6
+"""Share of all words of two columns that both have, from which they are taken as the same."""
+_CLOSE_NAME = 0.8
+
+
+@dataclass(frozen=True)
+class Rematched:
+    """The mapping for this file, what was matched, and what could not be: each with the columns it may be now."""
+
+    given: Given
+    said: tuple[str, ...]
+    lost: tuple[tuple[Problem, str, tuple[str, ...]], ...]
+
+
+def columns_seen(reading: Reading) -> dict[str, str | list[str]]:
+    """What to keep of each column: its words where they are few, nothing of names, addresses and ids."""
+    found = {column.name: [word for word, _ in column.values if word] for column in reading.columns}
+    return {
+        name: words if 0 < len(words) < MOST_SHOWN and not any(is_personal(name, word) for word in words) else "many"
+        for name, words in found.items()
+    }
+
+
+def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:
+    """The mapping with columns that are gone replaced by what they are called now."""
+    columns = [str(name) for name in table.columns]
+    used = {found for value in given.values() for part in _parts(value) if (found := column_in(part, columns))}
+    changed: dict[str, str | list[str]] = {}
+    said: list[str] = []
+    lost: list[tuple[Problem, str, tuple[str, ...]]] = []
+    for role, value in given.items():
+        parts = []
+        for part in _parts(value):
+            old = next((name for name in seen if part == name or part.startswith(name)), part)
+            if column_in(part, columns) or old not in seen:
+                parts.append(part)
+                continue
+            free = [name for name in columns if name not in used]
+            new = _match(old, seen[old], role, free, table)
+            if new is None:
+                fix = "say which it is now, under [mapping] in audit.toml or with --map"
+                problem = Problem(f"{role} = {old!r}", "the file no longer has this column", fix)
+                lost.append((problem, role, _likeliest(old, seen[old], role, free, table)))
+                parts.append(part)
+                continue
+            used.add(new)
+            said.append(f"{old!r} is called {new!r} in this file")
+            parts.append(new + part[len(old) :])
+        changed[role] = parts[0] if isinstance(value, str) else parts
+    return Rematched(changed, tuple(said), tuple(lost))
+
+
+def new_columns(seen: Seen, looks: Mapping[str, str], said: Iterable[str]) -> tuple[str, ...]:
+    """A sentence for each unused column that was not there before and looks like something that matters."""
+    known = {plain(name) for name in seen}
+    told = " ".join(said)
+    return tuple(
+        f"{name!r} is new in this file and not used; it looks like {'an' if kind == 'outcome' else 'a'} {kind}"
+        for name, kind in looks.items()
+        if kind and plain(name) not in known and f"called {name!r}" not in told
+    )
+
+
+def _parts(value: str | Sequence[str]) -> list[str]:
+    return [value] if isinstance(value, str) else [*value]
+
+
+def _match(old: str, before: str | Sequence[str], role: str, free: Sequence[str], table: pd.DataFrame) -> str | None:
+    """The one free column that the old one is now."""
+    same = [name for name in free if _overlap(before, table[name]) >= _SAME]
+    if len(same) > 1:
+        same = [name for name in same if _alike(old, name) >= 0.5 or named(name, role) is not None]
+    if len(same) == 1:
+        return same[0]
+    alike = [name for name in free if _alike(old, name) >= _CLOSE_NAME and _same_kind(before, name, table, role)]
+    return alike[0] if len(alike) == 1 and not same else None
+
+
+def _likeliest(
+    old: str, before: str | Sequence[str], role: str, free: Sequence[str], table: pd.DataFrame
+) -> tuple[str, ...]:
+    """Free columns that could play the role, most alike first."""
+    able = [name for name in free if suits(describe(name, table[name]), role, "age" if role == "group" else "")]
+    return tuple(
+        sorted(able, key=lambda n: (-_overlap(before, table.loc[:, n]), named(n, role) is None, -_alike(old, n)))[:3]
+    )
+
+
+def _overlap(before: str | Sequence[str], cells: pd.Series[Any]) -> float:
+    """Of the words of two columns, the share that both have; 0 where the old one had no words."""
+    if isinstance(before, str):
+        return 0.0
+    old, now = {plain(word) for word in before}, {plain(str(word)) for word in pd.unique(cells)[:100]} - {""}
+    return len(old & now) / max(1, len(old | now)) if not old <= {"yes", "no", "y", "n", "0", "1"} else 0.0
+
+
+def _alike(old: str, name: str) -> float:
+    one, other = plain(old), plain(name)
+    if set(one.split()) <= set(other.split()) or set(other.split()) <= set(one.split()):
+        return 0.9
+    return difflib.SequenceMatcher(None, one, other).ratio()
+
+
+def _same_kind(before: str | Sequence[str], name: str, table: pd.DataFrame, role: str) -> bool:
+    profile = describe(name, table[name])
+    if isinstance(before, str):
+        return suits(profile, role)
+    return _overlap(before, table[name]) > 0 or {plain(w) for w in before} <= {"yes", "no", "y", "n", "0", "1"}
+
+
+def favoured(given: Given, favourable: str, table: pd.DataFrame) -> Given | Problem:
+    """The mapping in which `favourable` ("Retained", or "Hired|Offer accepted") is the good outcome."""
+    own = given.get("selected")
+    column = column_in(_parts(own)[0], table.columns) if own else None
+    wanted = {plain(word) for word in favourable.split("|")}
+    names = [column] if column else [str(name) for name in table.columns]
+    cells = {name: {plain(str(word)) for word in pd.unique(table[name])[:1000]} for name in names}
+    found = [name for name, words in cells.items() if wanted <= words]
+    if len(found) > 1:
+        found = [name for name in found if named(name, "selected") or named(name, "stage")] or found
+    if len(found) == 1:
+        return {**given, "selected": f"{found[0]}={favourable}"}
+    if found:
+        listed = ", ".join(map(repr, found))
+        fix = f'--map "selected={found[0]}={favourable}"'
+        return Problem(
+            "favourable", f"{favourable!r} is a value of several columns: {listed}", f"say which, e.g. {fix}"
+        )
+    where = f"column {column!r}" if column else "any column"
+    return Problem("favourable", f"{favourable!r} is not a value of {where}", "write it as the file does")

@@ -1,0 +1,153 @@
+"""What a row is: an application, one event of several, an event with its result, or a category with a count."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from auditkit.data.columns import (
+    Match,
+    best_of,
+    is_protected,
+)
+from auditkit.data.personal import is_personal
+from auditkit.data.roles import Choice
+from auditkit.data.statuses import (
+    decide,
+)
+from auditkit.data.table_look import ENOUGH, FEW, KINDS, Decision, TableLook
+from auditkit.data.vocabulary import plain, spoken
+from auditkit.data.which_outcome import weigh
+
+_MOST_CELLS = 5000
+
+
+def find_events(state: TableLook, person: str | None, search: str | None, stages: list[Match]) -> Choice | None:
+    """Several rows for an application, told apart by a column of stages."""
+    if person is None:
+        return None
+    keys = [person, search] if search is not None and search != person else [person]
+    repeated = len(state.table) / len(state.table.drop_duplicates(keys))
+    if repeated <= 1.2:
+        return None
+    by_values = [
+        Match("stage", column.name, True, 9, 0, "stage", "")
+        for column in state.columns.values()
+        if column.is_words and column.steps >= 0.5 and not is_protected(column.name)
+    ]
+    dated = any(column.kind == "date" for column in state.columns.values())
+    clear = 0.5 if dated else 0.8
+    people = len(state.table.drop_duplicates(keys))
+    best = best_of(stages) if len(best_of(stages)) == 1 else best_of([*stages, *by_values])
+    telling = [
+        match
+        for match in best
+        if (told := len(state.table.drop_duplicates([*keys, match.column]))) > clear * len(state.table)
+        and told > 1.2 * people
+        and 2 <= state.table[match.column].nunique() <= 40
+        and any(not _ends(str(word)) for word in pd.unique(state.table[match.column]))
+    ]
+    # beside the steps there may be the status at each of them: the steps have more words between start and end
+    between = {m.column: sum(not _ends(str(word)) for word in pd.unique(state.table[m.column])) for m in telling}
+    most = [name for name, n in between.items() if n == max(between.values())]
+    if len(most) != 1:
+        return None
+    kind = state.columns[most[0]].kind
+    return Choice("stage", (most[0],), f"one row for each event; its values are {KINDS[kind]}")
+
+
+def are_cells(state: TableLook, counts: list[Match]) -> bool:
+    """One row per combination of the other columns: the rows are cells of a table of counts."""
+    best = best_of(counts)
+    if len(best) != 1 or len(state.table) > _MOST_CELLS:
+        return False
+    numbers = spoken().words("names", "row_numbers")
+    rest = [name for name in state.table.columns if name != best[0].column and plain(str(name)) not in numbers]
+    return (
+        bool(rest)
+        and not state.table.duplicated(rest).any()
+        and max(state.table[name].nunique() for name in rest) < len(state.table)
+    )
+
+
+def find_result(state: TableLook) -> str | None:
+    """The column with the result of each event: those who go on to another event passed the one before."""
+    if "result" in state.chosen:
+        return state.chosen["result"].columns[0]
+    if "result" in state.off or "candidate" not in state.chosen:
+        return None
+    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
+    app = state.table.groupby(keys, sort=False).ngroup()
+    more = app.map(app.value_counts()) - 1
+    order = state.table.groupby(keys, sort=False).cumcount()
+    going_on = order < more
+    for column in state.free():
+        if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
+            continue
+        codes = decide(state.table[column.name], column.name, state.words).codes
+        if not {"selected", "rejected"} <= set(codes.unique()) or (codes == "?").mean() > FEW:
+            continue
+        if going_on.any() and (codes[going_on] == "selected").mean() >= 0.8 and _stages_only(state):
+            return column.name
+    return None
+
+
+def _stages_only(state: TableLook) -> bool:
+    """Whether the stage column has no word for the end of an application, nor both its start and its success."""
+    words = spoken()
+    found = [str(word) for word in pd.unique(state.table[state.chosen["stage"].columns[0]])]
+    meanings = {words.meaning(word) for word in found}
+    if meanings & {"rejected", "withdrawn", "declined"}:
+        return False
+    starts = {plain(word) for word in found} & set(words.words("cells", "start"))
+    return not (starts and "selected" in meanings)
+
+
+def status_of_events(state: TableLook, role: str) -> None:
+    """Columns beside the stage that say how an application ended."""
+    if role in state.chosen or role in state.off:
+        return
+    if role == "selected":
+        found = [each for column in state.free() if (each := weigh(state, column)) is not None]
+        telling = [each for each in found if _tells(state, each.column) and each.weight >= ENOUGH]
+        if telling:
+            best_decision = max(telling, key=lambda each: each.weight)
+            state.chosen[role] = Choice(role, (best_decision.column,), best_decision.why)
+        return
+    best = best_of(state.matches().get(role, []))
+    if best:
+        state.choose(role, best[0])
+
+
+def _tells(state: TableLook, column: str) -> bool:
+    yes = decide(state.table[column], column, state.words).selected
+    return bool(yes.any() and not yes.all())
+
+
+def ask_about_several_rows(state: TableLook, decision: Decision | None) -> None:
+    """An id with several rows whose group and outcome never differ: rows are parts of people, so ask."""
+    given = state.chosen.get("candidate")
+    if state.ambiguous or "count" in state.chosen or decision is None or (given is not None and given.given):
+        return
+    constant = [*state.columns_of("group"), decision.column]
+    for column in state.columns.values():
+        rows = len(state.table) / max(1, column.distinct)
+        known = state.columns_of("candidate") + state.columns_of("search")
+        if column.name in (*constant, *known) or not 1.3 <= rows <= 30 or column.distinct < 20:
+            continue
+        if column.filled < column.rows or column.kind == "date" or is_personal(column.name, ""):
+            continue
+        if all((state.table.groupby(column.name)[name].nunique() == 1).all() for name in constant):
+            state.ambiguous = (
+                f"{column.name!r} has {column.distinct:,} values in {len(state.table):,} rows, "
+                "and group and outcome never differ within one: "
+                "a row may be a part of an application"
+            )
+            state.alternatives = [{"candidate": column.name}]
+            return
+
+
+def _ends(word: str) -> bool:
+    """Whether a word ends an application, begins it or says nothing: not a stage in between."""
+    words = spoken()
+    start = plain(word) in words.words("cells", "start") or words.is_missing(word)
+    return start or words.meaning(word) in ("selected", "rejected", "withdrawn", "declined")

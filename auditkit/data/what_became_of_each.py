@@ -1,0 +1,132 @@
+"""What became of each application, and what the favourable outcome is called."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.problems import Collector
+from auditkit.data.roles import Choice
+from auditkit.data.stages import PASSED, Stages
+from auditkit.data.statuses import (
+    Decided,
+    is_bad,
+    settled,
+    step_codes,
+    with_reasons,
+)
+from auditkit.data.steps import (
+    StepsInOneColumn,
+    label_of,
+    labels_of,
+)
+from auditkit.data.table_look import Decision, StepColumn, TableLook
+from auditkit.data.vocabulary import plain, spoken
+
+
+def status_of_each(
+    state: TableLook, decision: Decision | None, steps: list[StepColumn], found: StepsInOneColumn | None
+) -> tuple[pd.Series[Any] | None, str]:
+    """The status of each application, and what the favourable one is called."""
+    reasons = state.reason_cells()
+    if decision is not None:
+        cells, column = state.table[decision.column], decision.column
+        raw_codes = decision.decided.codes
+        decided = decision.decided
+        if state.meant and decided.unknown:
+            raw_codes = raw_codes.mask(cells.isin(list(state.meant)), cells.map(state.meant))
+            decided = replace(decided, codes=raw_codes)
+        quiet = Collector()
+        status = settled(decided, cells, column, quiet)
+        blank = (raw_codes == "") & (status == "pending")
+        seen = _inspection(state)
+        for step in steps or ([] if seen is None else [seen]):
+            status = status.mask(blank & step.codes.isin(["no", "failed"]), "rejected")
+        status = with_reasons(status, reasons)
+        status = _endings(state, status, decision)
+        if found is not None and decision.test is None and not (status == "rejected").any():
+            # the column only has stages: those who are not at the last one were not selected
+            open_ends = (status == "pending") & (raw_codes != "")
+            if open_ends.any():
+                status = status.mask(open_ends, "rejected")
+                state.say("no-rejections", "nothing says who was rejected: those not selected count as rejected")
+        state.collector.add("missing-status", (raw_codes == "") & (status == "pending"), column, cells)
+        own = found.selected if found is not None and decision.test is None else None
+        return status, own or name_of_outcome(state, cells, decided, status, column)
+    if found is not None and (found.final != "").any():
+        open_end = "pending" if (found.final == "rejected").any() else "rejected"
+        status = with_reasons(found.final.where(found.final != "", open_end), reasons)
+        return status, found.selected or "selected"
+    if len(steps) > 1 or (steps and "stages" in state.chosen):
+        names = labels_of([step.column for step in steps])
+        stages = Stages(names, tuple(step.codes.replace({"?": ""}) for step in steps))
+        state.assume("selected-from-stages", f"selected are those who reached the last stage, {names[-1]!r}")
+        last = names[-1] + PASSED * bool((stages.codes[-1] == "failed").any())
+        return with_reasons(stages.status(), reasons), last
+    if found is not None:
+        last = found.names[-1]
+        state.say("selected-from-stages", f"selected are those who reached the last stage, {last!r}")
+        status = pd.Series("rejected", index=state.table.index, dtype="str").mask(found.reached[last], "selected")
+        return with_reasons(status, reasons), last
+    return None, "selected"
+
+
+def _inspection(state: TableLook) -> StepColumn | None:
+    choice = state.chosen.get("inspected")
+    return None if choice is None else state.step(choice.columns[0], choice.test)
+
+
+def _endings(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd.Series[Any]:
+    """Dates and flags of a withdrawal or a rejection: who has neither, nor the good outcome, is in process."""
+    vocabulary = spoken()
+    over = None
+    only_good = not decision.decided.bad and bool(decision.decided.codes.isin(["selected", ""]).all())
+    for column in state.columns.values():
+        if column.name == decision.column or column.kind not in ("date", "yes/no") or column.name in state.used():
+            continue
+        yes = step_codes(state.table[column.name], "").isin(["yes"])
+        if vocabulary.has("favourable", "withdrew", plain(column.name)) and not yes.all():
+            status = status.mask(yes & (status == "rejected"), "withdrawn")
+            state.chosen["reason"] = _also(state, column.name)
+            over = yes if over is None else over | yes
+        elif is_bad(column.name) and only_good and yes.any() and not (yes & decision.selected).any():
+            over = yes if over is None else over | yes
+            state.chosen["reason"] = _also(state, column.name)
+    if over is not None and only_good:
+        undecided = ~over & (status == "rejected")
+        if (status == "rejected").sum() > undecided.sum():
+            status = status.mask(undecided, "pending")
+    return status
+
+
+def _also(state: TableLook, column: str) -> Choice:
+    have = state.chosen.get("reason")
+    names = (*(have.columns if have else ()), column)
+    return Choice("reason", names, "its values say why applications ended")
+
+
+def name_of_outcome(
+    state: TableLook, cells: pd.Series[Any], decided: Decided, status: pd.Series[Any], column: str
+) -> str:
+    """What the favourable outcome is called: the commonest word for it, or the column."""
+    choice = state.chosen.get("selected")
+    if choice is not None and choice.test is not None:
+        test = choice.test
+        if test.sign == "=":
+            return f"no {column}" if spoken().is_missing(test.value) else test.value
+        return f"{column} {test.sign} {test.value}"
+    if decided.bad:
+        return _not(column)
+    words = cells[status == "selected"].value_counts()
+    good = [str(w) for w in words.index if decided.meanings.get(str(w)) == "selected" and spoken().mark(str(w)) is None]
+    return good[0] if good and len(plain(good[0])) > 1 else label_of(column)
+
+
+def _not(column: str) -> str:
+    """The good outcome where a column names the bad one: `Selected for RIF` -> `not selected for RIF`."""
+    label = label_of(column).rstrip("?")
+    first, _, rest = label.partition(" ")
+    lower = first if first.isupper() and len(first) > 1 else first.lower()
+    return f"not {lower} {rest}".strip()

@@ -1,0 +1,510 @@
+"""Which column says how it ended, and whether its yes is good or bad.
+
+Each column that could is weighed by its name, by how many of its words are known, and by how well it fits with the
+others. What the columns do not settle is a question.
+"""
+
+from __future__ import annotations
+
+from collections import abc
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.columns import (
+    ColumnProfile,
+    by_name,
+    is_protected,
+    named,
+)
+from auditkit.data.numbers import to_numbers
+from auditkit.data.personal import is_personal, listed_cells
+from auditkit.data.problems import Collector, Notice
+from auditkit.data.roles import Choice, flag, listed
+from auditkit.data.statuses import (
+    Decided,
+    Test,
+    decide,
+    is_bad,
+    is_empty,
+    settled,
+)
+from auditkit.data.steps import (
+    StepsInOneColumn,
+    is_last_stage,
+    is_path,
+    label_of,
+)
+from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, StepColumn, TableLook
+from auditkit.data.vocabulary import HIRED, plain, spoken
+from auditkit.errors import Problem
+
+_NESTED = 0.97
+"""Share of those who got further that must have reached a step."""
+_CLOSE = 0.6
+"""Two decisions whose weights differ by less are not told apart."""
+_OFFER = 8.0
+
+
+def find_decision(state: TableLook) -> Decision | None:
+    """The column that says who had the favourable outcome, and whether another could be it as well."""
+    choice = state.chosen.get("selected")
+    if choice is not None:
+        column = choice.columns[0]
+        if column not in state.columns:
+            return None
+        decided = decide(state.table[column], column, state.words, choice.test)
+        selected = settled(decided, state.table[column], column, Collector()).isin(["selected", "declined"])
+        state.decisions = [Decision(column, decided, selected, 9.0, "as you said", choice.test, given=True)]
+        _settle_words(state, state.decisions[0])
+        return state.decisions[0]
+    if "selected" in state.off:
+        return None
+    found = [each for column in state.columns.values() if (each := weigh(state, column)) is not None]
+    state.decisions = found = _weighed_together(state, found)
+    telling = [each for each in found if each.selected.any() and not each.selected.all()]
+    best = telling[0] if telling else found[0] if found else None
+    if best is None:
+        return None
+    rivals = [
+        other
+        for other in telling[1:]
+        if best.weight - other.weight < _CLOSE
+        and not _within(best.selected, other.selected)
+        and _overlap(best.selected, other.selected) < 0.98
+    ]
+    if best.weight < ENOUGH:
+        state.alternatives = [{"selected": each.spec} for each in telling[:3]]
+        return None
+    if rivals:
+        _cannot_tell(state, [best, *rivals])
+    elif len(telling) > 1 and best.weight - telling[1].weight < 2 * _CLOSE:
+        state.alternatives = [{"selected": other.spec} for other in telling[1:3]]
+    reason = best.why
+    if best.guess:
+        text = f"{best.column!r}: {best.guess!r} is taken as the favourable value, as the others are not"
+        state.assume("guessed-word", text, flag("selected", best.spec))
+    state.chosen["selected"] = Choice("selected", (best.column,), reason, test=best.test)
+    _settle_words(state, best)
+    return best
+
+
+def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
+    """How much speaks for a column as the decision; None if it cannot be one."""
+    name = column.name
+    if name in state.used() or not column.filled or not _may_decide(state, column) or is_path(state.table[name]):
+        return None
+    match = named(name, "selected")
+    bad, stage = is_bad(name), named(name, "stage")
+    reason = named(name, "reason")
+    if reason is not None and (match is None or reason.closeness < match.closeness):
+        match = None
+    weight, why = 0.4, "its values are words for a decision"
+    if match is not None:
+        weight = (3.0, 3.0, 2.5, 1.8, 1.6)[match.tier] - 0.4 * match.loose
+        why = f"its name holds {match.name!r}" if match.loose else "its name says so"
+    elif bad and reason is None:
+        weight, why = 1.7, "its name is that of a bad outcome, so the others had the good one"
+    elif stage is not None:
+        weight, why = 1.6, "its values are stages, the last of them the decision"
+    elif reason is None and column.is_words and spoken().has("names", "outcome_words", plain(name)):
+        weight, why = 1.6, "its name is that of an outcome"
+    elif reason is None and column.is_words and spoken().has("names", "stage_words", plain(name)):
+        weight, why = 1.4, "its name is that of a stage"
+    elif reason is not None:
+        weight, why = 1.0, "it names those selected among the reasons why applications ended"
+    elif column.kind in ("yes/no", "date"):
+        good = spoken().meaning(label_of(name)) == "selected" or spoken().step_rank(label_of(name)) == HIRED
+        weight = 1.7 if good and column.kind == "yes/no" else 1.0 if good else -0.2
+        if column.kind == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
+            weight, why = 1.4, "its name is that of an outcome"
+    if spoken().has("favourable", "not_decision", plain(name)):
+        weight -= 2.0
+    decided, guess = _decided(state, column)
+    status = settled(decided, state.table[name], name, Collector())
+    selected = status.isin(["selected", "declined"])
+    filled = decided.codes != ""
+    unknown = float((decided.codes[filled] == "?").mean()) if filled.any() else 1.0
+    if column.is_words and unknown > 0.98:
+        return None
+    codes = set(decided.codes[filled].unique())
+    weight += 1.2 * (1 - unknown)
+    if {"selected", "rejected"} <= codes:
+        weight += 0.7
+    elif codes <= {"selected"}:
+        weight += 0.3
+    if column.is_words and "selected" not in codes:
+        return _good_if_blank(state, column, decided, match is not None or reason is not None or bad)
+    if column.is_words and column.steps >= 0.7 and not any(_is_last(word) for word in decided.meanings):
+        weight -= 1.0  # stages without the last one
+    if decided.staying:
+        weight += 0.8
+        why = "its values say who kept the job and who lost it"
+    why = f"{why}; its values are {KINDS[column.kind]}"
+    return Decision(name, decided, selected, weight, why, guess=guess)
+
+
+def _decided(state: TableLook, column: ColumnProfile) -> tuple[Decided, str]:
+    """What a column says; where only its one unknown word can be the good one, that is taken and returned."""
+    cells, name = state.table[column.name], column.name
+    decided = decide(cells, name, state.words)
+    codes = set(decided.meanings.values())
+    if not column.is_words or len(decided.unknown) != 1 or "selected" in codes or "rejected" not in codes:
+        return decided, ""
+    guess = decided.unknown[0]
+    return decide(cells, name, {**state.words, plain(guess): "selected"}), guess
+
+
+def _good_if_blank(state: TableLook, column: ColumnProfile, decided: Decided, is_named: bool) -> Decision | None:
+    """A column that only says how it went wrong: an empty cell may be the good outcome, which must be asked."""
+    cells = state.table[column.name]
+    said = set(decided.codes.unique())
+    if not is_named or "" not in said or "rejected" not in said or (decided.codes == "?").mean() > 0.5:
+        return None
+    test = Test("=", "(blank)")
+    good = decide(cells, column.name, state.words, test)
+    return Decision(column.name, good, good.selected, 0.9, "it only says how applications failed", test)
+
+
+def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
+    """Not a number, not protected, not about a part of the firm, not the date of the application."""
+    if column.kind not in ("yes/no", "date") and not column.is_words:
+        return False
+    roles = sorted(by_name(column.name), key=lambda match: match.closeness)
+    first = roles[0].role if roles else ""
+    if is_protected(column.name) or spoken().has("names", "private", plain(column.name)):
+        return False
+    if column.kind == "date" and first not in ("selected",) and not is_bad(column.name):
+        return False
+    if first in ("segment", "prior", "score", "outcome", "capacity", "expense", "cost", "search", "person"):
+        return column.statuses >= 0.8 and first in ("prior", "outcome")
+    return not (first == "date" and column.kind == "date")
+
+
+def _weighed_together(state: TableLook, found: list[Decision]) -> list[Decision]:
+    """Decisions that agree speak for each other; an earlier step is not the last one."""
+    result = []
+    for one in found:
+        weight = one.weight
+        for other in found:
+            if other is one or other.weight < 1.5 or not other.selected.any():
+                continue
+            if _overlap(one.selected, other.selected) >= 0.98:
+                weight += 0.3
+            elif _within(other.selected, one.selected) and other.weight >= one.weight - _CLOSE:
+                weight -= 0.8  # others with that name for an outcome go on from here: a step before it
+            elif one.decided.bad and not other.decided.bad and _within(other.selected, one.selected):
+                weight -= 1.5  # not to be rejected is less than what the other says
+        codes = one.decided.codes
+        # the column with the most different meanings also says who withdrew and who is still in process
+        weight += 0.05 * codes[codes != "?"].nunique()
+        result.append(replace(one, weight=weight))
+    return sorted(result, key=lambda each: -each.weight)
+
+
+def _cannot_tell(state: TableLook, rivals: list[Decision]) -> None:
+    state.alternatives = [{"selected": each.spec} for each in rivals]
+    names = [each.column for each in rivals]
+    state.ambiguous = f"several columns could say who was selected: {listed(names)}"
+
+
+def _settle_words(state: TableLook, decision: Decision) -> None:
+    """Words of unknown meaning get that of the people they are said of, or a question."""
+    unknown = decision.decided.unknown
+    cells = state.table[decision.column]
+    if not unknown:
+        return
+    codes = decision.decided.codes
+    known = set(codes.unique())
+    state.meant = {}
+    for word in unknown:
+        here = cells == word
+        for other in state.decisions[1:]:
+            told = other.decided.codes[here]
+            told = told[told.isin(["selected", "rejected", "withdrawn"])]
+            if (
+                other.weight >= 1.5
+                and len(told) >= 0.9 * here.sum()
+                and told.value_counts(normalize=True).iloc[0] > 0.9
+            ):
+                code = str(told.mode().iloc[0])
+                state.meant[word] = code
+                said = listed_cells(decision.column, [word])
+                state.assume("word-meaning", f"{said} is read as {code}, because {other.column!r} says so")
+                break
+    rest = [word for word in unknown if word not in state.meant]
+    if not rest:
+        return
+    if "rejected" not in known:
+        state.meant |= dict.fromkeys(rest, "rejected")
+        state.assume(
+            "word-meaning",
+            f"{decision.column!r}: {listed_cells(decision.column, rest)} {_are(rest)} read as not selected, "
+            "as other words are known",
+            "say what a word means under [words] in audit.toml",
+        )
+        return
+    share = float(cells.isin(rest).mean())
+    state.meant |= dict.fromkeys(rest, "pending")
+    words = listed_cells(decision.column, rest)
+    text = f"{decision.column!r}: it is not known what {words} {'means' if len(rest) == 1 else 'mean'}"
+    if share <= FEW:
+        state.assume(
+            "word-meaning",
+            f"{text}; counted as undecided",
+            "say what a word means under [words] in audit.toml",
+        )
+    else:
+        good = [word for word, code in decision.decided.meanings.items() if code == "selected"]
+        state.collector.add(
+            "unknown-word", cells.isin(rest), decision.column, cells, role="selected",
+            meaning="selected, rejected, withdrawn or pending",
+            more=', or what the words mean, under [words] of audit.toml: WORD = "pending"',
+        )  # fmt: skip
+        state.ambiguous = text
+        state.alternatives = [
+            {"selected": f"{decision.column}={'|'.join(words)}"}
+            for words in (good, [*good, *rest])
+            if not any(is_personal(decision.column, word) for word in words)
+        ]
+
+
+def find_reasons(state: TableLook, decision: Decision | None) -> None:
+    """Columns beside the decision that say why applications ended, that candidates withdrew or are in process."""
+    if "reason" in state.chosen or "reason" in state.off or (decision is not None and decision.test is not None):
+        return
+    vocabulary = spoken()
+    telling = []
+    selected = None if decision is None else decision.selected
+    for column in state.columns.values():
+        if column.name in state.used() or not _may_explain(state, column):
+            continue
+        cells = state.table[column.name]
+        codes = {str(word): vocabulary.meaning(str(word)) for word in pd.unique(cells) if not is_empty(str(word))}
+        left = cells.map({word: code in ("withdrawn", "declined") for word, code in codes.items()}).eq(True)
+        is_named = named(column.name, "reason") is not None
+        if is_named and selected is not None and (cells[selected] != "").mean() > 0.5:
+            is_named = bool(left.any() and not left[selected].any())
+        elif not is_named:
+            tier = named(column.name, "selected")
+            beside = tier is not None and tier.tier == 2 and any(code == "pending" for code in codes.values())
+            is_named = beside or bool(left.any() and (selected is None or not left[selected].any()))
+        if is_named:
+            telling.append(column.name)
+    if telling:
+        state.chosen["reason"] = Choice("reason", tuple(telling), "its values say why applications ended")
+
+
+def _may_explain(state: TableLook, column: ColumnProfile) -> bool:
+    roles = sorted(by_name(column.name), key=lambda match: match.closeness)
+    first = roles[0].role if roles else ""
+    if not column.is_words or is_protected(column.name) or is_path(state.table[column.name]):
+        return False
+    return first not in ("segment", "search", "candidate", "prior") and not is_last_stage(state.table[column.name])
+
+
+def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> None:
+    """A column of unknown words that only those selected have says what became of them next: ask about it."""
+    if decision is None or decision.given or state.ambiguous or not decision.selected.any():
+        return
+    for column in state.free():
+        cells = state.table[column.name]
+        if column.name not in state.used() and _goes_on(state, column, decision):
+            state.ambiguous = (
+                f"only people with {decision.column!r} = {_name_of(state, decision)!r} have a yes in "
+                f"{column.name!r}: it may say who was selected in the end"
+            )
+            state.alternatives = [{"selected": column.name}, {"selected": decision.spec}]
+            return
+        if column.name in state.used() or not column.is_words or not 2 <= column.distinct <= 12:
+            continue
+        filled = ~cells.map(is_empty).astype(bool)
+        codes = decide(cells, column.name, state.words).codes
+        if (codes[filled] != "?").mean() > 0.5:
+            continue
+        if _is_better_named(column.name, decision):
+            state.ambiguous = f"{column.name!r} is named like the outcome, but its words are not known"
+            often = cells[filled].value_counts()
+            state.alternatives = _each_word(column.name, often)
+            state.alternatives.insert(1, {"selected": decision.spec})
+            return
+        if filled[~decision.selected].mean() > 0.02:
+            continue
+        if filled[decision.selected].mean() < 0.5 or not spoken().has("names", "outcome_words", plain(column.name)):
+            continue
+        state.ambiguous = (
+            f"only those with {decision.column!r} = {_name_of(state, decision)!r} have a value in {column.name!r}, "
+            f"which may say what was decided about them in the end"
+        )
+        often = cells[filled].value_counts()
+        state.alternatives = _each_word(column.name, often)
+        state.alternatives.append({"selected": decision.spec})
+        return
+
+
+def _is_better_named(column: str, decision: Decision) -> bool:
+    """Whether a column is called an outcome with more right than the one that was taken."""
+    other, own = named(column, "selected"), named(decision.column, "selected")
+    if other is None or other.loose or spoken().has("favourable", "not_decision", plain(column)):
+        return False
+    return decision.decided.bad or own is None or own.loose or other.tier < own.tier
+
+
+def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
+    """Whether a flag or date without a telling name is true of some of those selected, and of nobody else."""
+    sure = (match := named(decision.column, "selected")) is not None and match.tier < 1
+    if sure or column.kind not in ("yes/no", "date") or not _is_unnamed(state, column.name):
+        return False
+    yes = state.step(column.name).reached
+    chance = float(decision.selected.mean()) ** int(yes.sum())
+    return bool(_within(yes, decision.selected)) and chance < CHANCE and not (yes & ~decision.selected).any()
+
+
+def _is_unnamed(state: TableLook, name: str) -> bool:
+    """Whether nothing is known of a name: neither a role, nor a step, nor something else that is no decision."""
+    told = by_name(name) or spoken().step_rank(label_of(name)) is not None or is_bad(name)
+    return not told and not spoken().has("favourable", "not_decision", plain(name))
+
+
+def ask_about_loose_words(state: TableLook, decision: Decision | None, found: StepsInOneColumn | None) -> None:
+    """Of two words for the good outcome, one whose people never got near it is not one: ask about it."""
+    if decision is None or decision.given or state.ambiguous or found is None or not found.names:
+        return
+    cells, last = state.table[decision.column], found.reached[found.names[-1]]
+    words = [word for word, code in decision.decided.meanings.items() if code == "selected"]
+    near = {word: float(last[cells == word].mean()) for word in words}
+    far = [word for word in words if near[word] < 0.5]
+    if not far or max(near.values(), default=0.0) < 0.9 or state.chosen["stages"].columns[0] == decision.column:
+        return
+    sure = [word for word in words if word not in far]
+    state.ambiguous = f"most people with {listed(far)} in {decision.column!r} never reached {found.names[-1]!r}"
+    state.alternatives = [
+        {"selected": f"{decision.column}={'|'.join(each)}"} for each in (sure, words) if len(each) <= 6
+    ]
+
+
+def _name_of(state: TableLook, decision: Decision) -> str:
+    return next((word for word, code in decision.decided.meanings.items() if code == "selected"), decision.column)
+
+
+def ask_who_was_selected(
+    state: TableLook,
+    decision: Decision | None,
+    steps: list[StepColumn],
+    found: StepsInOneColumn | None,
+    seen: StepColumn | None,
+) -> None:
+    """Ask who was selected, where nothing says so."""
+    if decision is None and len(steps) > 1 and "stages" in state.chosen and not state.chosen["stages"].given:
+        unnamed = [step.column for step in steps if _is_unnamed(state, step.column)]
+        ends = any(step.rank is not None and step.rank >= _OFFER for step in steps)
+        if unnamed and not ends and "selected" not in state.off:
+            state.ambiguous = f"no column is named like a selection; {listed(unnamed)} may say it"
+            state.alternatives = [{"selected": name} for name in (*unnamed, steps[-1].column)]
+    if (
+        decision is not None
+        or len(steps) > 1
+        or found is not None
+        or any(p.where == "selected" for p in state.problems)
+    ):
+        return
+    if steps and "stages" in state.chosen:
+        return
+    used = state.used()
+    like = [name for name in state.columns if name not in used and named(name, "selected") is not None]
+    like = [name for name in like if state.columns[name].kind in ("category", "status", "text", "yes/no")]
+    if not like and seen is not None:
+        like = [
+            c.name for c in state.free() if c.kind == "yes/no" and _within(state.step(c.name).reached, seen.reached)
+        ]
+        state.alternatives = [{"selected": name} for name in like]
+    if seen is not None and ("selected" in state.off or not like):
+        text = "no column says who was selected: the audit is of who was inspected"
+        state.notices.append(Notice("no-selected", text))
+        return
+    if state.alternatives and like and state.columns[like[0]].kind == "yes/no":
+        what = f"no column is named like a selection; {listed(like)} may say it"
+        state.ask("selected", what, like)
+        return
+    if like:
+        column = state.columns[like[0]]
+        examples = [value for value in column.examples if not is_personal(column.name, value)]
+        values = f" ({listed(examples)}, ...)" if examples else ""
+        what = f"{like[0]!r} is named like it, but its values{values} are not known to say who was selected"
+        state.problems.append(
+            Problem("selected", what, f"say which value counts, with {flag('selected', like[0] + '=VALUE')}")
+        )
+        often = state.table[like[0]].value_counts()
+        state.alternatives = _each_word(like[0], often)
+        return
+    free = [c for c in state.columns.values() if not is_protected(c.name)]
+    likely = [c.name for c in free if c.name not in used and is_outcome(state, c)]
+    scores = spoken().words("names", "score_words")
+    scored = [c.name for c in free if c.kind == "number" and set(plain(c.name).split()) & scores]
+    more = "" if likely else f"; columns: {listed([c.name for c in free])}"
+    if scored and not likely:
+        more = f", or, if a pass mark decided, {flag('selected', scored[-1] + '>=MARK')}{more}"
+    what = "no column says who was selected (such as hired, selected, decision, final status)"
+    state.ask("selected", what, likely, more)
+    amounts = [
+        c.name for c in free if c.kind == "number" and c.low == 0 and c.name not in used and _are_amounts(state, c)
+    ]
+    state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
+    state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
+
+
+def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
+    """Nothing for some and something for others, as an award, a bonus or a raise is."""
+    nothing = float((to_numbers(state.table[column.name]).values == 0).mean())
+    return 0.05 <= nothing <= 0.98 and column.distinct > 2
+
+
+def is_outcome(state: TableLook, column: ColumnProfile) -> bool:
+    return column.kind in ("yes/no", "status") and _may_decide(state, column)
+
+
+def _within(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    """Whether (nearly) all of `one` are among the others, of whom there are more."""
+    return bool(one.any() and other[one].mean() >= _NESTED and other.sum() > one.sum())
+
+
+def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
+    either = int((one | other).sum())
+    return int((one & other).sum()) / either if either else 1.0
+
+
+def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
+    """An answer for each word that may be the good one and does not say who somebody is."""
+    return [{"selected": f"{column}={word}"} for word in _good_first(often) if not is_personal(column, word)]
+
+
+def _good_first(often: pd.Series[int]) -> list[str]:
+    """Words of unknown meaning, likeliest good one first: one that another negates (`SEL`, `NSEL`), then the rare."""
+    words = [str(word) for word in often.index if word][:12]
+    low = {word.casefold() for word in words}
+
+    good = [word for word in spoken().words("status", "selected") if " " not in word]
+
+    def negated(word: str) -> bool:
+        return any(f"{no}{word.casefold()}" in low for no in ("n", "not ", "non", "non-", "un", "in", "no "))
+
+    def short(word: str) -> float:
+        """`APPT` is short for `appointed`: the first letter, and others in order; which share of it."""
+        letters = plain(word)
+        share = 0.0
+        for whole in good if 2 < len(letters) <= 5 else ():
+            rest = iter(whole)
+            if whole[0] == letters[0] and len(whole) > len(letters) and all(c in rest for c in letters):
+                share = max(share, len(letters) / len(whole))
+        return share
+
+    return sorted(words, key=lambda word: (not negated(word), -short(word), int(often[word])))[:3]
+
+
+def _is_last(word: str) -> bool:
+    return spoken().step_rank(word) == HIRED
+
+
+def _are(words: abc.Sized) -> str:
+    return "is" if len(words) == 1 else "are"

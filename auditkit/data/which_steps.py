@@ -1,0 +1,300 @@
+"""Which steps there were before the decision.
+
+Who reached a later step reached the earlier ones: a column that breaks this is not a step, whatever its name; one that
+keeps it, against all chance, is one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from auditkit.data.columns import (
+    ColumnProfile,
+    is_protected,
+    named,
+)
+from auditkit.data.dates import to_dates
+from auditkit.data.personal import listed_cells
+from auditkit.data.problems import Collector
+from auditkit.data.roles import Choice, flag
+from auditkit.data.statuses import (
+    Test,
+    is_bad,
+    is_empty,
+    settled,
+    step_codes,
+    with_reasons,
+)
+from auditkit.data.steps import (
+    StepsInOneColumn,
+    from_dispositions,
+    from_last_stage,
+    from_paths,
+    is_last_stage,
+    is_path,
+    label_of,
+    names_steps,
+)
+from auditkit.data.table_look import CHANCE, Decision, StepColumn, TableLook
+from auditkit.data.vocabulary import HIRED, plain, spoken
+
+_NAMED_NESTED = 0.9
+"""The same for a column that is named like a step, as steps are skipped now and then."""
+_PLAIN_NESTED = 0.5
+"""The same for a column that is called just so: `Interviewed`."""
+
+
+def find_steps(
+    state: TableLook, decision: Decision | None
+) -> tuple[list[StepColumn], StepsInOneColumn | None, StepColumn | None]:
+    """Steps as columns, or in one column; and the one inspection, where there is no more than that."""
+    given, seen = state.chosen.get("stages"), state.chosen.get("inspected")
+    if given is not None and not state.stageless:
+        if len(given.columns) == 1 and given.columns[0] not in given.tests:
+            found = _in_one_column(state, given.columns[0], None)
+            if found is not None:
+                return [], found, None
+        steps = [state.step(name, given.tests.get(name)) for name in given.columns]
+        for step in steps:
+            _unknown_cells(state, step, "stages")
+        return steps, None, None
+    if seen is not None:
+        step = state.step(seen.columns[0], seen.test)
+        _unknown_cells(state, step, "inspected")
+        return [], None, step
+    if {"stages", "inspected"} & state.off:
+        return [], None, None
+    paths = [
+        c.name
+        for c in state.free()
+        if c.filled and c.kind in ("category", "text", "status", "id") and is_path(state.table[c.name])
+    ]
+    if paths:
+        state.chosen["stages"] = Choice("stages", (paths[0],), "each cell is the path of an application")
+        return [], from_paths(state.table[paths[0]]), None
+    steps = _step_columns(state, decision)
+    if len(steps) < 2 and (found := _find_last_stage(state, decision)) is not None:
+        return [], found, None
+    for step in steps:
+        if step.test is not None:
+            text = f"{step.column!r} is read as a step that {listed_cells(step.column, [step.test.value])} passed"
+            how = flag("stages", f"{step.column}={step.test.value}")
+            state.assume("step-by-people", f"{text}, as everybody selected has that value", how)
+    if len(steps) > 1:
+        names = tuple(step.column for step in steps)
+        state.chosen["stages"] = Choice("stages", names, "who got further reached them before")
+        return steps, None, None
+    if steps:
+        state.chosen["inspected"] = Choice("inspected", (steps[0].column,), "who was selected reached it before")
+        return [], None, steps[0]
+    return [], None, None
+
+
+def _unknown_cells(state: TableLook, step: StepColumn, role: str) -> None:
+    state.collector.add(
+        "unknown-word", step.codes == "?", step.column, state.table[step.column], role=role,
+        meaning="that it took place or not", more="",
+    )  # fmt: skip
+
+
+def _step_columns(state: TableLook, decision: Decision | None) -> list[StepColumn]:
+    """Columns that those who got further reached before: by name, or because chance cannot explain it."""
+    selected = None if decision is None else decision.selected
+    found: list[StepColumn] = []
+    for column in state.free():
+        step = _may_be_step(state, column, decision)
+        if step is None and decision is not None and column.name != decision.column:
+            step = _passed_by_those_selected(state, column, decision.selected)
+        if step is None:
+            continue
+        reached = step.reached
+        if not 0 < reached.sum() < len(reached):
+            if reached.all() and step.rank is not None and step.rank > 0 and selected is not None:
+                text = f"{column.name!r} is true of everybody: it says nothing about who was inspected"
+                state.say("no-inspection", text)
+            continue
+        if selected is not None and _same(reached, selected):
+            if step.rank is not None and decision is not None:
+                text = f"{column.name!r} is the same as {decision.column!r}: it says nothing about who was inspected"
+                state.say("no-inspection", text)
+            continue
+        if any(_same(reached, other.reached) for other in found):
+            continue
+        if selected is not None and not _leads_to(state, step, selected):
+            continue
+        found.append(step)
+    return _chain(state, found, selected)
+
+
+def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | None) -> StepColumn | None:
+    """A flag, a date, a result, or the days spent in a step."""
+    name = column.name
+    if decision is not None and name == decision.column:
+        return None
+    vocabulary = spoken()
+    rank = vocabulary.step_rank(label_of(name))
+    timed = vocabulary.has("values", "days", plain(name))
+    if is_bad(name) or vocabulary.has("favourable", "withdrew", plain(name)):
+        return None
+    if vocabulary.has("favourable", "not_decision", plain(name)) and rank is None:
+        return None
+    step = state.step(name)
+    flags = step.codes
+    known = float((flags[flags != ""] != "?").mean()) if (flags != "").any() else 0.0
+    if column.kind == "yes/no" or (column.kind == "date" and rank is not None):
+        return step
+    if column.kind == "date":
+        dated = named(name, "date") is not None or named(name, "selected") is not None
+        return None if dated or spoken().has("favourable", "not_decision", plain(name)) else step
+    if column.kind == "number":
+        blank = (state.table[name] == "").any()
+        if timed and rank is not None and blank:
+            return StepColumn(name, flags.replace({"no": "yes"}), rank)
+        return None
+    foreign = spoken().words("names", "foreign_inspected")
+    if not column.is_words or known < 0.9 or set(plain(name).split()) & foreign:
+        return None
+    last = column.steps >= 0.5 and column.distinct > 3
+    return None if last else step
+
+
+def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> StepColumn | None:
+    """A step whose words are not all known: everybody selected has one word, and no other word is ever theirs."""
+    word = word_of_those_selected(state, column, selected)
+    if word is None:
+        return None
+    codes = step_codes(state.table[column.name], column.name)
+    known = codes[codes != ""].isin(["passed", "failed", "yes", "no"])
+    name = plain(column.name)
+    hinted = spoken().has("names", "outcome_words", name) or spoken().has("names", "stage_words", name)
+    hinted |= spoken().step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
+    if not hinted or is_last_stage(state.table[column.name]):
+        return None
+    codes = codes.where(~codes.isin(["?", "selected", "pending"]), "no").mask(
+        state.table[column.name] == word, "passed"
+    )
+    return StepColumn(column.name, codes, spoken().step_rank(label_of(column.name)), Test("=", word))
+
+
+def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> str | None:
+    """The one value of those selected, where chance cannot explain that no other value is theirs."""
+    if not column.is_words or column.distinct > 12 or not selected.any():
+        return None
+    cells = state.table[column.name]
+    held = pd.unique(cells[selected])
+    if len(held) != 1 or is_empty(str(held[0])):
+        return None
+    share = float((cells == held[0]).mean())
+    means = spoken().meaning(str(held[0]))
+    chance = share ** int(selected.sum())
+    return str(held[0]) if chance < CHANCE and share < 0.97 and means not in ("rejected", "withdrawn") else None
+
+
+def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> bool:
+    """Whether those selected had reached the step, more than chance would have it."""
+    before = float(step.reached[selected].mean()) if selected.any() else 0.0
+    match = named(step.column, "inspected")
+    if match is not None and not match.loose and match.tier < 2:
+        return before >= _PLAIN_NESTED or int((selected & ~step.reached).sum()) <= 2
+    if step.rank is not None and 0 <= step.rank < HIRED:
+        return before >= _NAMED_NESTED
+    share = float(step.reached.mean())
+    return before >= 0.99 and share ** int(selected.sum()) < CHANCE and share < 0.97
+
+
+def _chain(state: TableLook, found: list[StepColumn], selected: pd.Series[Any] | None) -> list[StepColumn]:
+    """Steps in order, each reached by those who reached the next; what does not fit is left out and said."""
+    if selected is None:
+        found = [step for step in found if step.rank is not None and step.rank > 0]
+    order = sorted(found, key=lambda step: -int(step.reached.sum()))
+    dates = {step.column: to_dates(state.table[step.column]).values for step in order}
+    if order and all(dates[step.column].notna().any() for step in order):
+        order.sort(key=lambda step: sum(_before(dates[other.column], dates[step.column]) for other in order))
+    kept: list[StepColumn] = []
+    for step in order:
+        misfits = [other for other in kept if float(other.reached[step.reached].mean()) < _NAMED_NESTED]
+        if not misfits:
+            kept.append(step)
+            continue
+        weaker = [other for other in misfits if other.rank is None and step.rank is not None]
+        if len(weaker) == len(misfits):
+            kept = [other for other in kept if other not in weaker] + [step]
+    if selected is not None and kept and kept[-1].rank == 7:
+        state.assume("check-as-step", f"{kept[-1].column!r} is read as a step before the decision")
+    return kept
+
+
+def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneColumn | None:
+    """A column with the last stage that was reached, or dispositions that name a step."""
+    own = None if decision is None else decision.column
+    over = None
+    if decision is not None:
+        status = with_reasons(
+            settled(decision.decided, state.table[decision.column], "", Collector()), state.reason_cells()
+        )
+        over = status == "rejected"
+    candidates = [c for c in state.columns.values() if c.name == own or c.name not in state.used()]
+    candidates.sort(key=lambda c: (c.name == own, _stage_tier(state, c.name)))
+    for column in candidates:
+        if not column.is_words or is_protected(column.name):
+            continue
+        is_named = _stage_tier(state, column.name) < 9
+        telling = over is not None and over.any()
+        mine = column.name == own
+        if not (is_named or telling) or (mine and "reason" not in state.chosen and not _all_stages(state, column)):
+            continue
+        if is_last_stage(state.table[column.name], None if mine else over):
+            state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
+            return from_last_stage(state.table[column.name])
+    if own is None or decision is None or decision.test is not None:
+        return None
+    explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
+    for name in explaining:
+        if is_protected(name) or not names_steps(state.table[name]):
+            continue
+        found = from_dispositions(state.table[name])
+        if name != own and not (found.final[decision.selected].isin(["selected", "declined", ""])).all():
+            continue  # it is about something else
+        state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
+        if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
+            names = "names" if len(said) == 1 else "name"
+            text = f"{name!r}: {listed_cells(name, said)} {names} no step and count as the first"
+            state.assume("silent-disposition", text)
+        return found
+    return None
+
+
+def _all_stages(state: TableLook, column: ColumnProfile) -> bool:
+    """Whether only those selected have an end in the column: all others are at the stage they reached."""
+    words = spoken()
+    codes = {words.meaning(str(word)) for word in pd.unique(state.table[column.name])}
+    return not codes & {"rejected", "withdrawn"}
+
+
+def _stage_tier(state: TableLook, name: str) -> int:
+    match = named(name, "stage")
+    selected = named(name, "selected")
+    if match is not None:
+        return match.tier + 3 * match.loose
+    if spoken().has("names", "stage_words", plain(name)):
+        return 6
+    return 4 if selected is not None and selected.tier == 4 else 9
+
+
+def _in_one_column(state: TableLook, column: str, over: pd.Series[Any] | None) -> StepsInOneColumn | None:
+    cells = state.table[column]
+    if is_path(cells):
+        return from_paths(cells)
+    if is_last_stage(cells, over):
+        return from_last_stage(cells)
+    return from_dispositions(cells) if names_steps(cells) else None
+
+
+def _same(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    return bool((one.to_numpy() == other.to_numpy()).all())
+
+
+def _before(one: pd.Series[Any], other: pd.Series[Any]) -> bool:
+    return bool((one < other).sum() > (one > other).sum())
