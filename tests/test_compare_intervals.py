@@ -63,7 +63,8 @@ def people(seed: int = 5, gap: float = 8.0) -> pd.DataFrame:
 
 
 def fit_of(table: pd.DataFrame, **options: Any) -> Fitted:
-    return auditkit.fit(table, **options)
+    """Policies that see the group, a point worth 1: a price is a matter of shifts of groups."""
+    return auditkit.fit(table, **({"group_aware": True, "value_scale": 1.0} | options))
 
 
 def interval_of(some: Fitted, keys: dict[str, Any], **options: Any) -> PriceInterval | NoInterval | None:
@@ -279,7 +280,7 @@ def test_a_replicate_learns_from_the_searches_drawn_and_nothing_else(monkeypatch
 def test_what_shrinkage_left_out_is_put_back(tmp_path: Path) -> None:
     """A fitter that knows no groups at all: the moved laws differ by what the scores differ by."""
     (tmp_path / "own.py").write_text(EVERYBODY, encoding="utf-8")
-    some = auditkit.fit(people(gap=40.0), fitter="everybody", plugins_dir=tmp_path)
+    some = fit_of(people(gap=40.0), fitter="everybody", plugins_dir=tmp_path)
     assert some.refit is not None
     times, all_ = np.ones(some.refit.searches, dtype=np.int64), np.arange(len(some.instance.searches))
     means = {}
@@ -400,18 +401,15 @@ def test_a_layout_moved_by_group_is_the_instance_with_shifts() -> None:
     np.testing.assert_allclose(moved_by_group(INSTANCE.layout, shifts).reward, moved.layout.reward, atol=1e-12)
 
 
-@pytest.mark.parametrize(("keys", "refits"), [(CASES[0], 0), (CASES[2], 0), ({"type": "budget", "limit": 9.0}, 5)])
-def test_priors_are_fitted_anew_only_where_errors_are_more_than_those_of_groups(
-    keys: dict[str, Any], refits: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("keys", "by_group"), [(CASES[0], True), ({"type": "budget", "limit": 9.0}, False)])
+def test_errors_of_groups_serve_the_price_and_refits_its_duals(
+    keys: dict[str, Any], by_group: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls: list[int] = []
-    monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", 10)
-    monkeypatch.setattr("auditkit.compare.intervals.refitted", lambda *given: (calls.append(1), refitted(*given))[1])
-    table = people(gap=8.0)
-    keys = keys | ({"group": "Female", "share": 0.5} if keys["type"] == "quota" else {})
-    assert isinstance(interval_of(fit_of(table), keys, replicates=5), PriceInterval | NoInterval)
-    assert len(calls) == refits
-    if not refits:
-        monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", 10**6)
-        interval_of(fit_of(table), keys, replicates=5)
-        assert len(calls) == 5
+    some, found = fit_of(people(gap=8.0)), {}
+    for fewest in (10, 10**6):
+        monkeypatch.setattr("auditkit.compare.group_errors.FEWEST_SCORES", fewest)
+        found[fewest] = interval_of(some, keys, replicates=5)
+    groups, refits = found[10], found[10**6]
+    assert isinstance(groups, PriceInterval) and isinstance(refits, PriceInterval)
+    assert groups.duals == refits.duals and groups.replicates == refits.replicates == 5
+    assert (groups.loss != refits.loss) == by_group

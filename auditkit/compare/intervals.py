@@ -3,21 +3,22 @@
 Two things are not known of a price. **The priors**, which is most of it. Let E be m of the n searches: as many as hold
 some thousand candidates, all of them if there are no more.
 
-Where constraints compare groups, candidates are inspected once and policies see the group, the priors of replicate b
-are those of the fit with every group shifted (`group_errors`): the b are few points with the mean square of the error
-of the groups, and nothing is refitted. Elsewhere (stages, budgets, values at or above a line, groups known by their
-probability, few scores) replicate b draws m of the n searches with replacement, fits
-the priors to these alone (`fitting.refit`; a fitter only has to train once more), and finds the
-price loss*_b of E under these priors, to within a percent (`solver.near_optimum`). Its distance is from loss_E, the
-price of E under the priors of all searches, on the scale of roots: a price is about quadratic in the differences
-between groups, so that its root has an even spread. The variance of priors learnt from m searches is n/m times that of
-priors learnt from n, and the price of m searches m/n times that of n; so on the scale of roots both cancel, and
+Replicate b draws m of the n searches with replacement, fits the priors to these alone (`fitting.refit`; a fitter only
+has to train once more), and finds the price loss*_b of E under these priors, to within a percent
+(`solver.near_optimum`). Its distance is from loss_E, the price of E under the priors of all searches, on the scale of
+roots: a price is about quadratic in the differences between groups, so that its root has an even spread. The variance
+of priors learnt from m searches is n/m times that of priors learnt from n, and the price of m searches m/n times that
+of n; so on the scale of roots both cancel, and
 
     sqrt(loss*_b) - sqrt(loss_E)        is a draw of the error of sqrt(L), the root of the price of all searches,
 
-whatever m is. (Shifted groups have the error of n searches: there the distance is divided by sqrt(m/n).) So a million
-candidates cost no more than some thousand. **The searches**, of which there might have been
-others: to first order the price is a sum over searches, and its standard error S that of the sum,
+whatever m is. So a million candidates cost no more than some thousand. Where constraints compare groups, candidates
+are inspected once and policies see the group, a regression knows the error better than resamples do: the prices are
+then those of the fit with every group shifted (`group_errors`), at few points that have the mean square of the error of
+the groups. These have the error of n searches, so their distance is divided by sqrt(m/n).
+
+**The searches**, of which there might have been others: to first order the price is a sum over searches, and its
+standard error S that of the sum,
 
     psi_s = u_s(free) - u_s(constrained) + lambda . a_s(constrained),
 
@@ -31,7 +32,8 @@ t is Student's quantile for the number of replicates that were asked for, or tha
 fewer. The priors of replicates are without what shrinkage takes from the
 differences between groups (`fitting.refit`), and distances are from the price measured, not from the replicates' mean:
 so what shrinkage takes away and noise adds widens the interval instead of moving it. Duals, and the shifts that they
-add up to (`revealed.needed_shifts`), have such intervals on their own scale, from the priors alone.
+add up to (`revealed.needed_shifts`), have such intervals on their own scale, from refitted priors alone: at the few
+points of shifted groups duals jump too rarely to have the right spread.
 `docs/validity.md` has the coverage in simulations, and the other ways that were tried.
 
 **This is the one place where random numbers are used**, because resampling is what a bootstrap is. They are seeded, and
@@ -202,20 +204,15 @@ def _replicates(
     drawn, part = _drawn(fitted, [problem for problem, _ in problems], options)
     share = len(part.searches) / len(fitted.instance.searches)
     found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
-    errors = GroupErrors.of(fitted)
-    moved = [] if errors is None else [each for each in found if errors.serve(each.problem.optimum.rows, each.parts)]
-    for each in moved:
-        assert errors is not None
-        points = errors.points(each.parts, np.random.default_rng(options.seed))
-        each.asked, each.freedom = len(points), min(errors.freedom, options.replicates)
-        each.taught = float(np.sqrt(share))  # by all searches, not by the part that is priced
-        for shifts in points:
-            each.add(moved_by_group(part.layout, shifts))
-    rest = [each for each in found if not any(each is other for other in moved)]
-    for times in drawn.times if rest else ():
+    for times in drawn.times:
         layout = refitted(fitted, times, drawn.searches).layout
-        for each in rest:
+        for each in found:
             each.add(layout)
+    errors = GroupErrors.of(fitted)
+    for each in found:
+        if errors is not None and errors.serve(each.problem.optimum.rows, each.parts):
+            points = errors.points(each.parts, np.random.default_rng(options.seed))
+            each.shift([moved_by_group(part.layout, shifts) for shifts in points], errors.freedom)
     return found
 
 
@@ -244,30 +241,38 @@ class _Replicates:
         rates = (parts.rate | (parts.matrix == 0)).all(axis=1)
         self.problem, self.parts, self.share = problem, parts, share
         self.asked = self.freedom = asked
-        self.taught = 1.0
         # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
         self.of_bounds, self.of_duals = np.where(rates, 1.0, share), np.where(rates, share, 1.0)
         self.base = problem.near if share == 1 else self._price(part.layout)
         self.known: list[NearOptimum] = []
+        self.shifted: list[NearOptimum] = []
 
     def add(self, layout: Layout) -> None:
         """The price under the priors of this layout, if it has one."""
         if self.base is not None and (found := self._price(layout)) is not None:
             self.known.append(found)
 
+    def shift(self, layouts: Sequence[Layout], freedom: int) -> None:
+        """Take the error of the price from shifted groups, if it has a price under all of them."""
+        prices = [] if self.base is None else [self._price(layout) for layout in layouts]
+        found = [price for price in prices if price is not None]
+        if found and len(found) == len(prices):
+            self.shifted, self.freedom = found, min(freedom, self.asked)
+
     @property
     def roots(self) -> Floats:
         """Draws of the error of the root of the price of all searches."""
         assert self.base is not None
-        return np.asarray(np.sqrt([each.loss for each in self.known]) - np.sqrt(self.base.loss)) / self.taught
+        taught = np.sqrt(self.share) if self.shifted else 1.0  # by all searches, not by the part that is priced
+        losses = [each.loss for each in self.shifted or self.known]
+        return np.asarray(np.sqrt(losses) - np.sqrt(self.base.loss)) / taught
 
     @property
     def duals(self) -> Floats:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
-        errors = np.tile(errors, (max(1, round(self.freedom / len(errors))), 1))  # as many as degrees of freedom
-        return np.asarray(np.sqrt(self.share) / self.taught / self.of_duals * errors)
+        return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
 
     def _price(self, layout: Layout) -> NearOptimum | None:
         rows = bind(self.problem.constraints, layout)
