@@ -17,7 +17,8 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parent / "notebooks").glob("*.ipynb
 def run(path: Path) -> Any:
     """The notebook with its outputs, run in an empty folder."""
     notebook = nbformat.read(path, as_version=4)
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}  # !auditkit
+    path_of_commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # for !auditkit
+    environment = {**os.environ, "PATH": path_of_commands, "NO_COLOR": "1"}
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
         client = NotebookClient(notebook, timeout=600, resources=resources, record_timing=False)

@@ -56,7 +56,7 @@ def test_rows_and_phrases_name_the_groups_they_are_about(groups: list[str], valu
     for constraint in made:
         for row in bind([constraint], layout).rows:
             asked = row.meaning.to_json()
-            said = words.row(row.label, sentences.meant(row.meaning))
+            said = words.row(row.label, row.meaning)
             named = [asked["group"], *([asked["against"]] if asked.get("against") else [])]
             assert set(named) <= set(groups)
             people = [f"{group} applicants" for group in named]
