@@ -181,6 +181,15 @@ def test_a_department_stands_out_only_if_departments_differ() -> None:
     assert "It differs from the others" in item.text and not told(one, "same-everywhere")
 
 
+def test_a_team_that_stands_out_is_not_alike_because_a_test_of_all_teams_sees_nothing() -> None:
+    teams = ["Ads", "Bio", "Ops", "Web", "Law", "Art", "Lab", "Pay"] * 2
+    cells = [{"Female": (40, 4 if team == "Bio" else 10), "Male": (40, 14)} for team in teams]
+    found = report(table(cells, Department=teams))
+    agreement = next(cut.agreement for cut in found.segments or () if cut.segment == "Department")
+    assert agreement is not None and agreement.reliable and agreement.p > 0.05
+    assert "It differs from the others" in said(found, "difference-in-segment") and not told(found, "same-everywhere")
+
+
 def test_a_department_is_named_although_the_whole_shows_nothing() -> None:
     cells = [{"Female": (60, 10 if d == "Bio" else 32), "Male": (60, 27)} for d in DEPARTMENTS]
     found = report(table(cells, Department=DEPARTMENTS))

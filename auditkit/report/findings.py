@@ -22,6 +22,7 @@ from auditkit.disparity import (
     GroupStatus,
     Interval,
     Reconciled,
+    SegmentDifference,
     SegmentTable,
 )
 from auditkit.report.schema import TOGETHER, FindingModel
@@ -288,8 +289,9 @@ def _validity(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         yield FindingModel(kind="model", code="score-validity-groups", text=say.predicted_alike(words, validity.tables))
 
 
-def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
-    """Differences in one value of a segment, unless they are the difference of all applicants seen from nearby."""
+def _in_one_value(found: Disparities) -> Iterator[tuple[SegmentDifference, bool]]:
+    """Differences in one value of a segment, unless they are the difference of all applicants seen from nearby; with
+    each, whether it differs from the others."""
     told: set[tuple[str, str, str]] = set()
     for one in found.search.found:
         whole = _found_at(found, one.attribute, one.step, one.group)
@@ -297,6 +299,11 @@ def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         if (whole and not apart) or (one.attribute, one.group, one.step) in told:
             continue
         told.add((one.attribute, one.group, one.step))
+        yield one, apart
+
+
+def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
+    for one, apart in _in_one_value(found):
         yield FindingModel(
             kind="segment",
             code="difference-in-segment",
@@ -312,6 +319,7 @@ def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
 
 def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
     """Where a shortfall comes from: the value in which it is largest if values differ, or that all are alike."""
+    stands_out = {(one.attribute, one.group, one.step, one.segment) for one, apart in _in_one_value(found) if apart}
     by: dict[tuple[str, str, str], list[SegmentTable]] = defaultdict(list)
     for cut in found.segments:
         if cut.shortfall > 0:
@@ -331,7 +339,12 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
             yield FindingModel(kind="segment", code="contributes-most", text=text, **place, **about)
             continue
         alike = [
-            cut for cut in cuts if cut.segment != REQUISITION and cut.agreement is not None and cut.agreement.reliable
+            cut
+            for cut in cuts
+            if cut.segment != REQUISITION
+            and (attribute, group, step, cut.segment) not in stands_out
+            and cut.agreement is not None
+            and cut.agreement.reliable
         ]
         if alike:
             text = say.same_everywhere(words, attribute, group, step, alike)
