@@ -14,6 +14,7 @@ import pytest
 import sqlalchemy as sa
 from pypdf import PdfReader
 
+from auditkit.cli import respond as respond_command
 from auditkit.errors import InputError
 from auditkit.report import html, pdf
 from auditkit.report.figures import figures
@@ -234,6 +235,11 @@ def test_the_commands(audit: Scheduled, auditkit: Callable[..., Ran], tmp_path: 
     assert (tmp_path / "evidence.pdf").read_bytes().startswith(b"%PDF")
     assert auditkit("record", *options, "--from", "yesterday", "--to", "2099-12-31").code == 2
     assert auditkit("record", *options, *span, "--format", "docx").code == 2
+
+
+def test_without_findings_the_list_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    respond_command._print(())
+    assert capsys.readouterr().out == "The last report has no finding of a difference that could be answered.\n"
 
 
 def test_no_persons_row_is_stored(audit: Scheduled) -> None:

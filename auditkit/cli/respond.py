@@ -75,6 +75,9 @@ def _document(state: FindingState) -> dict[str, object]:
 def _print(shown: tuple[FindingState, ...]) -> None:
     from auditkit.cli.output import print_table
 
+    if not shown:
+        click.echo("The last report has no finding of a difference that could be answered.")
+        return
     rows = []
     for number, state in enumerate(shown, 1):
         said = state.response
