@@ -152,7 +152,7 @@ def _check_meanings(constraint: Constraint, instance: Instance, rows: Rows) -> N
     parts: tuple[Row | Measure, ...] = (*rows.rows, *rows.measures)
     for part in parts:
         meaning = part.meaning
-        assert isinstance(meaning, get_args(Meaning)), f"{part.label}: its meaning is {meaning!r}"
+        assert isinstance(meaning, get_args(Meaning)[0]), f"{part.label}: its meaning is {meaning!r}"
         names = [name for name in (meaning.group, getattr(meaning, "against", None)) if name is not None]
         if meaning.by is not None:
             unknown = set(names) - set(layout.partition(meaning.by).names)

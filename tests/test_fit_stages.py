@@ -168,8 +168,9 @@ def test_costs_of_stages() -> None:
     assert any("charged at each of phone, onsite" in notice for notice in one.notices)
     with pytest.raises(InputError, match="did you mean 'phone'"):
         fitted(funnel(), cost={"fone": 1.0})
-    with pytest.raises(InputError, match="--cost"):
-        fitted(funnel(), cost=None)
+    unit = fitted(funnel(), cost=None)
+    assert any("the unit of value is one inspection" in notice for notice in unit.notices)
+    assert [chains(unit)[0].by_name[s].reward for s in ("phone", "onsite")] == [-1, -1]
     data = funnel()
     reached = data.table["stage:onsite"].to_numpy(dtype=bool)
     data.table["cost:onsite"] = np.where(reached, np.where(data.table["search"] == "r0", 2.0, 1.0), np.nan)

@@ -441,7 +441,9 @@ def test_a_profile_states_its_facts_with_their_dates_and_only_where_it_is_chosen
     page = (tmp_path / "people.audit.html").read_text()
     document = json.loads((tmp_path / "people.audit.json").read_text())
     assert (
-        "Tides are &lt;recorded&gt;." in page and "Since 1\xa0January\xa02020." in page and "at least 2 years" in page
+        "Tides are &lt;recorded&gt;." in page
+        and "In force from 1\xa0January\xa02020." in page
+        and "at least 2 years" in page
     )
     assert (
         document["sections"]["profile"]["data"]["profile"] == "Atlantis" and document["config"]["profile"] == "atlantis"

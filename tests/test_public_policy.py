@@ -107,11 +107,11 @@ ROLES = {
 def test_rows_of_a_fit_point_at_the_people_of_a_shuffled_table() -> None:
     frame = people()
     history = auditkit.read(frame, map=ROLES, cost=1)
-    fitted = auditkit.fit(history)
+    fitted = auditkit.fit(history, group_aware=True)
     told = fitted.to_frame()
     own = history.table.iloc[told["at"].to_numpy()]
     assert own["search"].tolist() == told["search"].tolist()
-    assert own["group:Gender"].astype(str).tolist() == told["Gender"].tolist()
+    assert own["group:Gender"].astype(str).tolist() == told["group:Gender"].tolist()
     assert (own["inspected"].to_numpy(dtype=bool) == told["inspected"].to_numpy()).all()
     named = auditkit.solve(fitted, "parity").to_frame(ids=history)
     assert sorted(named["candidate"]) == sorted(frame["Candidate"])

@@ -104,8 +104,10 @@ def test_every_table_has_a_caption_and_scopes(page: str) -> None:
 
 
 def test_the_order_of_the_sections(page: str) -> None:
-    order = "findings disparity policies costs notices people crossings duals decisions expost fit local-law-144 method"
-    assert f"{order} certificate provenance glossary" == " ".join(re.findall(r'<section id="(.*?)"', page))
+    order = (
+        "findings disparity validity policies costs notices people crossings duals decisions expost fit local-law-144"
+    )
+    assert f"{order} method certificate provenance glossary" == " ".join(re.findall(r'<section id="(.*?)"', page))
     before = page.index('id="annex"')
     assert page.index('<section id="costs"') < before < page.index('<section id="notices"')
     assert "a reading of a benchmark and not a procedure" in page[before : page.index('<section id="notices"')]
@@ -116,8 +118,8 @@ def test_parts(drawn: None) -> None:
         parts: re.findall(r'<section id="(.*?)"', html.render(report_example.report(), parts=parts)) for parts in PARTS
     }
     assert sections["summary"] == ["findings"]
-    assert sections["body"] == ["findings", "disparity", "policies", "costs"]
-    assert sections["all"][:4] == sections["body"] and len(sections["all"]) == 16
+    assert sections["body"] == ["findings", "disparity", "validity", "policies", "costs"]
+    assert sections["all"][:5] == sections["body"] and len(sections["all"]) == 17
     for parts in PARTS:
         found = Page(html.render(report_example.report(), parts=parts))
         ids = {a["id"] for _, a in found.tags if "id" in a}

@@ -16,7 +16,7 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.dates import to_dates
-from auditkit.data.personal import listed_cells
+from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
 from auditkit.data.statuses import (
@@ -184,7 +184,7 @@ def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd
         return None
     cells = state.table[column.name]
     held = pd.unique(cells[selected])
-    if len(held) != 1 or is_empty(str(held[0])):
+    if len(held) != 1 or is_empty(str(held[0])) or is_personal(column.name, held[0]):
         return None
     share = float((cells == held[0]).mean())
     means = spoken().meaning(str(held[0]))

@@ -41,7 +41,7 @@ from auditkit.page.reading_view import NOT_USED
 from auditkit.page.tasks import AskSliders, Made, WriteSettings
 from auditkit.page.worker import JobState, Pending
 from auditkit.scheduled.responses import MEANING
-from auditkit.text import amount, count, expected, percent, plural, ratio, scientific, sentence
+from auditkit.text import amount, count, expected, noun, percent, plural, ratio, scientific, sentence, spaced
 
 MOST_BYTES = 250_000_000
 """The largest upload; a larger file is opened by name, without a copy."""
@@ -99,8 +99,8 @@ class PageRoutes:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.templates.filters |= {"count": count, "percent": percent, "plural": plural, "sentence": sentence}
-        self.templates.filters |= {"amount": amount, "expected": expected, "ratio": ratio, "scientific": scientific}
+        formats = (amount, count, expected, noun, percent, plural, ratio, scientific, sentence, spaced)
+        self.templates.filters |= {each.__name__: each for each in formats}
         self.templates.globals |= {"version": __version__, "roles": _role_menu(), "limit": MOST_BYTES}
 
     def routes(self) -> list[Route]:
