@@ -20,6 +20,7 @@ help:
 	@echo "make bench   one table of the benchmarks, as ratios within one run, into docs/scale.md (LARGE=1: up to a million rows)"
 	@echo "make bench-scale   up to a million candidates: processor time, memory and growth"
 	@echo "make validity   simulations with known truth, and docs/validity.md from them (FULL=1: all of them)"
+	@echo "make exports  read every export with a known truth, and the table in docs/data.md"
 	@echo "make unusual  360 unusual problems against an independent linear program, and the table in docs/method.md"
 	@echo "make fuzz    attack it for some minutes: fresh random examples, mutated files, kills, many audits at once"
 	@echo "make reliability   the same, and docs/reliability.md from it; finished attacks are kept in build/reliability"
@@ -95,6 +96,9 @@ lock:
 	rm -rf build/lock
 	@echo "Now: make test, read the difference, and commit requirements.lock."
 
+exports: $(VENV)/.installed-test
+	$(BIN)/python tools/read_exports.py --write
+
 unusual: $(VENV)/.installed-test
 	$(BIN)/python tools/unusual.py --write
 
@@ -139,6 +143,3 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import ensurepip, venv' || { \
 	  echo "'$(PYTHON)' cannot make environments. On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@$(PYTHON) -m venv $(VENV)
-
-exports: ## read every export with a known truth; the table goes into docs/data.md
-	.venv/bin/python tools/read_exports.py --write
