@@ -295,3 +295,11 @@ def test_two_standard_deviations_without_a_finding_are_reconciled() -> None:
 def test_a_finding_has_its_standard_deviations_and_both_p() -> None:
     text = said(report(table([{"Female": (100, 20), "Male": (100, 40)}] * 8)), "difference-cumulative")
     assert re.search(r"8\.7 standard deviations, p < 0.0001 by itself.*corrected for all tests", text)
+
+
+def test_a_step_that_is_a_denial_is_quoted() -> None:
+    """ "Women were not rejected less often than men" would read as its opposite."""
+    frame = table([{"Female": (60, 18), "Male": (60, 30)}] * 8)
+    frame["Rejected"] = frame.pop("Hired").map({"Yes": "No", "No": "Yes"})
+    text = said(auditkit.audit(frame).report, "difference-cumulative")
+    assert text.startswith("Women reached “not rejected” less often than men: 30.0 % against 50.0 %")

@@ -87,11 +87,11 @@ class Phrases:
         return cls({a.name: (a.kind, a.groups) for a in attributes}, tuple(steps), noun, verb)
 
     def _verb(self, step: str) -> tuple[str, str] | None:
-        """What a step did to people, and what its rate is called; None if its name is not a verb."""
-        own = VERBS.get(step.strip().lower().replace("_", " "))
+        """What a step did to people, and what its rate is called; None if its name is not a verb, or denies one: "were
+        not rejected less often" would read as its opposite."""
         if self.verb in OUTCOMES and self.steps and step == self.steps[-1]:
             return OUTCOMES[self.verb]
-        return (step, "favourable") if own is None and step.startswith("not ") else own
+        return VERBS.get(step.strip().lower().replace("_", " "))
 
     # Steps
 
