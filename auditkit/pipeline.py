@@ -77,11 +77,11 @@ MOST_ROWS_ASKED = 30
 
 
 def silent(_: str) -> None:
-    """Progress that is not protected."""
+    """Progress that is not shown."""
 
 
 def untimed(_: str, __: float) -> None:
-    """Timings that are not protected."""
+    """Timings that are not shown."""
 
 
 class AuditInProgress:

@@ -42,7 +42,6 @@ PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 LINKED = [*PAGES, *(ROOT / name for name in ("CONTRIBUTING.md", "CHANGELOG.md")), *ROOT.glob("*/README.md")]
 
 NOTEBOOKS = sorted(DOCS.glob("notebooks/*.ipynb"))
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 NOT_RUN = {
     r"auditkit \w+ .*postgresql://": "needs a server; tests/test_data_sql.py starts one",
@@ -235,18 +234,6 @@ def test_the_reference_has_every_public_name(site: Path) -> None:
     found = set(re.findall(r'<dt class="sig[^>]* id="(auditkit\.[\w.]+)"', text))
     assert public <= found and {"auditkit.testing.check_constraint", "auditkit.Audit.to_frame"} <= found
     assert "The best policy without and under constraints" in text, "docstrings are shown"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None and not os.environ.get("CI"):
-        pytest.skip("there is no Chromium; .ci/system-packages installs it")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 TOO_WIDE = """width => [...document.querySelectorAll('body *')].filter(e => {
