@@ -711,7 +711,7 @@ def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
     where = "" if found.z_within is None else " within requisitions"
     return whole(
         f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
-        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all trends of this report "
+        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all tests of this report "
         f"{p(found.p_adjusted)})"
     )
 
