@@ -125,8 +125,8 @@ def told(each: Alternative) -> str:
 
 def test_the_price_without_the_group_and_the_bound_with_it() -> None:
     text = told(alternative())
-    assert "could be brought within 0.9 of each other without looking at Gender for about 0.6" in text
-    assert "under this model and with what is known (CV and the score)" in text
+    assert "Without looking at Gender, the" in text and "could be brought to a ratio of 0.9 for about 0.6" in text
+    assert "(under this model, from CV and the score)" in text
     assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.05 %." in text
     assert "already" not in text and "No rule" not in text
     assert "Equal rates" not in told(alternative(aware=()))
@@ -134,7 +134,7 @@ def test_the_price_without_the_group_and_the_bound_with_it() -> None:
 
 def test_where_the_best_search_is_within_the_ratio_already_no_price_is_told() -> None:
     text = told(alternative(blind=(optimum(None, 1000.0, 0.95), optimum(0.9, 1000.0, 0.95), optimum(1.0, 990.0))))
-    assert "within 0.9 of each other already" in text and "could be brought" not in text
+    assert "already has a ratio of the rates" in text and "could be brought" not in text
 
 
 def test_what_is_out_of_reach_is_so_under_this_model_only() -> None:
@@ -164,7 +164,7 @@ def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
 def test_a_revealed_value_judges_no_number_of_inspections() -> None:
     words, parts = Phrases(), {"positions": 0.0, "cost": 76.0, "quality": 262.0}
     given = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, parts)
-    assert "76.0 on inspections that cost more than they were worth" in given
+    assert "76.0 through inspections that cost more than they were worth" in given
     revealed = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, {"quality": 338.0}, judged=False)
     assert "cost more than they were worth" not in revealed and "who was inspected and who was selected" in revealed
 

@@ -231,7 +231,7 @@ class TableMaker:
             odds_ratio=pair.odds_ratio,
             odds_interval=None if odds is None else replace(odds, confidence=1 - alpha),
             shortfall=pair.shortfall,
-            flips=self.flips(pair, p_adjusted),
+            flips=self.flips(pair, p_design, p_adjusted),
             design=largest(designs, alpha),
             within=self.within(sides),
         )
@@ -265,11 +265,11 @@ class TableMaker:
             design=largest(designs, alpha),
         )
 
-    def flips(self, pair: Pair, p_adjusted: float) -> FlipFlop:
-        """With the correction that the pair has on this page: p needs to be alpha * p / p_adjusted."""
-        alpha = self.settings.alpha
-        needed = alpha * pair.p / p_adjusted if p_adjusted > 0 else alpha
-        return flip_flop(pair, self.settings.line, lambda other: other.p <= needed)
+    def flips(self, pair: Pair, p_design: float, p_adjusted: float) -> FlipFlop:
+        """With the design and the correction that the pair has on this page: p needs to be alpha * p / p_adjusted."""
+        alpha, designs = self.settings.alpha, self.tests.designs("pooled")
+        needed = alpha * p_design / p_adjusted if p_adjusted > 0 else alpha
+        return flip_flop(pair, self.settings.line, lambda other: corrected(other.p, other.z, designs) <= needed)
 
     def referenced(self, row: GroupResult) -> GroupResult:
         return replace(row, status=GroupStatus.REFERENCE, impact_ratio=Fraction(1) if row.selected else None)

@@ -200,6 +200,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     made.globals |= {
         "core_titles": {section.name: section.title for section in CORE},
         "cell": view.cell,
+        "comparisons": view.comparisons,
         "most_groups": charts.MOST_GROUPS,
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
