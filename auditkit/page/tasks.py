@@ -37,7 +37,7 @@ from auditkit.page.reading_view import (
     ValueCount,
 )
 from auditkit.report.time_left import TimeLeft
-from auditkit.text import count, day, plural, sentence
+from auditkit.text import count, day, indefinite, plural, sentence
 
 STAGES = {
     "fitting priors": "Learning from past scores",
@@ -177,7 +177,7 @@ def _hint(looks_like: str) -> str:
     if not looks_like:
         return ""
     proxy = " It may stand in for a group." if looks_like == "postal code" else ""
-    return f"looks like {'an' if looks_like[0] in 'aeiou' else 'a'} {looks_like} and is not used.{proxy}"
+    return f"looks like {indefinite(looks_like)} and is not used.{proxy}"
 
 
 def _column(raw: RawTable, profile: ColumnProfile, role: str, reason: str) -> ColumnView:

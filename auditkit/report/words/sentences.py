@@ -710,7 +710,7 @@ def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
     rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
     where = "" if found.z_within is None else " within requisitions"
     return whole(
-        f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
+        f"{of}{words.noun} {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
         f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all trends of this report "
         f"{p(found.p_adjusted)})"
     )
