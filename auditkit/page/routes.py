@@ -308,7 +308,7 @@ class PageRoutes:
         if job is None:
             return JSONResponse({"running": False})
         now = job.progress
-        said = {"says": sentence(now.says), "share": now.share, "left": now.left, "stages": now.stages, "at": now.at}
+        said = {"says": sentence(now.says), "share": job.share, "left": job.left, "stages": now.stages, "at": now.at}
         said["spent"] = _spent(job)
         return JSONResponse({"running": job.running, **said})
 

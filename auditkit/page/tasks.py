@@ -311,10 +311,11 @@ class MakeReport:
         def progress(text: str) -> None:
             nonlocal at
             at = max(at, next((i for i, phase in enumerate(phases) if text.startswith(phase)), at))
-            time_left.begin(text)
-            say(TaskProgress(text, time_left.done, time_left.left(time.monotonic() - begun), stages, at))
+            now = time.monotonic()
+            time_left.begin(text, now)
+            say(TaskProgress(text, 0.0, time_left.estimate, time_left.spent(now), stages, at))
 
-        audit = pipeline.audit(self.data, self.config, bench.plugins, progress)
+        audit = pipeline.audit(self.data, self.config, bench.plugins, progress, counted=time_left.counted)
         written = pipeline.write(audit, self.stem, progress)
         if not written.files:
             raise InputError(Problem("", "; ".join(written.not_written) or "nothing was written"))
