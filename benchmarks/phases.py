@@ -34,10 +34,8 @@ def measured(searches: int) -> tuple[int, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.csv"
         main(["sample", "--searches", str(searches), "-o", str(path)], standalone_mode=False)
-        now[1] = time.process_time()
-        audit = pipeline.audit(
-            path, config, plugin_manager.load([]), progress, counted=lambda n: size.__setitem__(0, n)
-        )
+        begun = time.process_time()
+        audit = pipeline.audit(path, config, plugin_manager.load([]), progress, counted=sizes.append)
         pipeline.write(audit, path.with_suffix(""), progress)
         progress("")
     return sizes[0], taken
