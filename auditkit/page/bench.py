@@ -10,7 +10,7 @@ from auditkit import plugin_manager
 from auditkit.data.columns import ColumnProfile
 from auditkit.data.raw_table import RawTable
 from auditkit.plugin_manager import Plugins
-from auditkit.report.time_left import Estimate
+from auditkit.report.time_left import TimeEstimate
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class TaskProgress:
 
     says: str
     share: float = 0.0
-    estimate: Estimate | None = None
+    estimate: TimeEstimate | None = None
     spent: float = 0.0
     """Seconds that the present stage had taken when this was said."""
     stages: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """As it is when a phase begins: the share of the work before it, its own share, and the seconds of it and after."""
 
     before: float
@@ -82,7 +82,7 @@ class TimeLeft:
         return now - self._begun if self._at >= 0 else 0.0
 
     @property
-    def estimate(self) -> Estimate:
+    def estimate(self) -> TimeEstimate:
         known = self._applications
         usual = [effort.seconds(known or 1000) for effort in self._phases.values()]
         at, whole = max(self._at, 0), sum(usual)
@@ -90,7 +90,7 @@ class TimeLeft:
         slower = (sum(self._taken.values()) + EVIDENCE) / (ordinary + EVIDENCE)
         phase = None if known is None or self._at < 0 else slower * usual[at]
         passed = self._begun - self._first
-        return Estimate(sum(usual[:at]) / whole, usual[at] / whole, phase, slower * sum(usual[at + 1 :]), passed)
+        return TimeEstimate(sum(usual[:at]) / whole, usual[at] / whole, phase, slower * sum(usual[at + 1 :]), passed)
 
 
 def _rounded(seconds: float) -> str:
