@@ -15,7 +15,7 @@ from auditkit.errors import InputError
 from auditkit.page.bench import Bench
 from auditkit.page.explore import LOWEST, Explore, SliderRanges
 from auditkit.page.explorer import Explorer
-from auditkit.page.routes import SCALES, _asked
+from auditkit.page.report_step import SCALES, asked_of
 from auditkit.page.tasks import AskSliders
 from auditkit.solver import solve
 from support.audit_helpers import rows, save
@@ -91,9 +91,9 @@ RANGES = SliderRanges(("Gender",), 40, 2.0)
 
 
 def test_the_ends_of_the_sliders_ask_for_nothing() -> None:
-    asked = _asked(FormData({"attribute": "Gender", "ratio": "0.5", "interviews": "40", "scale": "3"}), RANGES)
+    asked = asked_of(FormData({"attribute": "Gender", "ratio": "0.5", "interviews": "40", "scale": "3"}), RANGES)
     assert asked == Explore("Gender", LOWEST, None, 2.0)
-    asked = _asked(FormData({"attribute": "Gender", "ratio": "0.93", "interviews": "39", "scale": "0"}), RANGES)
+    asked = asked_of(FormData({"attribute": "Gender", "ratio": "0.93", "interviews": "39", "scale": "0"}), RANGES)
     assert asked == Explore("Gender", 0.93, 39, 2.0 * SCALES[0])
 
 
@@ -112,4 +112,4 @@ def test_the_ends_of_the_sliders_ask_for_nothing() -> None:
 )
 def test_places_beyond_the_ends_are_refused(form: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        _asked(FormData(form), RANGES)
+        asked_of(FormData(form), RANGES)

@@ -405,6 +405,8 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "listing": text.listing,
     "decimals": text.decimals,
     "noun": text.noun,
+    "indefinite": text.indefinite,
+    "each_row": text.each_row,
     "plural": text.plural,
     "script_hash": script_hash,
     "slug": slug,

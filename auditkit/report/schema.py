@@ -46,7 +46,7 @@ from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
 from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
-from auditkit.rules.find import LargestRatio, RuleResult
+from auditkit.rules.find import Dealt, LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
 from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
 
@@ -487,6 +487,7 @@ class AlternativeModel(ReportPart):
     firm: RuleYield = Field(description="the firm's own rule, in the model")
     rules: tuple[RuleResult, ...]
     largest_ratio: LargestRatio
+    dealt: Dealt | None = Field(default=None, description="how many of the requisitions it was worked out on")
     sentences: tuple[str, ...]
 
     @property

@@ -19,7 +19,7 @@ from auditkit.disparity.trend import Trend
 from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.confirmed_gains import Gain
-from auditkit.rules.find import Alternative
+from auditkit.rules.find import Alternative, Dealt
 from auditkit.scenarios import BiasTable, BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
 from auditkit.text import (
     NOT_AVAILABLE,
@@ -529,7 +529,31 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
                 f"be used is {_share(seen)}"
             )
         )
+    if largest := _largest(each):
+        found.append(largest)
+    if each.dealt.searches < each.dealt.of:
+        found.append(worked_out_on(each.dealt))
     return found
+
+
+def _largest(each: Alternative) -> str | None:
+    """How close rates can come without the group at what the firm's own rule earns, in the model."""
+    own, less = each.largest_ratio.at_firm_utility, each.largest_ratio.at_less
+    if own is None or each.firm.ratio is None:
+        return None
+    told = f"Without earning less than the firm's own rule ({brief(each.firm.ratio)}), a ratio of {brief(own)}"
+    if less is not None and less > own:
+        told += f" can be reached without looking at {each.attribute}, and {brief(less)} for 1 % less"
+    else:
+        told += f" can be reached without looking at {each.attribute}"
+    return whole(f"{told}, under this model")
+
+
+def worked_out_on(dealt: Dealt) -> str:
+    return (
+        f"Alternatives were worked out on {count(dealt.searches)} of the {count(dealt.of)} requisitions "
+        f"({count(dealt.candidates)} candidates), chosen by a hash of their names; utilities are of these."
+    )
 
 
 def _share(x: float) -> str:
@@ -742,7 +766,7 @@ def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
     rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
     where = "" if found.z_within is None else " within requisitions"
     return whole(
-        f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
+        f"{of}{words.noun} {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
         f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all tests of this report "
         f"{p(found.p_adjusted)})"
     )
