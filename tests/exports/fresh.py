@@ -711,7 +711,7 @@ def short_years(folder: Path) -> Truth:
     people = draw(800, 921, [0.75], "age", "old", 0, 0.75)
     rows = [
         (
-            f"{p.number + 1:04}", p.name, f"{datetime.date(2025, 3, 1) - datetime.timedelta(days=round((p.age + 0.4) * 365.2425)):%m/%d/%y}",
+            f"{p.number + 1:04}", p.name, f"{datetime.date(2025, 3, 1) - datetime.timedelta(days=round((p.age + 0.05 + p.number % 300 / 365) * 365.2425)):%m/%d/%y}",
             f"{2 + p.number % 28}", ("Assembly", "Paint", "Stores")[p.job % 3], "Retained" if p.good else "Laid off", "03/01/25",
         )
         for p in people
@@ -1289,6 +1289,24 @@ ALL: tuple[Callable[[Path], Truth], ...] = (
     affirmative_action_counts, icims_bins_statuses, taleo_details, bamboo_elsewhere, french_recruitee, jobvite_dates,
     teacher_hiring, peoplesoft, smart_history, italian_hires, german_tabs, separations, eligible_list, hispanic_beside,
 )  # fmt: skip
+
+FIRST_RUN = {
+    "standards_log": "misread",
+    "spanish_exercises": "misread",
+    "bamboo_elsewhere": "refused",
+    "optional_screen": "refused",
+    "grant_review": "misread",
+    "pivot_subtotals": "refused",
+    "affirmative_action_counts": "misread",
+    "codes_one_two": "asked, then right",
+    "workday_forward": "partly right",
+    "promotion_panel": "partly right",
+    "blank_when_hired": "asked, then right",
+    "short_years": "refused",
+}
+"""What the first run made of those that it did not read right, of `FRESH` with commit be8c70d. `short_years` ended in a
+traceback; its birthdays, all on one day of October by a mistake of the generator, were spread over the year afterwards,
+and it still did."""
 
 _shuffled = random.Random(2025).sample(ALL, len(ALL))
 FRESH: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _shuffled[:30]}
