@@ -447,6 +447,7 @@ def questions(
     group: str | None = None,
     most_rows: int | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least.
@@ -464,6 +465,7 @@ def questions(
         inspected=inspected,
         most_rows=most_rows,
         bias_tables=bias_tables,
+        exact=exact,
         progress=progress,
     )
 
@@ -474,6 +476,7 @@ def ask_about(
     plugins: Plugins,
     group: str | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     progress: Progress = silent,
 ) -> WhatIf:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
@@ -482,7 +485,15 @@ def ask_about(
     if run.fitted is None:
         raise InputError([Problem("", problem.what, problem.fix) for problem in run.missing])
     with start_engine.running(config.engine, plugins.tell):
-        found = questions(run.fitted, run.constraints, plugins, group=group, bias_tables=bias_tables, progress=progress)
+        found = questions(
+            run.fitted,
+            run.constraints,
+            plugins,
+            group=group,
+            bias_tables=bias_tables,
+            exact=exact,
+            progress=progress,
+        )
     words = words_of(run.protected)
     return WhatIf(answers(found, words), words)
 

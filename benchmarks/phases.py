@@ -33,7 +33,7 @@ def measured(searches: int) -> tuple[int, dict[str, float]]:
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.csv"
-        main(["sample", "--searches", str(searches), "-o", str(path)], standalone_mode=False)
+        main(["sample", "--searches", str(searches), "-o", str(path)])
         begun = time.process_time()
         audit = pipeline.audit(path, config, plugin_manager.load([]), progress, counted=sizes.append)
         pipeline.write(audit, path.with_suffix(""), progress)

@@ -21,7 +21,7 @@ from support.audit_helpers import rows
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NASTY = "F\x1b[31m\u202eelam\x9b\x07"
-QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\n"
+QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
 
 
 @given(st.text() | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp"])))

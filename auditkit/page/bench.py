@@ -39,6 +39,8 @@ class Bench:
     key: object = None
     explorer: object = None
     """What the sliders ask, after a report: an `Explorer`."""
+    idle: list[Callable[[], object]] = field(default_factory=list)
+    """What the worker does while nothing is asked of it, the last one first."""
 
 
 class Task(Protocol):

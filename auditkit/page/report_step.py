@@ -12,13 +12,11 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from auditkit.errors import InputError, Problem
-from auditkit.page.explore import LOWEST, Explore, Explored, SliderRanges
+from auditkit.page.explore import LOWEST, SCALES, Explore, Explored, SliderRanges
 from auditkit.page.open_audits import OpenAudit
 from auditkit.page.page_frame import PageFrame, ended, in_the_page, number, policy_of, to
 from auditkit.page.tasks import AskSliders, Made
 
-SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
-"""Values of a point that the slider offers, as multiples of the report's."""
 DOWNLOADS = {
     "html": ("HTML", "text/html; charset=utf-8"),
     "pdf": ("PDF", "application/pdf"),

@@ -160,13 +160,13 @@ class MakeReport:
         if not written.files:
             raise InputError(Problem("", "; ".join(written.not_written) or "nothing was written"))
         formats = tuple(path.name.removeprefix(f"{self.stem.name}.") for path in written.files)
-        bench.explorer = ranges = None
+        bench.explorer, bench.idle, ranges = None, [], None
         if audit.fitted is not None:
             shown = protect(audit.history, self.config.report.suppress_below)
             scale = audit.fitted.settings.value_scale
             fits = {scale: audit.fitted}
             bench.explorer = explorer = Explorer(shown, self.config, bench.plugins, scale, fits)
-            ranges = explorer.ranges
+            ranges, bench.idle = explorer.ranges, explorer.preparations()
         seconds = time.monotonic() - begun
         return Made(self.stem, formats, tuple(written.not_written), seconds, ranges)
 

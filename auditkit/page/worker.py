@@ -7,6 +7,7 @@ however that happened, and takes the private folder with it.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -156,6 +157,9 @@ def _work(pipe: Connection, life: Connection, folder: Path) -> None:
     bench = Bench()
     while True:
         try:
+            while bench.idle and not pipe.poll():
+                with contextlib.suppress(Exception):  # it will be asked for, and say what is wrong then
+                    bench.idle.pop()()
             task: Task = pipe.recv()
         except (EOFError, OSError):
             return

@@ -778,6 +778,8 @@ class SegmentModel(ReportPart):
 class CurveModel(ReportPart):
     """What each value of a constraint's parameter costs."""
 
+    sparse = ("apart",)
+
     label: str
     parameter: str
     tightens: int = Field(description="1 if larger values demand more, -1 if smaller ones do")
@@ -786,6 +788,10 @@ class CurveModel(ReportPart):
     positions: int
     points: tuple[FrontierPoint, ...]
     starts: float | None = Field(description="the value from which it costs something")
+    apart: float | None = Field(
+        default=None,
+        description="exact breakpoints: the most by which the curve lies above straight lines between them",
+    )
     title: str | None = Field(default=None, description="of its chart")
     axis: str | None = Field(default=None, description="what the values are")
     sentence: str

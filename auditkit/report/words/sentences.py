@@ -910,6 +910,13 @@ def frontier(words: Phrases, curve: Frontier) -> str:
     text = f"{axis}: {side} {free} costs nothing; {brief(strict.value)} costs {price}"
     if strict.unfilled_capacity is not None and strict.unfilled_capacity >= 0.05:
         text += f" and leaves {brief(strict.unfilled_capacity)} of {count(curve.positions)} openings unfilled"
+    if curve.apart is not None:
+        drawn = plural(max(len(solved) - 1, 1), "straight piece")
+        text += (
+            f" (exact: {drawn})"
+            if curve.apart == 0
+            else f" ({drawn}; the curve is at most {amount(curve.apart)} above)"
+        )
     lost = len(curve.points) - len(solved)
     return whole(f"{text}; {lost} of the values tried cannot be met" if lost else text)
 
