@@ -225,7 +225,7 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         step=table.step,
         odds_ratio=None if within is None else within.odds_ratio,
         bounds=None if within is None else _bounds(within.interval),
-        within_p=None if within is None else within.p_design,
+        within_p=(None, None) if within is None else (within.p_design, within.p_adjusted),
         reconciled=reconciled,
         shortfall=within.shortfall if inside and within is not None else compared.shortfall,
         inside=inside,
@@ -354,17 +354,18 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
             place = {"against": first.reference, "segment": first.segment, "value": part.value}
             yield FindingModel(kind="segment", code="contributes-most", text=text, **place, **about)
             continue
-        alike = [
-            cut
-            for cut in cuts
+        alike = {
+            cut.segment: cut
+            for cut in reversed(cuts)  # of all applicants, where there are two
             if cut.segment != REQUISITION
             and (attribute, group, step, cut.segment) not in stands_out
             and cut.agreement is not None
             and cut.agreement.reliable
-        ]
+        }
         if alike:
-            text = say.same_everywhere(words, attribute, group, step, alike)
-            yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=alike[0].segment, **about)
+            told = list(alike.values())[::-1]
+            text = say.same_everywhere(words, attribute, group, step, told)
+            yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=told[0].segment, **about)
 
 
 def _differ(cut: SegmentTable, alpha: float) -> bool:

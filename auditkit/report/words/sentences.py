@@ -73,8 +73,8 @@ RECONCILED = {
     Reconciled.BOTH: "the difference is found pooled and within requisitions",
     Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
     "which requisitions people applied to",
-    Reconciled.POOLED_WITHIN_UNCLEAR: "no detectable difference within requisitions, but one as large as the pooled "
-    "difference is not ruled out there",
+    Reconciled.POOLED_WITHIN_UNCLEAR: "within requisitions the evidence is not sufficient, but a difference as large "
+    "as the pooled one is not ruled out there",
     Reconciled.WITHIN_ONLY: "the difference is found within requisitions, not pooled",
     Reconciled.WITHIN_ONLY_OPPOSITE: "a difference is found within requisitions only, and it points the other way than "
     "the pooled rates",
@@ -118,10 +118,10 @@ def deviations(sd: float | None) -> str:
 
 def _clustered(alone: float | None, clustered: float | None, design: ClusterDesign | None) -> str:
     """p with the design effect, where that is another one, and why."""
-    if design is None or clustered is None or clustered == alone:
+    if design is None or p(clustered) == p(alone):
         return ""
     times = f" ({decimals(design.effect, 1)} times the variance of independent applications)"
-    return f", {p(clustered)} allowing for {design.cause}{times if design.effect > 1 else ''}"
+    return f", {p(clustered)} allowing for {design.cause}{times if design.effect >= 1.05 else ''}"
 
 
 def _against(words: Phrases, attribute: str, reference: str | None) -> str:
@@ -206,7 +206,7 @@ def behind_it(
     step: str,
     odds_ratio: float | None,
     bounds: Bounds,
-    within_p: float | None,
+    within_p: tuple[float | None, float | None],
     reconciled: Reconciled,
     shortfall: float | None,
     inside: bool,
@@ -215,11 +215,12 @@ def behind_it(
 ) -> str:
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known.
 
-    `inside` says that the shortfall is the one within requisitions.
+    `within_p` is p by itself and corrected; `inside` says that the shortfall is the one within requisitions.
     """
     parts = []
     if odds_ratio is not None:
-        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
+        evidence = f"{p(within_p[0])}{'' if within_p[1] is None else f', corrected {p(within_p[1])}'}"
+        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {evidence})")
     if shortfall is not None and shortfall > 0:
         who = words.people(attribute, group)
         rate = "at the common rate of each requisition" if inside else "at the common rate"
