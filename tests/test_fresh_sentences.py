@@ -194,8 +194,14 @@ def test_notices_are_there_exactly_where_they_are_true(seed: int) -> None:
     assert ("nothing-to-compare" in codes) is (not testable)
     far = [row for _, row in rows if row.sd is not None and row.sd < -2 and row.p is not None and not row.status.found]
     assert far or "two-standard-deviations" not in codes
-    if text := codes.get("two-standard-deviations"):
-        assert "still not a finding" in text and "uncorrected figures apply" in text
+    texts = [plain(item) for item in told(seed) if item.code == "two-standard-deviations"]
+    for text in texts:
+        assert ("still not a finding" in text) is ("uncorrected figures apply" in text)
+        assert ("still not a finding" in text) is ("only for independent applications" not in text)
+    explained = [
+        row for row in far if row.p_design is not None and row.p_design > page.alpha and row.design is not None
+    ]
+    assert explained or not any("only for independent applications" in text for text in texts)
     shared = {
         table.attribute: max((row.within.strata for row in table.groups if row.within is not None), default=0)
         for table in page.tables
@@ -207,24 +213,15 @@ def test_notices_are_there_exactly_where_they_are_true(seed: int) -> None:
 def test_every_sentence_occurs_and_is_absent() -> None:
     """Otherwise the tests above would say nothing about it."""
     codes = [{item.code for item in told(seed)} for seed in range(FIRMS)]
-    for code in [
-        "difference-cumulative",
-        "difference-conditional",
-        "difference-within",
-        "where-it-arises",
-        "same-everywhere",
-        "below-line",
-        "difference-in-segment",
-        "repeated-applicants",
-        "many-unknown",
-        "no-difference-found",
-        "two-standard-deviations",
-        "no-comparison-within",
-        "too-little-evidence",
-    ]:
+    for code in (
+        *("difference-cumulative", "difference-conditional", "difference-within", "difference-in-segment"),
+        *("where-it-arises", "same-everywhere", "below-line", "repeated-applicants", "many-unknown"),
+        *("no-difference-found", "two-standard-deviations", "no-comparison-within", "too-little-evidence"),
+    ):
         assert 0 < sum(code in one for one in codes) < FIRMS, code
     said = " ".join(item.text for seed in range(FIRMS) for item in told(seed))
     for phrase in (
+        "only for independent applications",
         "builds up over several steps",
         "arises in deciding who",
         "It differs from the others",

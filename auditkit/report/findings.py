@@ -106,8 +106,11 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         row for table in tested for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT
     ]:
         yield _notice("below-line", say.below_line(len(below), float(found.line)))
-    if apart := list(_alone(found, words)):
-        yield _notice("two-standard-deviations", say.alone(apart, found.tests))
+    apart = list(_alone(found, words))
+    if many := [one for one in apart if one.p_design is None or one.p_design <= found.alpha]:
+        yield _notice("two-standard-deviations", say.alone(many, found.tests))
+    if clustered := [one for one in apart if one.p_design is not None and one.p_design > found.alpha and one.design]:
+        yield _notice("two-standard-deviations", say.far_but_clustered(clustered))
     for text in _one_group_requisitions(found, words):
         yield _notice("no-comparison-within", text)
     for table in {t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values():
@@ -340,6 +343,7 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
     for cut in found.segments:
         if cut.shortfall > 0:
             by[cut.attribute, cut.group, cut.step].append(cut)
+    alike_told: set[tuple[str, str]] = set()
     for (attribute, group, step), cuts in by.items():
         about = {"attribute": attribute, "group": group, "step": step}
         apart = []
@@ -362,7 +366,8 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
             and cut.agreement is not None
             and cut.agreement.reliable
         }
-        if alike:
+        if alike and (attribute, group) not in alike_told:
+            alike_told.add((attribute, group))
             told = list(alike.values())[::-1]
             text = say.same_everywhere(words, attribute, group, step, told)
             yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=told[0].segment, **about)

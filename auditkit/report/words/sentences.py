@@ -120,8 +120,8 @@ def _clustered(alone: float | None, clustered: float | None, design: ClusterDesi
     """p with the design effect, where that is another one, and why."""
     if design is None or p(clustered) == p(alone):
         return ""
-    times = f" ({decimals(design.effect, 1)} times the variance of independent applications)"
-    return f", {p(clustered)} allowing for {design.cause}{times if design.effect >= 1.05 else ''}"
+    effect = f", design effect {decimals(design.effect, 1)}" if design.effect >= 1.05 else ""
+    return f", {p(clustered)} allowing for {design.cause}{effect}"
 
 
 def _against(words: Phrases, attribute: str, reference: str | None) -> str:
@@ -187,7 +187,8 @@ def within_only(
     of = f"of {words.before(step)}, " if conditional else ""
     one, zero = rates_apart(*rates)
     text = f"Within requisitions, {of}{worse} {words.were(step)} {'less' if favourable else 'more'} often than {better}"
-    text += f": an odds ratio of {measured(odds_ratio, bounds)} for {own} ({interval(bounds, ratio)}; "
+    x, spread = with_interval(odds_ratio, bounds)
+    text += f": an odds ratio of {x} for {own} ({spread}; "
     text += f"{p(evidence[0])} by itself; corrected for all tests of this report {p(evidence[1])})"
     if opposite:
         return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
@@ -368,18 +369,33 @@ class Alone(NamedTuple):
 
 
 def alone(found: Sequence[Alone], tests: int) -> str:
-    """Reconciles more than two standard deviations with evidence that is not sufficient."""
+    """Reconciles more than two standard deviations with evidence that is not sufficient after the correction."""
+    return whole(
+        f"{_far(found)}. That is beyond two standard deviations and still not a finding, because among "
+        f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
+        "data, the uncorrected figures apply"
+    )
+
+
+def far_but_clustered(found: Sequence[Alone]) -> str:
+    """Beyond two standard deviations only if applications were independent."""
+    causes = sorted({one.design.cause for one in found if one.design is not None})
+    alike = {"requisitions": "of one requisition", "repeat applicants": "of one person"}
+    which = " and ".join(alike[cause] for cause in causes)
+    return whole(
+        f"{_far(found)}. That is beyond two standard deviations only for independent applications: those {which} are "
+        "alike, and allowing for that the evidence is not sufficient"
+    )
+
+
+def _far(found: Sequence[Alone]) -> str:
     each = []
     for one in found[:MOST_NAMED]:
         wide = _clustered(one.p, one.p_design, one.design)
         text = f"{one.who} {one.were} {deviations(one.sd)} less often than expected ({p(one.p)} by itself{wide}; "
         each.append(f"{text}corrected {p(one.p_adjusted)})")
-    rest = f" and {plural(len(found) - MOST_NAMED, 'more comparison')}" if len(found) > MOST_NAMED else ""
-    return whole(
-        f"{'; '.join(each)}{rest}. That is beyond two standard deviations and still not a finding, because among "
-        f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
-        "data, the uncorrected figures apply"
-    )
+    more = len(found) - MOST_NAMED
+    return "; ".join(each) + (f" and {plural(more, 'more comparison')}" if more > 0 else "")
 
 
 Untestable = Literal["one-group", "nobody", "everybody"]
