@@ -21,7 +21,7 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.candidate_types import Types
-from auditkit.solver.policy import Policy
+from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.room_kernels import Nested
 
 TIE_TOLERANCE = 1e-9
@@ -324,6 +324,23 @@ class Prepared:
         chance = self._nested_law(search, owner, kappa, selects, meets, total).reshape(shape).sum(axis=0)
         happen = np.nonzero(chance)
         return np.column_stack(happen).astype(np.int64) + always, chance[happen]
+
+
+def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:
+    """Expected visits when searches follow a mixture: each policy is evaluated on the searches that may follow it."""
+    visits, first = np.zeros(layout.states), layout.candidate_ptr[layout.search_ptr]
+    for i, policy in enumerate(mixture.policies):
+        who, chance = mixture.followers(i)
+        if not len(who):
+            continue
+        prepared = Prepared.of_policy(layout, rows, policy, None if len(who) == mixture.count else who)
+        prepared.visits(who[chance == 1.0], visits)
+        if (drawn := chance < 1.0).any():
+            found = prepared.visits(who[drawn])
+            for search, share in zip(who[drawn], chance[drawn], strict=True):
+                own = slice(first[search], first[search + 1])
+                visits[own] += share * found[own]
+    return visits
 
 
 def _strides(shape: tuple[int, ...]) -> Ints:
