@@ -128,7 +128,7 @@ def solve(
 ) -> Solution:
     """The best policy without and under constraints, exactly, with a certificate.
 
-    Constraints of an instance file come before those given here. `settings` are those of g-rdip. `least_spread` asks for
+    Constraints of an instance file come before those given here. `settings` are those of g-rdip. `least_spread` is for
     the optimal mixture, of the policies known, whose realised outcomes scatter least.
     """
     for name, text in (("method", method), ("engine", engine)):
