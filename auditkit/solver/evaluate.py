@@ -286,6 +286,28 @@ class Prepared:
         assert sets is not None
         return np.asarray(nested_law(owner, kappa, *sets, selects, meets, total))
 
+    def member_law(self, search: int, theta: Floats, inspections: bool) -> Floats:
+        """Joint law of the numbers selected (or inspected) from two sets of groups that are known by their probability.
+
+        `theta` has for every state of the layout the chances of the first set, of the second, and of neither. There
+        must be no limits in the search.
+        """
+        layout = self.layout
+        c0, c1, k = layout.search_ptr[search], layout.search_ptr[search + 1], int(layout.capacity[search])
+        start = layout.start[c0:c1]
+        if self.boxes is not None:
+            first = int(layout.candidate_ptr[c0])
+            found = law_kernels.box_masses(search, self.boxes, self.index, self.tol, theta, first)
+            at = self.boxes.type_ptr[self.boxes.type[c0:c1]]
+        else:
+            share = np.empty(layout.states)
+            found = law_kernels.chain_masses(search, _chains(layout), self.index, self.mass, share, theta)
+            at = start
+        states, owner, _, masses = found
+        met = np.isposinf(self.index[at, 0]) & ~layout.barred[c0:c1]
+        meets, most = np.isin(states, start), int(c1 - c0) if inspections else k
+        return np.asarray(law_kernels.member_law(k, most, owner, masses, inspections, meets, theta[start], met))
+
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
         """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.
 
