@@ -414,10 +414,11 @@ def test_laws_of_chains_with_uncertain_groups_are_those_of_the_same_boxes(keys: 
 
 
 def test_uncertain_groups_beside_limits_or_values_have_no_law_and_say_so() -> None:
-    document = hidden_groups(1)
-    document["searches"][0]["limits"] = [{"label": "both", "capacity": 1, "candidates": ["c0", "c1"]}]
-    instance = instance_from_document(document)
-    for keys, why in (({"type": "parity"}, "limits"), ({"type": "parity", "min_value": 3.0}, "two groups")):
+    limited = hidden_groups(1)
+    limited["searches"][0]["limits"] = [{"label": "both", "capacity": 1, "candidates": ["c0", "c1"]}]
+    least: dict[str, Any] = {"type": "parity", "min_value": 3.0}
+    for document, keys, why in ((limited, {"type": "parity"}, "limits"), (hidden_groups(1), least, "two groups")):
+        instance = instance_from_document(document)
         optimum = solve(instance, [make(KINDS, keys)]).constrained
         assert optimum is not None
         chance = ExPost(instance.layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, instance.layout))

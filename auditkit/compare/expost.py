@@ -28,11 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditkit.compare.convolution import Grid, sum_of
-from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.compare.parts import INSPECTION, SELECTION, Parts, TwoSets
 from auditkit.constraints.base import Row, Rows
-from auditkit.constraints.outcome import Scope, weights_on
 from auditkit.model.layout import Floats, Ints, Layout
-from auditkit.model.row_meaning import Meaning, RateGap, RatioAtLeast, ShareAtLeast
+from auditkit.model.row_meaning import Meaning
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
 from auditkit.solver.policy import Mixture
 from auditkit.solver.rounding import without_noise
@@ -47,7 +46,7 @@ MOST_JOINT = 300_000
 MOST_CELLS = 250_000_000
 """Work for one row's law within searches of large capacity beyond which it is not computed."""
 
-MOST_MEMBER_CELLS = 3_000_000_000
+MOST_MEMBER_STEPS = 3_000_000_000
 """Work for one row's law where groups are known by their probability."""
 
 MOST_STEPS = 20_000_000_000
@@ -122,6 +121,7 @@ class ExPost:
         self._prepared: dict[int, Prepared] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
         self._members: dict[tuple[object, ...], list[Grid]] = {}
+        self._last: tuple[int, TwoSets | None] | None = None
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
@@ -151,7 +151,7 @@ class ExPost:
         """Why row j has no law; None if it has one."""
         counted, coefficient = self.counted[j], self.coefficient[j]
         if self._uncertain(j):
-            return self._reason_of_members(self._two_sets(j))
+            return self._reason_of_members(j)
         if counted is None:
             return "it counts neither selections alone nor inspections alone, each of a group alike"
         if not 1 <= len(_levels(coefficient)) <= 2:
@@ -164,21 +164,21 @@ class ExPost:
         return self.layout.uncertain and self.rows.rows[j].by is not None
 
     def _two_sets(self, j: int) -> TwoSets | None:
-        return TwoSets.of(self.rows.rows[j], self.layout)
+        if self._last is None or self._last[0] != j:
+            self._last = j, TwoSets.of(self.rows.rows[j], self.layout)
+        return self._last[1]
 
-    def _reason_of_members(self, sets: TwoSets | None) -> str | None:
-        layout = self.layout
-        if sets is None:
-            return "it does not compare two groups by selections alone or inspections alone"
+    def _reason_of_members(self, j: int) -> str | None:
+        layout, inspections = self.layout, getattr(self.rows.rows[j].meaning, "on", None) == INSPECTION
         if layout.limits is not None:
             return "there are limits inside searches, and the groups are known by their probability only"
         people, k = np.diff(layout.search_ptr).astype(np.float64), layout.capacity.astype(np.float64)
-        most = (people if sets.counted == INSPECTION else k) + 1
-        events = np.diff(layout.candidate_ptr[layout.search_ptr])
-        cells = most**2 * np.maximum(k, 1)
-        policies = len(self.mixture.policies)
-        if float(cells.max()) > MOST_OUTCOMES or float((cells * events).sum()) * policies > MOST_MEMBER_CELLS:
+        cells = ((people if inspections else k) + 1) ** 2 * np.maximum(k, 1)
+        steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum()) * len(self.mixture.policies)
+        if float(cells.max()) > MOST_OUTCOMES or steps > MOST_MEMBER_STEPS:
             return "with groups that are known by their probability only, a search has too many joint outcomes"
+        if self._two_sets(j) is None:
+            return "it does not compare two groups by selections alone or inspections alone"
         return None
 
     def _member_grids(self, sets: TwoSets) -> list[Grid]:
@@ -190,7 +190,7 @@ class ExPost:
 
             def laws(policy: int, searches: Ints) -> list[Floats]:
                 prepared = self._policy(policy)
-                return [_trimmed(prepared.member_law(int(search), theta, inspections)) for search in searches]
+                return [_trimmed(law) for law in prepared.member_laws(searches, theta, inspections)]
 
             self._members[sets.name] = [sum_of(self._mixed(policy, laws)) for policy, _ in self.draws]
         return self._members[sets.name]
@@ -272,42 +272,6 @@ class ExPost:
             who, _ = self.mixture.followers(policy)
             self._prepared[policy] = Prepared.of_policy(self.layout, self.rows, self.mixture.policies[policy], who)
         return self._prepared[policy]
-
-
-@dataclass(frozen=True, eq=False)
-class TwoSets:
-    """A row as a N_A + b N_B, where the groups of A and B are known by their probability."""
-
-    name: tuple[object, ...]
-    """The same for rows that count the same sets."""
-    counted: str
-    share: tuple[Floats, Floats]
-    """Of every state: the chance that a visit is of A, and of B."""
-    coefficients: tuple[float, float]
-
-    @staticmethod
-    def of(row: Row, layout: Layout) -> TwoSets | None:
-        """From the meaning of a row; None if that is not what the row weighs."""
-        meaning = row.meaning
-        if not isinstance(meaning, RateGap | RatioAtLeast | ShareAtLeast) or meaning.on not in (SELECTION, INSPECTION):
-            return None
-        segment = None if meaning.within is None else layout.partition(meaning.within)
-        number = None if segment is None or meaning.value is None else segment.names.index(meaning.value)
-        scope = Scope.of(layout, layout.partition(meaning.by), segment, number)
-        one = np.asarray(scope.share(layout, meaning.group), dtype=np.float64)
-        if isinstance(meaning, ShareAtLeast):
-            two, a, b = scope.covers(layout) - one, 1.0 - meaning.minimum, -meaning.minimum
-        else:
-            two = np.asarray(scope.share(layout, meaning.against), dtype=np.float64)
-            a, b = 1.0, -1.0 if isinstance(meaning, RateGap) else -meaning.minimum
-            if meaning.basis == "rate":
-                a, b = a / scope.sizes[meaning.group], b / scope.sizes[meaning.against]
-        against = None if isinstance(meaning, ShareAtLeast) else meaning.against
-        meant = weights_on(layout, meaning.on) * (a * one + b * two)
-        if not np.allclose(row.at(np.arange(layout.states)), meant, rtol=0.0, atol=1e-10 * max(abs(a), abs(b))):
-            return None
-        name = (meaning.on, meaning.by, meaning.group, against, meaning.within, meaning.value)
-        return TwoSets(name, meaning.on, (one, two), (a, b))
 
 
 def _trimmed(table: Floats) -> Floats:

@@ -286,27 +286,25 @@ class Prepared:
         assert sets is not None
         return np.asarray(nested_law(owner, kappa, *sets, selects, meets, total))
 
-    def member_law(self, search: int, theta: Floats, inspections: bool) -> Floats:
-        """Joint law of the numbers selected (or inspected) from two sets of groups that are known by their probability.
+    def member_laws(self, searches: Ints, theta: Floats, inspections: bool) -> list[Floats]:
+        """Joint laws of the numbers selected (or inspected) from two sets of groups, known by their probability only.
 
         `theta` has for every state of the layout the chances of the first set, of the second, and of neither. There
-        must be no limits in the search.
+        must be no limits in these searches.
         """
         layout = self.layout
-        c0, c1, k = layout.search_ptr[search], layout.search_ptr[search + 1], int(layout.capacity[search])
-        start = layout.start[c0:c1]
+        width = (np.diff(layout.search_ptr) if inspections else layout.capacity)[searches] + 1
+        ptr = np.concatenate([[0], np.cumsum(width**2)]).astype(np.int64)
+        laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
+        first = layout.start if self.boxes is None else self.boxes.type_ptr[self.boxes.type]
+        met = np.isposinf(self.index[first, 0]) & ~layout.barred
         if self.boxes is not None:
-            first = int(layout.candidate_ptr[c0])
-            found = law_kernels.box_masses(search, self.boxes, self.index, self.tol, theta, first)
-            at = self.boxes.type_ptr[self.boxes.type[c0:c1]]
+            boxes = (self.boxes, self.index, self.tol, layout.start, met)
+            in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
         else:
-            share = np.empty(layout.states)
-            found = law_kernels.chain_masses(search, _chains(layout), self.index, self.mass, share, theta)
-            at = start
-        states, owner, _, masses = found
-        met = np.isposinf(self.index[at, 0]) & ~layout.barred[c0:c1]
-        meets, most = np.isin(states, start), int(c1 - c0) if inspections else k
-        return np.asarray(law_kernels.member_law(k, most, owner, masses, inspections, meets, theta[start], met))
+            chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)
+            in_threads(ranges, lambda a, b: law_kernels.chain_member_laws(a, b, searches, *chains, *counted, laws))
+        return [flat.reshape(-1, int(k)) for flat, k in zip(np.split(laws, ptr[1:-1]), width, strict=True)]
 
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
         """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.

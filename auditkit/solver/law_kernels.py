@@ -40,7 +40,7 @@ def chain_laws(first, last, searches, chains, index, mass, share, group, groups,
 
 @njit(**OPTIONS)
 def box_masses(search, boxes, index, tol, theta, start):
-    """Events of a search of boxes, and the chance of each to be realised by a member of each of some sets of groups.
+    """Events of a search of boxes: states, candidates, and the chance of each to be realised by a member of each set.
 
     `theta` is the chance of each set for every state of the layout, where the search begins at `start`. Values that are
     worth at least the index are realised in the event of the index.
@@ -59,13 +59,13 @@ def box_masses(search, boxes, index, tol, theta, start):
             if boxes.prob[base + v] > 0.0 and compare(at[v], at[s], zero) >= 0:
                 for g in range(theta.shape[1]):
                     masses[e, g] += boxes.prob[base + v] * theta[start + v, g]
-    return states + start, owner, kappa, masses
+    return states + start, owner, masses
 
 
 @njit(**OPTIONS)
 def chain_masses(search, chains, index, mass, share, theta):
     """The same for chains."""
-    states, owner, kappa = list_events(search, chains, index, mass, share)
+    states, owner, _ = list_events(search, chains, index, mass, share)
     first = chains.candidate_ptr[chains.search_ptr[search]]
     last = chains.candidate_ptr[chains.search_ptr[search + 1]]
     by_state = np.zeros((last - first, theta.shape[1]))
@@ -74,7 +74,32 @@ def chain_masses(search, chains, index, mass, share, theta):
             for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
                 for g in range(theta.shape[1]):
                     by_state[chains.mass_items[i] - first, g] += mass[i] * theta[s, g]
-    return states, owner, kappa, by_state[states - first]
+    return states, owner, by_state[states - first]
+
+
+@njit(**OPTIONS)
+def box_member_laws(first, last, searches, boxes, index, tol, begins, met, theta, inspections, ptr, laws):
+    """`member_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]]."""
+    for i in range(first, last):
+        search = searches[i]
+        c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
+        states, owner, masses = box_masses(search, boxes, index, tol, theta, begins[c0])
+        one = member_law(boxes.capacity[search], owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
+        for j in range(len(one)):
+            laws[ptr[i] + j] = one[j]
+
+
+@njit(**OPTIONS)
+def chain_member_laws(first, last, searches, chains, index, mass, share, met, theta, inspections, ptr, laws):
+    """The same for chains."""
+    for i in range(first, last):
+        search = searches[i]
+        c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+        states, owner, masses = chain_masses(search, chains, index, mass, share, theta)
+        begins = chains.candidate_ptr[c0:c1]
+        one = member_law(chains.capacity[search], owner, masses, inspections, states, begins, met[c0:c1], theta)
+        for j in range(len(one)):
+            laws[ptr[i] + j] = one[j]
 
 
 @njit(**OPTIONS)
@@ -101,22 +126,23 @@ def times_member(law, idle, ahead):
 
 
 @njit(**OPTIONS)
-def member_law(k, most, owner, masses, inspections, meets, before, met):
-    """Joint law of the numbers counted from two sets of groups, where membership is known by its probability.
+def member_law(k, owner, masses, inspections, states, begins, met, theta):
+    """Joint law of the numbers selected from two sets of groups that are known by their probability, flat.
 
     `masses[e]` is the chance that event e is realised by a member of the first set, of the second, of neither. With
     the k-th best at event e every other candidate is ahead or not, independently, and each is counted in a set with its
     chance given that: who is selected is ahead. Of `inspections` everyone counts who was met (`met` from the beginning,
-    others from the event for which `meets`), if not ahead with the chances `before` less those of being ahead. The
-    factors are multiplied in the recursion over time of `chances`; counts up to `most` are kept.
+    others from the event of the state in which they begin), if not ahead with the chances `theta` of that state less
+    those of being ahead. The factors are multiplied in the recursion over time of `chances`.
     """
-    n = len(before)
+    n = len(begins)
+    most = n if inspections else k
     table = np.zeros((most + 1, most + 1))
     idle, ahead = np.zeros((n, 3)), np.zeros((n, 3))
     for c in range(n):
         idle[c, 2] = 1.0
         if inspections and met[c]:
-            idle[c] = before[c]
+            idle[c] = theta[begins[c]]
     if k > 0 and len(owner) > 0:
         spans, stay, active, stamp = begin(n, owner)
         laws = np.zeros((len(spans), most + 1, most + 1, k))
@@ -142,8 +168,8 @@ def member_law(k, most, owner, masses, inspections, meets, before, met):
                             if b < most:
                                 table[a, b + 1] += chance * masses[lo, 1]
                             table[a, b] += chance * masses[lo, 2]
-                if inspections and meets[lo]:
-                    idle[c] = before[c]
+                if inspections and states[lo] == begins[c]:
+                    idle[c] = theta[begins[c]]
                 for g in range(3):
                     ahead[c, g] += masses[lo, g]
                     if inspections:
@@ -156,7 +182,7 @@ def member_law(k, most, owner, masses, inspections, meets, before, met):
     final[0, 0, 0] = 1.0
     for c in range(n):
         times_member(final, idle[c], ahead[c])
-    return table + final.sum(axis=2)
+    return (table + final.sum(axis=2)).ravel()
 
 
 @njit(**OPTIONS)
