@@ -45,6 +45,8 @@ _NESTED = 0.97
 _CLOSE = 0.6
 """Two decisions whose weights differ by less are not told apart."""
 _OFFER = 8.0
+_MOST_SELECTED = 0.9
+"""Share of those decided on who were selected, above which a decision is doubted."""
 
 
 def find_decision(state: TableLook) -> Decision | None:
@@ -336,7 +338,9 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         return
     for column in state.free():
         cells = state.table[column.name]
-        if column.name not in state.used() and _goes_on(state, column, decision):
+        if column.name not in state.used() and (
+            _goes_on(state, column, decision) or _is_nearer_the_end(state, column, decision)
+        ):
             state.ambiguous = (
                 f"only people with {decision.column!r} = {_name_of(state, decision)!r} have a yes in "
                 f"{column.name!r}: it may say who was selected in the end"
@@ -369,6 +373,19 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         return
 
 
+def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, status: pd.Series[Any] | None) -> None:
+    """A selection that nearly everybody passed is more likely a step before it, where another column may say more."""
+    if decision is None or decision.given or state.ambiguous or status is None or decision.decided.bad:
+        return
+    decided = status.isin(["selected", "declined", "rejected"])
+    rate = float(status[decided].isin(["selected", "declined"]).mean()) if decided.any() else 0.0
+    fewer = [each for each in state.decisions if each.column != decision.column and 0 < each.selected.mean() < rate]
+    if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
+        return
+    state.ambiguous = f"{decision.column!r} is good for {rate:.0%} of the people, so another column may be the decision"
+    state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
+
+
 def _is_better_named(column: str, decision: Decision) -> bool:
     """Whether a column is called an outcome with more right than the one that was taken."""
     other, own = named(column, "selected"), named(decision.column, "selected")
@@ -385,6 +402,19 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     yes = state.step(column.name).reached
     chance = float(decision.selected.mean()) ** int(yes.sum())
     return bool(_within(yes, decision.selected)) and chance < CHANCE and not (yes & ~decision.selected).any()
+
+
+def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
+    """Whether a flag or date of an offer or a hire is true of part of those selected, and of (nearly) nobody else."""
+    rank = spoken().step_rank(label_of(column.name))
+    if column.kind not in ("yes/no", "date") or rank is None or rank < _OFFER or is_bad(column.name):
+        return False
+    if named(decision.column, "selected") is not None:  # who then accepts, enrols or starts is not the firm's decision
+        return False
+    if spoken().has("favourable", "not_decision", plain(column.name)):
+        return False
+    yes = state.step(column.name).reached
+    return _within(yes, decision.selected) and 0 < yes.sum() < 0.8 * decision.selected.sum()
 
 
 def _is_unnamed(state: TableLook, name: str) -> bool:
