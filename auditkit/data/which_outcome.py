@@ -19,7 +19,7 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.numbers import to_numbers
-from auditkit.data.personal import is_personal, listed_cells
+from auditkit.data.personal import is_shown, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import (
@@ -294,7 +294,7 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
         state.alternatives = [
             {"selected": f"{decision.column}={'|'.join(words)}"}
             for words in (good, [*good, *rest])
-            if not any(is_personal(decision.column, word) for word in words)
+            if all(is_shown(decision.column, word) for word in words)
         ]
 
 
@@ -485,7 +485,7 @@ def ask_who_was_selected(
         return
     if like:
         column = state.columns[like[0]]
-        examples = [value for value in column.examples if not is_personal(column.name, value)]
+        examples = [value for value in column.examples if is_shown(column.name, value)]
         values = f" ({listed(examples)}, ...)" if examples else ""
         what = f"{like[0]!r} is named like it, but its values{values} are not known to say who was selected"
         state.problems.append(
@@ -532,7 +532,7 @@ def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
 
 def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
     """An answer for each word that may be the good one and does not say who somebody is."""
-    return [{"selected": f"{column}={word}"} for word in _good_first(often) if not is_personal(column, word)]
+    return [{"selected": f"{column}={word}"} for word in _good_first(often) if is_shown(column, word)]
 
 
 def _good_first(often: pd.Series[int]) -> list[str]:

@@ -50,7 +50,7 @@ class DisparitySettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Strata:
+class RequisitionSets:
     """Requisitions as a table compares within them: those with few applicants of a group are joined."""
 
     of_row: Ints
@@ -81,7 +81,7 @@ class Cut:
     """The step that those counted have reached; None: all applicants."""
     groups: tuple[str, ...]
     codes: Ints
-    strata: Strata
+    strata: RequisitionSets
     n: Ints
     x: Ints
     taken: tuple[int, ...]
@@ -146,7 +146,7 @@ def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> 
             start = _start(attribute, places) if crossing else None
             place = join_requisitions(single[:, taken], settings.threshold if joined else 0, start)
             places[attribute] = place
-            strata = _strata(place, single[:, taken], stratum, names)
+            strata = _sets(place, single[:, taken], stratum, names)
             K, cell = len(strata.names), strata.of_row[known] * G + code[known]
 
             def count(rows: Bools, cell: Ints = cell, K: int = K, G: int = G, known: Bools = known) -> Ints:
@@ -166,7 +166,7 @@ def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> 
 
 
 def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
-    """Strata of a crossing hold whole ones of its attributes, or their tables could be subtracted."""
+    """RequisitionSets of a crossing hold whole ones of its attributes, or their tables could be subtracted."""
     for many in range(2, len(places) + 1):
         for names in itertools.combinations(places, many):
             if "+".join(names) == crossing:
@@ -174,10 +174,10 @@ def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
     return None
 
 
-def _strata(place: Ints, n: Ints, requisition: Ints, names: tuple[str, ...]) -> Strata:
+def _sets(place: Ints, n: Ints, requisition: Ints, names: tuple[str, ...]) -> RequisitionSets:
     """From the stratum of each requisition and its applicants by group."""
     there = n.sum(axis=1) > 0
     many = np.bincount(place[there], minlength=len(place))
     first, dense = np.unique(place, return_inverse=True)
     named = tuple(names[k] if many[k] < 2 else JOINED for k in first.tolist())
-    return Strata(dense[requisition], named, int(there.sum()), int(((n > 0).sum(axis=1) > 1).sum()))
+    return RequisitionSets(dense[requisition], named, int(there.sum()), int(((n > 0).sum(axis=1) > 1).sum()))
