@@ -164,6 +164,8 @@ class TableMaker:
             trend=self.evidence.trends.get(cut.key),
             open=tests.gate <= self.settings.alpha,
             reconciled=_of_table(rows, tests, self.settings.alpha),
+            shared=cut.strata.shared,
+            joined=cut.strata.joined,
         )
 
     def reference(self) -> int | None:

@@ -113,7 +113,9 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         yield _notice("two-standard-deviations", say.far_but_clustered(clustered))
     for text in _one_group_requisitions(found, words):
         yield _notice("no-comparison-within", text)
-    for table in {t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values():
+    if joined := [table for table in _first_tables(found) if table.joined and table.pooled is not None]:
+        yield _notice("joined-requisitions", say.joined_requisitions(joined, found.requisitions))
+    for table in _first_tables(found):
         if table.unknown >= MANY_UNKNOWN * (table.unknown + table.applicants):
             text = say.many_unknown(table.attribute, table.unknown, table.unknown + table.applicants)
             yield FindingModel(kind="notice", code="many-unknown", text=text, attribute=table.attribute)
@@ -121,6 +123,11 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         yield _notice("too-little-evidence", say.too_little(words, thin))
     if found.repeated is not None:
         yield _notice("repeated-applicants", say.repeated(found.repeated.persons, found.repeated.applications))
+
+
+def _first_tables(found: Disparities) -> list[DisparityTable]:
+    """Of each attribute, all applicants at the first step."""
+    return list({t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values())
 
 
 def _untestable(tables: Iterable[DisparityTable]) -> list[tuple[DisparityTable, say.Untestable]]:
@@ -152,10 +159,9 @@ def _one_group_requisitions(found: Disparities, words: Phrases) -> Iterator[str]
     """Attributes whose groups (nearly) never apply to the same requisition."""
     for attribute in found.attributes:
         table = found.table(attribute, found.steps[0])
-        if found.requisitions > 1 and table.pooled is not None:
-            strata = [row.within.strata if row.within is not None else 0 for row in table.groups if row.p is not None]
-            if max(strata, default=0) < FEW_SHARED * found.requisitions:
-                yield say.no_comparison_within(attribute, max(strata, default=0), found.requisitions)
+        few = found.requisitions > 1 and table.shared < FEW_SHARED * found.requisitions
+        if few and table.pooled is not None:
+            yield say.no_comparison_within(attribute, table.shared, found.requisitions)
 
 
 def odds_ratios(found: Disparities) -> dict[tuple[str, str, str, str], float]:

@@ -431,6 +431,21 @@ def no_comparison_within(attribute: str, shared: int, requisitions: int) -> str:
     )
 
 
+def joined_requisitions(tables: Sequence[DisparityTable], requisitions: int) -> str:
+    """That requisitions with few applicants of a group are compared together."""
+    named = [f"{count(table.joined)} of {count(requisitions)} (for {spaced(table.attribute)})" for table in tables]
+    text = (
+        f"Requisitions with few applicants of a group, {listing(named)}, are compared in sets in which the group has "
+        "a similar share of the applicants, so that results within requisitions give no person's outcome away."
+    )
+    if alone := [spaced(table.attribute) for table in tables if table.stratified is None and table.shared]:
+        text += (
+            f" For {listing(alone)} this leaves no comparison within requisitions, and a pooled difference can be one "
+            "between requisitions."
+        )
+    return text
+
+
 def many_unknown(attribute: str, unknown: int, of: int) -> str:
     return (
         f"{spaced(attribute)} is unknown for {count(unknown)} of {count(of)} applicants ({percent(unknown / of)}): "
