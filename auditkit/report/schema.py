@@ -83,7 +83,7 @@ class ReportPart(BaseModel):
         allow_inf_nan=False,
         from_attributes=True,
         revalidate_instances="always",
-        use_attribute_docstrings=True,
+        defer_build=True,
     )
     sparse: ClassVar[tuple[str, ...]] = ()
 
