@@ -8,14 +8,14 @@ cost on (`min_value`, `min_cost`). `GroupConstraint` adds whose groups are compa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from auditkit.constraints.base import UNSTATED, CellRow, Constraint, Measure, Row, Sense
+from auditkit.constraints.base import UNSTATED, CellRow, Constraint, KindRow, Measure, Row, Sense
 from auditkit.constraints.words import Words
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import comparable
@@ -195,10 +195,17 @@ class Rates:
         self, label: str, groups: Mapping[str, float], sense: Sense, bound: float, meaning: Meaning = UNSTATED
     ) -> Row:
         """A row on a sum of the rates of some groups, each times a factor."""
+        told = self.scope.attribute.uncertain
+        if (by_meaning := self._by_meaning) is not None and told is not None:
+            cells, count = self.layout.cells, len(self.scope.attribute.names)
+            shared = np.zeros(cells.shares.shape[1])
+            place = cells.first_shared[told.attribute] + count * np.arange(len(by_meaning))
+            for group, factor in groups.items():
+                shared[place + told.group[self.scope.code(group)]] += factor * (by_meaning / self.sizes[group])
+            return KindRow.of_shared(label, self.layout, shared, sense, float(bound), self.scope.by, meaning)
         if self._by_cell is None:
             weights = sum((factor * self.weights(group) for group, factor in groups.items()), np.zeros(()))
-            row = Row.of(label, weights, sense, bound, self.scope.by, meaning)
-            return replace(row, by_kind=True) if self._by_kind else row
+            return Row.of(label, weights, sense, bound, self.scope.by, meaning)
         outcome, code = self._by_cell
         weights = np.zeros(len(outcome))
         for group, factor in groups.items():
@@ -206,17 +213,17 @@ class Rates:
         return CellRow(label, self.layout.cells, weights, sense, float(bound), self.scope.by, meaning)
 
     @cached_property
-    def _by_kind(self) -> bool:
-        """Whether candidates of a kind count alike: always, unless they are told apart by a segment or a threshold."""
-        told, layout = self.scope.attribute.uncertain, self.layout
+    def _by_meaning(self) -> Floats | None:
+        """Of groups that have shared cells: the outcome by what a visit means; None if it tells more apart, or a
+        segment does."""
+        told, cells = self.scope.attribute.uncertain, self.layout.cells
         if told is None or told.known is not None or self.scope.segment is not None:
-            return False
-        first = np.zeros(len(layout.kinds.group), dtype=np.int64)
-        first[layout.candidate_kind] = np.arange(len(layout.candidate_kind))
-        sizes = np.diff(layout.kinds.ptr)
-        place = np.arange(layout.kinds.ptr[-1]) - np.repeat(layout.kinds.ptr[:-1], sizes)
-        of_kinds = self.outcome[np.repeat(layout.start[first], sizes) + place]
-        return bool(np.array_equal(layout.of_states(of_kinds), self.outcome))
+            return None
+        if told.attribute not in cells.first_shared:
+            return None
+        outcome = np.zeros(int(cells.meaning.max(initial=-1)) + 1)
+        outcome[cells.meaning[cells.of_state]] = self.outcome
+        return outcome if np.array_equal(outcome[cells.meaning[cells.of_state]], self.outcome) else None
 
     @cached_property
     def _by_cell(self) -> tuple[Floats, Ints] | None:

@@ -7,7 +7,7 @@ firm's rule in the model, so that a rule and the firm's own are compared under t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
@@ -142,18 +142,10 @@ def _index_without(fitted: Fitted, feature: str) -> Callable[[], Floats]:
         assert fitted.refit is not None
         fewer = replace(fitted.refit.training, features=fitted.refit.training.features.drop(columns=[feature]))
         own: Refit = replace(fitted.refit, training=fewer, chances={})
-        layout = fitted.instance.layout
-        like = [candidate for search in fitted.instance.searches for candidate in search.candidates]
-        times, which = np.ones(own.searches, dtype=np.int64), np.arange(len(like))
-        candidates: Sequence[object] = own.candidates(times, which, like, moved=False)
-        ends = layout.search_ptr.tolist()
-        made = [
-            replace(search, candidates=tuple(candidates[a:b]))  # type: ignore[arg-type]
-            for search, a, b in zip(fitted.instance.searches, ends, ends[1:], strict=False)
-        ]
+        times, searches = np.ones(own.searches, dtype=np.int64), np.arange(len(fitted.instance.searches))
         from auditkit.solver.evaluate import Prepared
 
-        other = Instance(made).layout
+        other = own.instance(fitted.instance, times, searches, moved=False).layout
         return np.asarray(Prepared.of(other, other.reward).index[other.start, 0])
 
     return index
