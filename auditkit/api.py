@@ -187,6 +187,7 @@ def whatif(
     constraints: Stated | Sequence[Stated] | None = None,
     group: str | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     map: Roles | None = None,
     cost: Cost | None = None,
     capacity: int | None = None,
@@ -204,11 +205,12 @@ def whatif(
     """What stricter constraints, biased scores, more positions and more budget would do.
 
     `group` is the one asked about (default: the one selected least). With `bias_tables`: how strict each constraint
-    should be (default: a quota) given how biased the group's scores are, `to_frame("bias_tables")`.
+    should be (default: a quota) given how biased the group's scores are, `to_frame("bias_tables")`. With `exact`
+    frontiers have a point wherever their slope changes instead of even steps, where they are made of straight pieces.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
-    return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group, bias_tables)
+    return pipeline.ask_about(_place(data, chosen), chosen, _plugins(plugins_dir), group, bias_tables, exact)
 
 
 def alternatives(
@@ -242,12 +244,15 @@ def sweep(
     constraint: Stated,
     others: Stated | Sequence[Stated] = (),
     *,
+    exact: bool = False,
     plugins_dir: Folders = (),
     **grid: Sequence[float],
 ) -> pd.DataFrame:
     """The optimum for each value of one number of a constraint: `sweep(fitted, "parity", tolerance=[0, 0.05, 0.1])`.
 
-    One row a value, with the utility, what is lost and kept, unfilled positions and the certificate's gap.
+    One row a value, with the utility, what is lost and kept, unfilled positions and the certificate's gap. With `exact`
+    one row for each value between the least and the largest at which the slope changes, and the slope from there on:
+    for numbers that move nothing but bounds (a limit, a tolerance, the minimum of a floor).
     """
     if len(grid) != 1:
         raise InputError(f"sweep takes the values of one number of a constraint, not {len(grid)}: tolerance=[0, 0.1]")
@@ -257,7 +262,7 @@ def sweep(
     one = instance.instance if isinstance(instance, Fitted) else instance
     if not isinstance(one, Instance):
         raise InputError(f"sweep takes an Instance or what fit returned, not {type(instance).__name__}")
-    return frontier(one, made, rest, parameter=parameter, values=_listed(parameter, values)).to_frame()
+    return frontier(one, made, rest, parameter=parameter, values=_listed(parameter, values), exact=exact).to_frame()
 
 
 def verify(

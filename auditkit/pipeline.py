@@ -55,6 +55,7 @@ from auditkit.report.exporter import check_formats
 from auditkit.report.profile import check_profile
 from auditkit.report.schema import Report
 from auditkit.report.section import Section, Subject
+from auditkit.report.time_left import Effort
 from auditkit.report.what_if import WhatIf
 from auditkit.rules.find import Alternatives, find_alternatives
 from auditkit.scenarios import Answers, ask
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 Timed = Callable[[str, float], None]
+Counted = Callable[[int], None]
 
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "write"]
 
@@ -82,6 +84,10 @@ def silent(_: str) -> None:
 
 def untimed(_: str, __: float) -> None:
     """Timings that are not shown."""
+
+
+def uncounted(_: int) -> None:
+    """A number of applications that is not shown."""
 
 
 class AuditInProgress:
@@ -107,6 +113,7 @@ class AuditInProgress:
         check_profile(config.profile, plugins.profiles)
         check_formats(config.report.formats, plugins.exporters)
         self.answers: Answers | None = None
+        self.counted: Counted = uncounted
         self.until_the_end = ExitStack()
 
     def through(self, stages: Iterable[Stage], timed: Timed = untimed) -> None:
@@ -121,6 +128,7 @@ class AuditInProgress:
     def read(self) -> None:
         self.progress("reading the data")
         self.history = read(self.data, self.config, self.plugins, self.faults.leave_out)
+        self.counted(len(self.history.table))
 
     def protect(self) -> None:
         self.protected = protect(self.history, self.config.report.suppress_below)
@@ -202,39 +210,43 @@ class AuditInProgress:
 
 @dataclass(frozen=True)
 class Stage:
-    """A step of an audit. `phases` are the beginnings of what it tells a progress bar, each with its share of the time
-    of default reports of 1,500 to 16,000 rows."""
+    """A step of an audit. `phases` are the beginnings of what it tells a progress bar, each with what it takes in a
+    default report; `benchmarks/phases.py` measures that."""
 
     name: str
     run: Callable[[AuditInProgress], None]
-    phases: Mapping[str, float] = field(default_factory=dict)
+    phases: Mapping[str, Effort] = field(default_factory=dict)
 
 
 STAGES = (
-    Stage("read", AuditInProgress.read, {"reading the data": 4}),
+    Stage("read", AuditInProgress.read, {"reading the data": Effort(0.6, 0.15)}),
     Stage("protect", AuditInProgress.protect),
-    Stage("measure", AuditInProgress.measure, {"measuring disparities": 2}),
-    Stage("fit", AuditInProgress.fit, {"fitting priors": 4}),
+    Stage("measure", AuditInProgress.measure, {"measuring disparities": Effort(0.6, 0.05)}),
+    Stage("fit", AuditInProgress.fit, {"fitting priors": Effort(1.0, 0.1)}),
     Stage("engine", AuditInProgress.engine),
     Stage(
         "compare",
         AuditInProgress.compare,
-        {"best policy under": 14, "intervals of the prices": 26, "ex-post laws under": 6},
+        {
+            "best policy under": Effort(1.0, 0.5),
+            "intervals of the prices": Effort(8.0, 0.1),
+            "ex-post laws under": Effort(1.0, 0.2),
+        },
     ),
-    Stage("ask", AuditInProgress.ask, {"frontier of": 30}),
-    Stage("alternatives", AuditInProgress.alternatives, {"alternatives": 20}),
-    Stage("decide", AuditInProgress.decide, {"the firm's own decisions": 8}),
-    Stage("report", AuditInProgress.report, {"writing down the findings": 1}),
+    Stage("ask", AuditInProgress.ask, {"frontier of": Effort(3.0, 1.0)}),
+    Stage("alternatives", AuditInProgress.alternatives, {"alternatives": Effort(4.0, 3.0)}),
+    Stage("decide", AuditInProgress.decide, {"the firm's own decisions": Effort(1.5, 0.3)}),
+    Stage("report", AuditInProgress.report, {"writing down the findings": Effort(0.2)}),
 )
-WRITING = {"drawing the report": 5.0, "setting the PDF": 20.0}
+WRITING = {"drawing the report": Effort(1.0), "setting the PDF": Effort(5.0)}
 """The phases of `write`."""
 
 
-def phases(config: Config) -> dict[str, float]:
-    """What an audit with these settings goes through, and how long each takes in proportion."""
+def phases(config: Config) -> dict[str, Effort]:
+    """What an audit with these settings goes through, and what each phase takes."""
     left_out = {"ask"} if not config.report.what_if else set()
     left_out |= {"alternatives"} if not config.report.alternatives else set()
-    found = {phase: share for stage in STAGES if stage.name not in left_out for phase, share in stage.phases.items()}
+    found = {phase: effort for stage in STAGES if stage.name not in left_out for phase, effort in stage.phases.items()}
     drawn = {"drawing the report": {"html", "pdf"}, "setting the PDF": {"pdf"}}
     return found | {phase: WRITING[phase] for phase, formats in drawn.items() if formats & {*config.report.formats}}
 
@@ -246,13 +258,15 @@ def audit(
     progress: Progress = silent,
     when: str | None = None,
     timed: Timed = untimed,
+    counted: Counted = uncounted,
 ) -> Audit:
     """Run every stage that the data supports; raises InputError if the input or the settings are wrong.
 
     `when` is the moment that the report is dated with; now, if it is not given. `timed` is called with the name of each
-    stage and its seconds.
+    stage and its seconds, `counted` with the number of applications as soon as the file is read.
     """
     run = AuditInProgress(data, config, plugins, progress, when)
+    run.counted = counted
     run.through(STAGES, timed)
     hints = tuple(problem.fix for problem in run.missing if problem.fix)
     return Audit(run.made, config, run.history, run.fitted, run.comparison, plugins.sections, plugins.exporters, hints)
@@ -433,6 +447,7 @@ def questions(
     group: str | None = None,
     most_rows: int | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     progress: Progress = silent,
 ) -> Answers:
     """The what-if questions, about `group` or the one that the firm selected least.
@@ -450,6 +465,7 @@ def questions(
         inspected=inspected,
         most_rows=most_rows,
         bias_tables=bias_tables,
+        exact=exact,
         progress=progress,
     )
 
@@ -460,6 +476,7 @@ def ask_about(
     plugins: Plugins,
     group: str | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     progress: Progress = silent,
 ) -> WhatIf:
     """The what-if questions about data; raises InputError if the data cannot support a model."""
@@ -468,7 +485,15 @@ def ask_about(
     if run.fitted is None:
         raise InputError([Problem("", problem.what, problem.fix) for problem in run.missing])
     with start_engine.running(config.engine, plugins.tell):
-        found = questions(run.fitted, run.constraints, plugins, group=group, bias_tables=bias_tables, progress=progress)
+        found = questions(
+            run.fitted,
+            run.constraints,
+            plugins,
+            group=group,
+            bias_tables=bias_tables,
+            exact=exact,
+            progress=progress,
+        )
     words = words_of(run.protected)
     return WhatIf(answers(found, words), words)
 

@@ -270,6 +270,16 @@ def plural(n: float | None, one: str, many: str | None = None) -> str:
     return f"{count(n)} {noun(n, one, many)}"
 
 
+def indefinite(one: str) -> str:
+    """A step, an outcome."""
+    return f"{'an' if one[:1].lower() in 'aeiou' else 'a'} {one}"
+
+
+def each_row(row: str) -> str:
+    """What a row of the data is: `one row per application`, or `rows of counts`."""
+    return "rows of counts" if row == "counts" else f"one row per {row}"
+
+
 def file_name(path: str | None) -> str:
     """The last part of a path of any system: reports do not show where a file was."""
     return NOT_AVAILABLE if path is None else path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path

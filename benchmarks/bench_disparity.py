@@ -4,13 +4,14 @@
     python benchmarks/bench_disparity.py 40 null         fewer data sets, one scenario
     python benchmarks/bench_disparity.py 0 cost          processor time at 1,500 to 1,000,000 rows
 
-A report has three attributes (sex; race, three groups and a small one; age, two bands), the crossing of sex and race,
-four steps and requisitions in five departments. It *names* a difference where a group has a status of difference found.
+A report has three attributes (sex; race, three groups and a small one; age, two groups, in the nulls with four bands
+and their trend), the crossing of sex and race, four steps and requisitions in five departments. It *names* a difference
+where a group has a status of difference found, or a trend is found.
 
 Ways side by side:
-    report   `disparity.disparities`: a group of a table, or a segment that the search names
+    report   `disparity.disparities`: a group of a table, a trend, or a segment that the search names
     tables   a group of a table only
-    holm     the same omnibus tests with Holm's correction in place of the step-down, no design effect
+    without  the same report of data without departments, in which nothing is searched
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one process a core
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.disparity import Applicants, disparities, holm
+from auditkit.data.attributes import AGE_BANDS
+from auditkit.disparity import Applicants, DisparitySettings, disparities
+from auditkit.disparity.cuts import cuts
+from auditkit.disparity.page_evidence import page_evidence
 
 STEPS = ("screened", "interviewed", "offered", "hired")
 Floats = NDArray[np.float64]
@@ -47,6 +51,7 @@ class World:
     department: int | None = None  # the only one in which `women` applies
     capacity: int | None = None  # every requisition interviews and hires exactly so many, at random
     repeats: int = 1  # applications of one person, all with the same luck
+    banded: bool = False  # age has four bands, and a trend is tested
 
 
 def draw(world: World, seed: int) -> Applicants:
@@ -61,6 +66,7 @@ def draw(world: World, seed: int) -> Applicants:
     sex = np.where((rng.random(rows) < share[stratum]) if world.repeats == 1 else draws[0] < 0.47, "Female", "Male")
     race = np.array(["White", "Black", "Asian", "Other"])[np.searchsorted([0.5, 0.73, 0.98], draws[1])]
     age = np.where(draws[2] < 0.3, "40 and over", "under 40")
+    band = np.searchsorted([-0.3, -0.12, -0.04], -draws[2])  # 70 % under 40, 18 % to 49, 8 % to 59, 4 % older
     shift = world.rate_spread * rng.standard_normal(K)
     reached = np.ones(rows, dtype=bool)
     steps: dict[str, NDArray[np.bool_]] = {}
@@ -84,6 +90,8 @@ def draw(world: World, seed: int) -> Applicants:
         strata=stratum,
         segments={"department": department.astype(str).astype(object)},
         persons=person if world.repeats > 1 else None,
+        ordered={"age": AGE_BANDS} if world.banded else {},
+        bands={"age": np.array(AGE_BANDS, dtype=object)[band]} if world.banded else {},
     )
 
 
@@ -93,16 +101,26 @@ Named = dict[str, set[Name]]
 
 def names(world: World, seed: int) -> tuple[Named, bool]:
     """What each way names, as (attribute, group, step); and whether the report names department 0."""
-    found = disparities(draw(world, seed))
+    data = draw(world, seed)
+    tables, searched, there = named(data)
+    without, _, _ = named(replace(data, segments={}))
+    return {"report": tables | searched, "tables": tables, "without": without}, there
+
+
+def named(data: Applicants) -> tuple[set[Name], set[Name], bool]:
+    """Differences and trends of tables, those of the search, and whether department 0 is among the latter."""
+    settings = DisparitySettings()
+    evidence = page_evidence(data, list(cuts(data, settings)), settings)
+    adjusted = [tests.gate for tests in evidence.tables.values()] + [p for _, p in evidence.searched]
+    adjusted += [trend.p_adjusted for trend in evidence.trends.values()]
+    if min(adjusted) > settings.alpha:
+        return set(), set(), False
+    found = disparities(data, settings)
     tables = {(table.attribute, row.group, table.step) for table, row in found.found()}
+    trends = [table for table in found.tables if table.trend is not None and table.trend.p_adjusted <= settings.alpha]
+    tables |= {(table.attribute, "trend", table.step) for table in trends}
     searched = {(one.attribute, one.group, one.step) for one in found.search.found}
-    tests = [(t, test.p) for t in found.tables for test in (t.pooled, t.stratified) if test is not None]
-    opened = [t for (t, _), p in zip(tests, holm([p for _, p in tests])) if p <= 0.05]
-    plain = {
-        (t.attribute, row.group, t.step) for t in opened for row in t.groups if row.p is not None and row.p <= 0.05
-    }
-    there = any((one.segment, one.value) == ("department", "0") for one in found.search.found)
-    return {"report": tables | searched, "tables": tables, "holm": plain}, there
+    return tables, searched, any((one.segment, one.value) == ("department", "0") for one in found.search.found)
 
 
 Concern = Callable[[Name], bool]
@@ -116,11 +134,12 @@ def of_black(name: Name) -> bool:
     return "Black" in name[1] or name[0] == "sex+race"
 
 
-NULL = World()
+NULL = World(banded=True)
+PLAIN = World()
 LOOKED_AT: dict[str, tuple[World, Concern | None]] = {
     "null": (NULL, None),
     "null, requisitions differ in rates and in who applies": (replace(NULL, women_spread=0.8, rate_spread=0.8), None),
-    "women interviewed at 0.76": (replace(NULL, women=(1, 0.76, 1, 1)), of_women),
+    "women interviewed at 0.76": (replace(PLAIN, women=(1, 0.76, 1, 1)), of_women),
 }
 OTHERS: dict[str, tuple[World, Concern | None]] = {
     "null, 8 requisitions of 20": (replace(NULL, requisitions=8, size=20), None),
@@ -135,18 +154,19 @@ OTHERS: dict[str, tuple[World, Concern | None]] = {
     ),
     "null, everybody applies three times": (replace(NULL, repeats=3), None),
     "women interviewed at 0.76, requisitions differ": (
-        replace(NULL, women=(1, 0.76, 1, 1), women_spread=0.8, rate_spread=0.8),
+        replace(PLAIN, women=(1, 0.76, 1, 1), women_spread=0.8, rate_spread=0.8),
         of_women,
     ),
-    "women offered at 0.65": (replace(NULL, women=(1, 1, 0.65, 1)), of_women),
-    "women interviewed at 0.4 in one department": (replace(NULL, women=(1, 0.4, 1, 1), department=0), of_women),
-    "Black applicants pass every step at 0.8": (replace(NULL, black=(0.8, 0.8, 0.8, 0.8)), of_black),
+    "women interviewed at 0.76, four bands of age": (replace(NULL, women=(1, 0.76, 1, 1)), of_women),
+    "women offered at 0.65": (replace(PLAIN, women=(1, 1, 0.65, 1)), of_women),
+    "women interviewed at 0.4 in one department": (replace(PLAIN, women=(1, 0.4, 1, 1), department=0), of_women),
+    "Black applicants pass every step at 0.8": (replace(PLAIN, black=(0.8, 0.8, 0.8, 0.8)), of_black),
 }
 
 
 def main(sets: int, only: str | None) -> None:
     print(f"{sets} data sets each, seeds 0 to {sets - 1}\n")
-    print("| scenario | | report | tables | holm | named though not there | department named |")
+    print("| scenario | | report | tables | without | named though not there | department named |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     with ProcessPoolExecutor(int(os.environ.get("JOBS", os.cpu_count() or 1))) as pool:
         for when, scenarios in (("looked at", LOOKED_AT), ("not looked at", OTHERS)):

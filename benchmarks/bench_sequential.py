@@ -9,28 +9,32 @@ One requisition closes a week, 15 women and 15 men, of whom 30 % of the men are 
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr
 
-from auditkit.disparity import stratify
-from auditkit.disparity.sequential import ALARM, GRID, e_value, log_evidence
+from auditkit.disparity.sequential import ALARM, e_value, log_evidence
 
 WEEKS, YEAR, PEOPLE, RATE = 104, 52, 15, 0.3
 
 
 def looks(rng: np.random.Generator, ratio: float) -> tuple[int | None, int | None, int | None]:
     """The week of the first alarm: of the e-process, of the weekly test, of the yearly test."""
-    log, seen = np.zeros_like(GRID), []
-    first: list[int | None] = [None, None, None]
-    for week in range(1, WEEKS + 1):
-        x1, x0 = int(rng.binomial(PEOPLE, RATE * ratio)), int(rng.binomial(PEOPLE, RATE))
-        seen.append((PEOPLE, x1, PEOPLE, x0))
-        log = log + log_evidence(PEOPLE, PEOPLE, x1 + x0, x1)
-        p = stratify(*np.array(seen).T).p
-        small = p is not None and p <= 0.05
-        alarms = (e_value(log) >= ALARM, small and week >= 4, small and week % YEAR == 0)
-        first = [week if now and then is None else then for then, now in zip(first, alarms)]
-    return first[0], first[1], first[2]
+    x1, x0 = rng.binomial(PEOPLE, RATE * ratio, WEEKS), rng.binomial(PEOPLE, RATE, WEEKS)
+    e = np.array([e_value(log) for log in np.cumsum([_log(int(m), int(x)) for m, x in zip(x1 + x0, x1)], axis=0)])
+    t, m = 2 * PEOPLE, x1 + x0
+    variance = np.cumsum(PEOPLE**2 * m * (t - m) / (t * t * (t - 1)))
+    z = np.cumsum(x1 - m / 2) / np.sqrt(np.maximum(variance, 1e-12))  # Cochran, Mantel and Haenszel
+    small, week = 2 * ndtr(-abs(z)) <= 0.05, np.arange(1, WEEKS + 1)
+    alarms = (e >= ALARM, small & (week >= 4), small & (week % YEAR == 0))
+    return tuple(int(np.argmax(now)) + 1 if now.any() else None for now in alarms)
+
+
+@cache
+def _log(m: int, x: int) -> NDArray[np.float64]:
+    return log_evidence(PEOPLE, PEOPLE, m, x)
 
 
 def main(sets: int) -> None:

@@ -10,19 +10,23 @@ import numpy as np
 import pytest
 
 from auditkit.cli import invoke
+from auditkit.compare.intervals import refitted
 from auditkit.compare.value_of_point import AtScale, PointValue, revealed_scale, value_of_a_point
 from auditkit.config import Config
 from auditkit.data.source import read
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.priors import fit
+from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
-from auditkit.rules.confirmed_gains import GROUPS, Gain, _gain
-from auditkit.rules.find import Alternative, LargestRatio, RuleResult, find_alternatives, most_affected
+from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, _gain
+from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
+from auditkit.rules.known_before import expected_scores
 from auditkit.rules.play import RuleYield
+from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.solver import solve_once
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "hiring.csv"
@@ -85,18 +89,54 @@ def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fi
 
 
 def test_a_gain_is_found_only_if_most_splits_say_so() -> None:
-    clear = _gain(np.array([[0.2, 0.21], [0.19, 0.2], [0.2, 0.2], [0.22, 0.2]]), 0.02)
+    clear = _gain(np.array([[0.2, 0.21], [0.19, 0.2], [0.2, 0.2], [0.22, 0.2]]))
     assert clear.found and clear.interval[0] > 1 and clear.ratio == pytest.approx(np.exp(0.2), rel=0.01)
-    lucky = _gain(np.array([[0.3, 0.3], [0.0, 0.0], [0.01, 0.0], [-0.1, 0.0]]), 0.05)
+    lucky = _gain(np.array([[0.3, 0.3], [0.0, 0.0], [0.01, 0.0], [-0.1, 0.0]]))
     assert not lucky.found
-    unsteady = _gain(np.array([[0.6, -0.2], [0.5, -0.1], [0.6, -0.2], [0.5, -0.1]]), 0.001)
-    assert not unsteady.found  # the two halves disagree, whatever the jackknife says
-    assert GROUPS > 2 and clear.detectable > 1
+    unsteady = _gain(np.array([[0.6, -0.2], [0.5, -0.1], [0.6, -0.2], [0.5, -0.1]]))
+    assert not unsteady.found  # the two halves disagree
+    assert clear.detectable > 1 and clear.splits == 4
+
+
+def test_some_requisitions_are_dealt_by_their_names_and_keep_their_laws(fitted: Fitted) -> None:
+    layout = fitted.instance.layout
+    searches = some(layout, 300)
+    part = among(fitted, searches)
+    own, who = part.instance.layout, candidates_of(layout, searches)
+    assert 300 <= len(who) < 400 and own.search_ids == tuple(layout.search_ids[s] for s in searches)
+    assert own.reward[own.start] == pytest.approx(layout.reward[layout.start][who])
+    assert own.before("Gender") == pytest.approx(layout.before("Gender")[who])
+    assert own.protected["Gender"].sizes == pytest.approx(layout.before("Gender")[who].sum(axis=0))
+    assert part.groups["Gender"].codes.tolist() == fitted.groups["Gender"].codes[who].tolist()
+    assert part.realised.selected.tolist() == fitted.realised.selected[who].tolist()
+    assert part.realised.by_search == pytest.approx(fitted.realised.by_search[searches])
+    assert among(fitted, some(layout, 10**9)) is fitted
+    one, two = (expected_scores(each.layout, 1.0) for each in (own_laws(part), own_laws(fitted)))
+    assert one == pytest.approx(two[who], abs=1e-9)  # refits of the part are those of the whole, asked for fewer
+
+
+def own_laws(fitted: Fitted) -> Instance:
+    assert fitted.refit is not None
+    times = np.ones(fitted.refit.searches, dtype=np.int64)
+    return refitted(fitted, times, np.arange(len(fitted.instance.searches)), moved=False)
+
+
+def test_any_two_splits_have_half_of_each_half_in_common(fitted: Fitted) -> None:
+    judges = Judges.of(fitted, ["Gender"])
+    assert judges is not None and len(judges.halves) == SPLITS
+    ids = [tuple(set(half.layout.search_ids) for half in halves) for halves in judges.halves]
+    everyone = set(fitted.instance.layout.search_ids)
+    for one, two in ids:
+        assert not one & two and one | two == everyone
+    for i, (one, _) in enumerate(ids):
+        for other, _ in ids[:i]:
+            assert abs(len(one & other) - len(everyone) / 4) <= 2
 
 
 # Sentences ------------------------------------------------------------------------------------------------------------
 
 WORDS = Phrases()
+ALL = Dealt(60, 60, 1500, 60)
 GAIN = Gain(1.18, (1.1, 1.25), True, 0.01, 1.1, 4)
 
 
@@ -115,7 +155,7 @@ def alternative(**changes: object) -> Alternative:
     aware = (optimum(None, 1001.0, 0.8), optimum(1.0, 999.5))
     firm = RuleYield(980.0, 0.7, 300.0, 100.0)
     largest = LargestRatio(1.0, 0.95, 0.97)
-    each = Alternative("Gender", "F", "M", "selection", 0.7, blind, aware, firm, (rule(GAIN),), largest)
+    each = Alternative("Gender", "F", "M", "selection", 0.7, blind, aware, firm, (rule(GAIN),), largest, ALL)
     return replace(each, **changes)  # type: ignore[arg-type]
 
 
@@ -125,8 +165,8 @@ def told(each: Alternative) -> str:
 
 def test_the_price_without_the_group_and_the_bound_with_it() -> None:
     text = told(alternative())
-    assert "could be brought within 0.9 of each other without looking at Gender for about 0.6" in text
-    assert "under this model and with what is known (CV and the score)" in text
+    assert "Without looking at Gender, the" in text and "could be brought to a ratio of 0.9 for about 0.6" in text
+    assert "(under this model, from CV and the score)" in text
     assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.05 %." in text
     assert "already" not in text and "No rule" not in text
     assert "Equal rates" not in told(alternative(aware=()))
@@ -134,7 +174,7 @@ def test_the_price_without_the_group_and_the_bound_with_it() -> None:
 
 def test_where_the_best_search_is_within_the_ratio_already_no_price_is_told() -> None:
     text = told(alternative(blind=(optimum(None, 1000.0, 0.95), optimum(0.9, 1000.0, 0.95), optimum(1.0, 990.0))))
-    assert "within 0.9 of each other already" in text and "could be brought" not in text
+    assert "already has a ratio of the rates" in text and "could be brought" not in text
 
 
 def test_what_is_out_of_reach_is_so_under_this_model_only() -> None:
@@ -153,6 +193,19 @@ def test_gains_are_told_as_they_were_judged() -> None:
     assert "No simple rule that was tried reaches 0.9" in told(alternative(rules=(rule(GAIN, target=1.0),)))
 
 
+def test_how_close_rates_come_at_the_firms_own_utility() -> None:
+    assert "firm's own rule (0.7), a ratio of 0.95 can be reached" in told(alternative())
+    assert "and 0.97 for 1 % less" in told(alternative())
+    assert "1 % less" not in told(alternative(largest_ratio=LargestRatio(1.0, 1.0, 1.0)))
+    assert "firm's own rule" not in told(alternative(largest_ratio=LargestRatio(1.0, None, 0.9)))
+
+
+def test_a_part_of_the_requisitions_is_said_to_be_one() -> None:
+    assert "requisitions (" not in told(alternative())
+    part = told(alternative(dealt=Dealt(640, 4000, 16000, 160)))
+    assert "worked out on 640 of the 4,000 requisitions (16,000 candidates)" in part
+
+
 def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
     at = [AtScale(x, 1.0, n, 1.0, 0.0) for x, n in ((2.1, 370.0), (1.05, 266.0), (4.2, 518.0))]
     revealed = say.value_of_a_point(Phrases(), PointValue(2.1, "revealed", "cost", 370, *at))
@@ -164,7 +217,7 @@ def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
 def test_a_revealed_value_judges_no_number_of_inspections() -> None:
     words, parts = Phrases(), {"positions": 0.0, "cost": 76.0, "quality": 262.0}
     given = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, parts)
-    assert "76.0 on inspections that cost more than they were worth" in given
+    assert "76.0 through inspections that cost more than they were worth" in given
     revealed = say.firm_gain(words, 338.0, 16_000.0, None, 0.95, {"quality": 338.0}, judged=False)
     assert "cost more than they were worth" not in revealed and "who was inspected and who was selected" in revealed
 

@@ -29,14 +29,22 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 def test_the_same_table_from_chunks_of_any_size(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readers = plugin_manager.shipped().readers.values()
-    whole, history = read(path, readers=readers), load(path, readers=readers)
-    for chunk in {max(size, len(whole.table) // MOST_CHUNKS) for size in (1, 7)}:
+    whole = read(path, readers=readers)
+    sizes = {max(size, len(whole.table) // MOST_CHUNKS) for size in (1, 7)}
+    for chunk in sizes:
         monkeypatch.setattr(delimited, "CHUNK", chunk)
-        parts, again = read(path, readers=readers), load(path, readers=readers)
+        parts = read(path, readers=readers)
         pd.testing.assert_frame_equal(parts.table, whole.table)
         assert parts.source == whole.source and parts.notices == whole.notices
-        pd.testing.assert_frame_equal(again.table, history.table)
-        assert list(again.problems) == list(history.problems) and again.mapping == history.mapping
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_the_same_history_from_chunks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = load(SAMPLE_DATA / name)
+    monkeypatch.setattr(delimited, "CHUNK", len(history.table) // MOST_CHUNKS)
+    again = load(SAMPLE_DATA / name)
+    pd.testing.assert_frame_equal(again.table, history.table)
+    assert list(again.problems) == list(history.problems) and again.mapping == history.mapping
 
 
 def test_cells_are_those_of_the_csv_module(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 import pytest
 from exports.systems import EXPORTS, Expected
@@ -11,9 +9,10 @@ from exports.systems import EXPORTS, Expected
 from auditkit.data import UNKNOWN, History, load
 
 
-@pytest.fixture(params=EXPORTS)
-def export(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Expected, History]:
-    expected = EXPORTS[request.param](tmp_path)
+@pytest.fixture(scope="module", params=EXPORTS)
+def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Expected, History]:
+    """An export, written and read once; do not change it."""
+    expected = EXPORTS[request.param](tmp_path_factory.mktemp("export"))
     return expected, load(expected.path)
 
 

@@ -227,7 +227,7 @@ def test_a_report_has_scores_and_availability(tmp_path: Path) -> None:
     audit.save_html(tmp_path / "report.html")
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "impact ratio at every cut score" in text and "pools outside the firm" in text
-    assert "three comparisons, alone and corrected" in text
+    assert all(f">{name}" in text for name in ("p alone", "mid-p", "corrected", "h, phi", "Flips", "Shortfall"))
 
 
 def test_a_prior_that_is_text_has_no_score_page() -> None:

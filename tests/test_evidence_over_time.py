@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import nchypergeom_fisher
 
 from auditkit.disparity import Applicants
 from auditkit.disparity.sequential import GRID, WEIGHTS, Closings, closings, confidence_sequence, e_value, log_evidence
 from auditkit.scheduled import evidence_stream
-from auditkit.scheduled.evidence_stream import EvidenceOverTime, carried, read
+from auditkit.scheduled.evidence_stream import EvidenceOverTime, alarm_line, carried, read
 
 
 def test_one_requisition_is_a_ratio_of_noncentral_laws() -> None:
@@ -61,6 +63,26 @@ def test_a_ratio_of_seven_tenths_is_found() -> None:
     rng = np.random.default_rng(2)
     weeks = [next((w for w, e in enumerate(looks(rng, 0.7, 104)[0], 1) if e >= 20), 999) for _ in range(30)]
     assert np.median(weeks) < 104
+
+
+@given(st.lists(st.floats(0, 1e4), min_size=1, max_size=12))
+def test_the_line_is_that_of_e_bh(e: list[float]) -> None:
+    """Benjamini and Hochberg's procedure at 5 % for the p-values 1/e; alarms need an average of 20."""
+    line, many = alarm_line(e), len(e)
+    p = sorted(1 / value if value else math.inf for value in e)
+    rejected = max((k for k in range(1, many + 1) if p[k - 1] <= 0.05 * k / many * (1 + 1e-12)), default=0)
+    assert sum(value >= line for value in e) == rejected
+    assert not rejected or sum(e) / many >= 20 - 1e-9
+
+
+def test_many_decisions_cry_wolf_in_a_twentieth_at_most() -> None:
+    """Six decisions without a difference, a year of weekly looks."""
+    rng = np.random.default_rng(12)
+    false = 0
+    for _ in range(40):
+        weeks = zip(*(looks(rng, 1.0, 52)[0] for _ in range(6)))
+        false += any(max(now) >= alarm_line(now) for now in weeks)
+    assert false <= 5  # P(more than 5 of 40) is 0.014 at 5 %
 
 
 # From run to run ------------------------------------------------------------------------------------------------------
@@ -137,7 +159,16 @@ def test_alarms_at_twenty_for_the_audit_as_a_whole() -> None:
         ),
     )
     assert isinstance(twice, EvidenceOverTime) and twice.alarms()[0].bound == 40
+    again = dataclasses.replace(
+        loud,
+        streams=(
+            *loud.streams,
+            dataclasses.replace(loud.streams[0], name=dataclasses.replace(loud.streams[0].name, step="offered")),
+        ),
+    )
+    assert [alarm.bound for alarm in again.alarms()] == [20, 20]  # two of two: each counts for both
     document = loud.to_json()
+    assert document["line"] == 20 and document["decisions"][0]["alarm"] is True
     assert document["requisitions"] == 12 and document["streams"][0]["e"] == pytest.approx(alarm.value)
     low, high = document["streams"][0]["odds_ratio"]
     assert low < 0.1111 < high < 1

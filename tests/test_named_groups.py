@@ -82,11 +82,12 @@ def test_rows_and_phrases_name_the_groups_they_are_about(groups: list[str], valu
 def test_findings_name_the_groups_they_are_about(one: str, other: str) -> None:
     words = Phrases({"Origin": ("race", [one, other])}, STEPS)
     about: dict[str, Any] = {"attribute": "Origin", "step": "Hired", "group": one, "reference": other}
-    about |= {"conditional": False, "rates": (0.1, 0.2), "bounds": (0.3, 0.7), "evidence": (0.01, 0.02)}
-    said = sentences.difference(words, **about, impact_ratio=0.5, line=0.8, sd=-2.6, design=None)
+    about |= {"conditional": False, "rates": (0.1, 0.2), "bounds": (0.3, 0.7)}
+    evidence = (0.01, 0.01, 0.02)
+    said = sentences.difference(words, **about, impact_ratio=0.5, line=0.8, evidence=evidence, sd=-2.6, design=None)
     begins = f"{one} applicants were hired less often than {other} applicants: 10.0\u00a0%"
     assert said.startswith(begins[:1].upper() + begins[1:])
-    within = sentences.within_only_opposite(words, **about, odds_ratio=2.0)
+    within = sentences.within_only(words, **about, odds_ratio=2.0, evidence=(0.01, 0.02), opposite=True)
     assert within.startswith(f"Within requisitions, {other} applicants were hired less often than {one} applicants: ")
     assert within.endswith(f"(10.0\u00a0% of {one} applicants, 20.0\u00a0% of {other} applicants).")
 

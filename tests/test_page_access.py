@@ -13,10 +13,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from auditkit.config import Config
-from auditkit.page import routes
+from auditkit.page import page_frame
 from auditkit.page.access import Key
 from auditkit.page.open_audits import OpenAudits, safe_name
-from auditkit.page.routes import application, policy_of
+from auditkit.page.page_frame import policy_of
+from auditkit.page.routes import application
 from support.audit_helpers import rows, save
 from support.page_server import running
 from support.plugin_helpers import Ran
@@ -158,7 +159,7 @@ def test_names_of_files_are_made_safe(given: str, kept: str) -> None:
 def test_too_large_an_upload_is_answered_clearly(
     client: TestClient, audits: OpenAudits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "MOST_BYTES", 2_000_000)
+    monkeypatch.setattr(page_frame, "MOST_BYTES", 2_000_000)
     answer = upload(client, "large.csv", b"x" * 3_000_000)
     assert answer.status_code == 413
     assert "larger than the 2 MB" in answer.text and "auditkit open FILE" in answer.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,9 @@ from auditkit.data import source
 from auditkit.data.privacy import protect
 from auditkit.errors import InputError
 from auditkit.page.bench import Bench
-from auditkit.page.explore import LOWEST, Explore, SliderRanges
+from auditkit.page.explore import LOWEST, SCALES, Explore, SliderRanges
 from auditkit.page.explorer import Explorer
-from auditkit.page.routes import SCALES, _asked
+from auditkit.page.report_step import asked_of
 from auditkit.page.tasks import AskSliders
 from auditkit.solver import solve
 from support.audit_helpers import rows, save
@@ -77,6 +78,20 @@ def test_the_firm_beside_it_is_what_the_data_say(bench: Bench, tmp_path: Path) -
         assert one.firm_inspected == sum(person["Interviewed"] == "yes" for person in mine)
 
 
+def test_other_values_of_a_point_are_prepared_and_give_the_same(bench: Bench) -> None:
+    explorer = bench.explorer
+    assert isinstance(explorer, Explorer)
+    ready = replace(explorer, fits={1.0: explorer.fits[1.0]}, lines={})
+    ready.preparations()[-1]()  # done first: a neighbour of the report's
+    (scale,) = set(ready.fits) - {1.0}
+    assert scale in (SCALES[SCALES.index(1.0) - 1], SCALES[SCALES.index(1.0) + 1])
+    asked = Explore("Gender", 0.9, None, scale)
+    assert ready.answer(asked).utility == pytest.approx(explorer.answer(asked).utility)
+    for prepare in ready.preparations():
+        prepare()
+    assert set(ready.fits) == set(SCALES)
+
+
 def test_no_interviews_at_all_earn_nothing(bench: Bench) -> None:
     found = AskSliders(Explore("Gender", LOWEST, 0, 1.0))(bench, lambda _: None)
     assert found.utility == pytest.approx(0, abs=1e-9) and found.interviews == pytest.approx(0, abs=1e-9)
@@ -91,9 +106,9 @@ RANGES = SliderRanges(("Gender",), 40, 2.0)
 
 
 def test_the_ends_of_the_sliders_ask_for_nothing() -> None:
-    asked = _asked(FormData({"attribute": "Gender", "ratio": "0.5", "interviews": "40", "scale": "3"}), RANGES)
+    asked = asked_of(FormData({"attribute": "Gender", "ratio": "0.5", "interviews": "40", "scale": "3"}), RANGES)
     assert asked == Explore("Gender", LOWEST, None, 2.0)
-    asked = _asked(FormData({"attribute": "Gender", "ratio": "0.93", "interviews": "39", "scale": "0"}), RANGES)
+    asked = asked_of(FormData({"attribute": "Gender", "ratio": "0.93", "interviews": "39", "scale": "0"}), RANGES)
     assert asked == Explore("Gender", 0.93, 39, 2.0 * SCALES[0])
 
 
@@ -112,4 +127,4 @@ def test_the_ends_of_the_sliders_ask_for_nothing() -> None:
 )
 def test_places_beyond_the_ends_are_refused(form: dict[str, str]) -> None:
     with pytest.raises(InputError):
-        _asked(FormData(form), RANGES)
+        asked_of(FormData(form), RANGES)

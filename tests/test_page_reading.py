@@ -12,8 +12,8 @@ from auditkit.data import source
 from auditkit.data.privacy import protect
 from auditkit.page.bench import Bench
 from auditkit.page.open_audits import OpenAudit, UserChoices
+from auditkit.page.reading_step import apply_menus
 from auditkit.page.reading_view import NOT_USED, ReadingView
-from auditkit.page.routes import _apply
 from auditkit.page.tasks import Read
 from auditkit.page.worker import JobState, Pending, Worker
 from support.audit_helpers import rows, save
@@ -127,9 +127,9 @@ def test_a_menu_changes_what_it_says_in_a_file_that_could_not_be_read_at_first(t
         return {column.name: column.role for column in audit.view.columns}
 
     assert set(reading().values()) == {"not used"}
-    assert _apply(audit, {"role-1": "group"})
+    assert apply_menus(audit, {"role-1": "group"})
     assert reading() == {"id": "candidate", "Team Colour": "group", "Hired": "selected"}
-    assert _apply(audit, {"role-0": "not used"})
+    assert apply_menus(audit, {"role-0": "not used"})
     assert reading() == {"id": "not used", "Team Colour": "group", "Hired": "selected"}
 
 

@@ -21,7 +21,7 @@ from support.audit_helpers import rows
 
 FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 NASTY = "F\x1b[31m\u202eelam\x9b\x07"
-QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\n"
+QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
 
 
 @given(st.text() | st.text(st.characters(categories=["Cc", "Cf", "Zl", "Zp"])))
@@ -105,3 +105,20 @@ def test_colours_are_for_terminals_and_only_the_label_has_one(
 def test_the_completion_script_asks_this_program(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["completion", shell]) == DONE
     assert f"_AUDITKIT_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kept", "lost", "said"),
+    [("Selected for RIF", "N", "Y", "Employees were retained"), ("Hired", "Y", "N", "Applicants were hired")],
+)
+def test_the_trend_with_age_calls_people_what_the_file_calls_them(
+    auditkit: Any, tmp_path: Path, outcome: str, kept: str, lost: str, said: str
+) -> None:
+    ages = [20 + i % 45 for i in range(900)]
+    good = [(7 * i) % 100 < (90 if age < 40 else 60) for i, age in enumerate(ages)]
+    table = pd.DataFrame({"Id": range(900), "Age": ages, outcome: [kept if x else lost for x in good]})
+    table.assign(Postcode=None, Score=None).to_csv(tmp_path / "people.csv", index=False)
+    printed = auditkit("report", "people.csv", "-q").out
+    assert f"{said} less often the older they were" in printed
+    assert ("applicants" in printed.lower()) == (outcome == "Hired")
+    assert "read as one row per application" in printed

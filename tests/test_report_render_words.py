@@ -293,22 +293,29 @@ def test_a_price_says_how_sure_it_is() -> None:
     one = ("equal hiring rates for women and men", 0.0003, 2.1, (0.0, 0.002))
     said = plain(sentences.prices(PEOPLE, one, (0.0009, 7.0, (0.0001, 0.0089)), 4, 0.95, 0.0002))
     assert said == (
-        "Equal hiring rates for women and men would cost the best search that does not see the group at most "
-        "0.20 % of the value of those hired, net of costs (95 % confidence; measured 0.03 %); all 4 constraints "
+        "Without looking at the group, equal hiring rates for women and men would cost at most 0.20 % of the value of "
+        "those hired, net of costs (95 % confidence; measured 0.03 %); all 4 constraints "
         "together, 0.01 to 0.89 % (measured 0.09 %). If the group could be used it would be "
         "0.02 %: a bound, not a proposal."
     )
     alone = plain(sentences.prices(PEOPLE, (*one[:3], None), None, 1, None, None))
-    assert alone.endswith("would cost the best search 0.03 % of the value of those hired, net of costs.")
+    assert alone.endswith(
+        "Equal hiring rates for women and men would cost 0.03 % of the value of those hired, net of costs."
+    )
 
 
 @pytest.mark.parametrize(
     ("clear", "explained", "end"),
     [
         (True, None, "what was judged and is not in the data is part of it."),
-        (False, True, "whether these mean the same for each group is another question."),
-        (False, False, "One as large as the difference in rates could have been missed."),
-        (False, None, "than those of men (0.4 lower to 0.8 higher)."),
+        (
+            False,
+            True,
+            "So CV Score accounts for at least part of the difference in rates; whether it means the same for each "
+            "group is a separate question.",
+        ),
+        (False, False, "A difference as large as the one in rates could have been missed."),
+        (False, None, "than those of men (0.4 lower to 0.8 higher), and the interval includes 0."),
     ],
 )
 def test_what_decisions_act_like_says_what_was_found(clear: bool, explained: bool | None, end: str) -> None:
@@ -332,8 +339,11 @@ def test_what_decisions_act_like_says_what_was_found(clear: bool, explained: boo
 def test_a_sentence_names_few_groups_and_counts_the_others() -> None:
     names = [f"G{i}" for i in range(15)]
     many = Phrases({"Race": ("race", names)}, ("Hired",))
-    thin = sentences.too_little(many, "Race", "Hired", [(name, 0.02) for name in names])
-    assert "and 12 more groups" in thin and thin.endswith("only a ratio close to 0 would have been found.")
+    table = sentences.Thin("Race", "Hired", [(name, 0.02) for name in names])
+    thin = sentences.too_little(many, [table])
+    assert thin.endswith("and 12 more groups (80 % power only for ratios close to 0).")
+    some = sentences.too_little(many, [sentences.Thin("Race", step, [("G1", 0.4), ("G2", 0.5)]) for step in "abcde"])
+    assert "(80 % power only for ratios of 0.40 to 0.50 or lower)" in some and "; and in 2 more tables." in some
 
 
 def test_a_part_is_called_the_largest_only_if_it_is() -> None:

@@ -172,7 +172,7 @@ DEPARTMENTS = ["Ads", "Bio", "Ops", "Web"] * 4
 
 def test_a_department_stands_out_only_if_departments_differ() -> None:
     same = report(table([{"Female": (60, 15), "Male": (60, 30)}] * 16, Department=DEPARTMENTS))
-    assert "No value differs detectably from the others" in said(same, "same-everywhere")
+    assert "does not differ detectably by Department" in said(same, "same-everywhere")
     assert not told(same, "contributes-most") and not told(same, "difference-in-segment")
     cells = [{"Female": (60, 4 if d == "Bio" else 24), "Male": (60, 26)} for d in DEPARTMENTS]
     one = report(table(cells, Department=DEPARTMENTS))
@@ -288,7 +288,10 @@ def test_two_standard_deviations_without_a_finding_are_reconciled() -> None:
     row = next(row for row in found.tables[0].groups if row.p is not None)
     assert row.sd is not None and row.sd < -2 and row.status.value == "below_line_evidence_not_sufficient"
     assert text.startswith("Women were hired 2.") and "standard deviations less often than expected" in text
-    assert "For one comparison chosen before looking at the data" in text and "corrected p = " in text
+    assert (
+        "for one comparison chosen before looking at the data, the uncorrected figures apply" in text
+        and "corrected p = " in text
+    )
     assert not told(report(table(EVEN)), "two-standard-deviations")
 
 

@@ -20,8 +20,8 @@ from auditkit.plugins.interviews import HiringBar, Lottery, MoreInterviews, Shor
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights, WithoutFeature
 from auditkit.rules.best_rules import Target, Trials, design_of
 from auditkit.rules.blind_frontier import frontier_points, largest_ratio
-from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking, first_searches
-from auditkit.rules.play import GroupPair, defect, for_those_who_applied, in_the_model, ranked, visits_of
+from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking
+from auditkit.rules.play import GroupPair, InTheModel, defect, for_those_who_applied, ranked, visits_of
 from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
 
 PAIR = GroupPair("Gender", "F", "M")
@@ -181,7 +181,7 @@ def test_ratios_in_the_model_and_for_those_who_applied() -> None:
     share = [np.asarray(layout.share(part, g)) for g in (0, 1)]
     chosen = np.where(layout.selecting, visits, 0.0)
     rates = [float(s @ chosen) / size for s, size in zip(share, part.sizes, strict=True)]
-    found = in_the_model(layout, visits, PAIR)
+    found = InTheModel(layout, PAIR).of(visits)
     assert found.ratio == pytest.approx(rates[0] / rates[1])
     assert found.utility == pytest.approx(float(layout.reward @ visits))
     codes = np.array([0, 1] * 4)
@@ -208,11 +208,11 @@ def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
         assert point.utility is not None and point.ratio is not None and point.bound is not None
         target = Target(point.ratio, free.utility, free.filled, float(instance.layout.capacity.sum()))
         for kind in (ScoreWeights, InterviewOrder, MoreInterviews, Lottery):
-            trials = Trials(kind, known, PAIR)
+            trials = Trials(kind, known, InTheModel(known.layout, PAIR))
             trials.design()
             best = trials.refined(target)
             assert best is not None
-            for tried in trials.tried:
+            for tried in trials.tried.values():
                 if tried.found.ratio is not None and tried.found.ratio >= point.ratio:
                     assert tried.found.utility <= point.bound + 1e-7
 
@@ -256,18 +256,6 @@ def test_the_firms_rule_inspects_as_many_as_the_firm_did() -> None:
     visits = visits_of(known.layout, firm_ranking(known))
     inspected = np.add.reduceat(visits[known.layout.start], known.layout.search_ptr[:-1])
     assert inspected == pytest.approx(known.interviews)
-
-
-def test_the_first_searches_have_their_own_groups() -> None:
-    known = known_of_instance(random_instance(4, searches=6, size=5))
-    some = first_searches(known, 12)
-    assert len(some.expected) == 15 and len(some.layout.search_ids) == 3
-    before = known.layout.before("Gender")[:15]
-    assert some.layout.protected["Gender"].sizes == pytest.approx(before.sum(axis=0))
-    assert first_searches(known, 100) is known
-    assert some.without["cv"]() == pytest.approx(known.without["cv"]()[:15])
-    one = in_the_model(some.layout, visits_of(some.layout, Ranking(some.index())), PAIR)
-    assert one.ratio is not None
 
 
 def test_rules_ship_through_the_hook_from_safest_to_most_exposed() -> None:

@@ -19,10 +19,11 @@ from auditkit.errors import InputError
 from auditkit.report import html, pdf
 from auditkit.report.figures import figures
 from auditkit.report.load_report import load
-from auditkit.scheduled import tables
+from auditkit.report.thresholds import evaluate, parse
+from auditkit.scheduled import evidence_page, tables
 from auditkit.scheduled.evidence import Evidence, evidence
 from auditkit.scheduled.job import with_follow_ups
-from auditkit.scheduled.past_report import FindingSubject, answerable, past_report
+from auditkit.scheduled.past_report import FindingSubject, answerable, asked_about
 from auditkit.scheduled.responses import Response, ResponseDecision, respond, responses_of, states
 from auditkit.scheduled.run_history import opened
 from support.plugin_helpers import Ran
@@ -74,27 +75,46 @@ def answered(audit: Scheduled, which: str = "1", **changes: str | None) -> Respo
     with opened(audit.settings.database({}), create=False) as history:
         last = history.latest(audit.settings.name)
         assert last is not None
-        return respond(
-            history, last, answerable(past_report(last, audit.folder)), which, {**ANSWER, **changes}, audit.now
-        )
+        return respond(history, last, asked_about(last, audit.folder), which, {**ANSWER, **changes}, audit.now)
 
 
 def shown(audit: Scheduled) -> Any:
     with opened(audit.settings.database({}), create=False) as history:
         last = history.latest(audit.settings.name)
         assert last is not None
-        return states(
-            last.figures, answerable(past_report(last, audit.folder)), responses_of(history, audit.settings.name)
-        )
+        return states(last.figures, asked_about(last, audit.folder), responses_of(history, audit.settings.name))
 
 
 def test_one_finding_for_each_subject_and_none_for_notices_and_prices() -> None:
-    found = answerable(load(document(findings=FINDINGS)))
+    report = load(document(findings=FINDINGS))
+    found = answerable(report, figures(report))
     assert [str(one.subject) for one in found] == [
         f"{ATTRIBUTE} · Black · Hired",
         f"{ATTRIBUTE} · Black · Hired · Department · Sales",
     ]
     assert found[0].text == "Black applicants were hired less often."
+
+
+def test_a_ratio_beyond_a_threshold_asks_for_a_response_once() -> None:
+    report = load(document(findings=FINDINGS[3:]))  # no difference is found
+    now = figures(report)
+    crossings = evaluate(parse({"impact_ratio": {"min": 0.99}, "problems": {"max": -1}}), now).crossings
+    found = answerable(report, now, crossings)
+    last = [row for row in now.groups if row.step == now.steps[-1] and not row.crossing]
+    below = [row for row in last if (row.impact_ratio or 1) < 0.99]
+    subjects = [FindingSubject(row.attribute, row.group, row.step) for row in below]
+    assert [one.subject for one in found] == subjects != []
+    assert all(one.subject.ratio(now) == row.impact_ratio for one, row in zip(found, below, strict=True))
+    difference = load(document(findings=FINDINGS))
+    both = answerable(difference, figures(difference), crossings)
+    assert len({one.subject for one in both}) == len(both) and both[0].text == FINDINGS[0]["text"]
+
+
+def test_an_unanswered_finding_is_open_on_the_next_report(audit: Scheduled) -> None:
+    report = load(document(findings=FINDINGS))
+    assert not with_follow_ups(report, audit.settings, {}).follow_ups  # the first run
+    audit.run()
+    assert {one.status for one in with_follow_ups(report, audit.settings, {}).follow_ups} == {"open"}
 
 
 def test_the_ratio_of_a_subject_is_that_of_its_counts() -> None:
@@ -201,6 +221,25 @@ def test_the_evidence_of_a_period_adds_up(audit: Scheduled) -> None:
     assert hashes == {file.sha256 for run in runs(audit) for file in run.artefacts}
 
 
+def test_a_record_repeats_no_unchanged_run_and_says_where_nothing_was_found(audit: Scheduled) -> None:
+    nothing = "No difference between groups was found at any step."
+    same = "No value differs detectably."
+    about = {"attribute": ATTRIBUTE, "group": "Black", "step": "Hired", "segment": "Department"}
+    audit.fake.findings = [
+        {"kind": "notice", "code": "no-difference-found", "text": nothing},
+        {"kind": "segment", "code": "same-everywhere", "text": same, **about},
+        {"kind": "model", "code": "no-fit", "text": "No model of the scores."},
+    ]
+    audit.run()
+    audit.run()
+    found = recorded(audit)
+    assert [run.same_as for run in found.runs] == [None, 1] and found.open_findings == ()
+    assert [run.findings for run in found.runs] == [(nothing, same), ()]
+    page = evidence_page.html_of(found, audit.settings.config)
+    assert page.count(nothing) == 1 and "Data and settings were those of run 1" in page
+    assert "Its files are those of run 1" in page
+
+
 def test_an_altered_report_is_named(audit: Scheduled) -> None:
     done = audit.run()
     (audit.folder / done.run.folder / "report.html").write_text("altered")
@@ -258,7 +297,7 @@ def test_no_persons_row_is_stored(audit: Scheduled) -> None:
 def test_the_next_report_shows_what_became_of_findings_on_its_first_page(audit: Scheduled) -> None:
     audit.run()
     report = load(document(findings=FINDINGS))
-    assert with_follow_ups(report, audit.settings, {}).follow_ups == ()  # no response yet
+    assert all(one.response is None for one in with_follow_ups(report, audit.settings, {}).follow_ups)
     assert "Earlier findings" not in html.render(report)
     answered(audit)
     followed = with_follow_ups(report, audit.settings, {})

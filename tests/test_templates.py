@@ -23,7 +23,11 @@ from support.pages import GOLDEN, NO_CHARTS, Page, Watched
 
 EXAMPLES = ROOT / "docs" / "examples"
 GUIDE = (ROOT / "docs" / "templates.md").read_text(encoding="utf-8")
-EVERYTHING = {"frontier": report_example.ASKED, "alternatives": report_example.ALTERNATIVES}
+EVERYTHING = {
+    "frontier": report_example.ASKED,
+    "alternatives": report_example.ALTERNATIVES,
+    "disparity": report_example.document()["disparity"] | {"score_pages": [report_example.SCORE_PAGE]},
+}
 """The parts of a document behind those sections that the example lacks."""
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==")
 
@@ -110,7 +114,7 @@ def test_as_a_pdf() -> None:
 
 def test_every_section_takes_its_title_from_one_place() -> None:
     sections = sorted((ROOT / "templates").glob("section_*.html"))
-    assert len(sections) == 18
+    assert len(sections) == 19
     for path in sections:
         name = path.stem.removeprefix("section_")
         heading = f'<h2 id="{name}-title">{{{{ titles.{name} }}}}</h2>'
@@ -142,7 +146,7 @@ def test_a_section_of_a_plugin_stands_behind_any_section(
     page = html.render(load(document), sections={"extra": extra})
     order = re.findall(r'<section id="([\w-]+)"', page)
     names = [section.name for section in CORE]
-    absent = set() if asked else {"alternatives", "whatif"}  # the example has none
+    absent = set() if asked else {"alternatives", "whatif", "cutscores"}  # the example has none
     shown = [name for name in names if name not in absent]
     place = sum(name in shown for name in names[: names.index(after) + 1])
     assert order == [*shown[:place], "extra", *shown[place:]]

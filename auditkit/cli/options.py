@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ import click
 
 from auditkit.cli.streams import bare
 from auditkit.errors import InputError, Problem
-from auditkit.report.time_left import TimeLeft
+from auditkit.report.time_left import Effort, TimeLeft
 from auditkit.text import printable
 
 if TYPE_CHECKING:
@@ -52,12 +53,16 @@ class Say:
     def __call__(self, text: str) -> None:
         self._check()
         if self.time_left is not None:
-            self.time_left.begin(text)
+            self.time_left.begin(text, time.monotonic())
         self._show(text, self.time_left)
 
-    def expect(self, shares: Mapping[str, float]) -> None:
-        """Estimate how long everything will take from the shares of its phases."""
-        self.time_left = TimeLeft(shares)
+    def expect(self, phases: Mapping[str, Effort]) -> None:
+        """Estimate how long everything will take."""
+        self.time_left = TimeLeft(phases)
+
+    def counted(self, applications: int) -> None:
+        if self.time_left is not None:
+            self.time_left.counted(applications)
 
 
 @contextmanager
@@ -106,17 +111,29 @@ def _interrupts_kept() -> Iterator[Callable[[], None]]:
 @contextmanager
 def _bar(what: str) -> Iterator[Callable[[str, TimeLeft | None], None]]:
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    following: TimeLeft | None = None
+
+    class Left(ProgressColumn):
+        """What is left, at every look: a phase may take long without a word."""
+
+        def render(self, task: Task) -> Text:
+            if following is None:
+                return Text("")
+            estimate, spent = following.estimate, following.spent(time.monotonic())
+            task.total, task.completed = 1.0, estimate.done(spent)
+            return Text(estimate.left(spent))
+
+    texts = (TextColumn("{task.description}", markup=False), Left())
+    columns = (SpinnerColumn(), BarColumn(24), TimeElapsedColumn(), *texts)
     with Progress(*columns, console=Console(file=bare(sys.stderr)), transient=True) as bar:
         task = bar.add_task(what, total=None)
 
         def show(text: str, time_left: TimeLeft | None) -> None:
-            if time_left is not None:
-                left = time_left.left(bar.tasks[0].elapsed or 0.0)
-                text = f"{text} ({left})" if left else text
-                bar.update(task, total=1.0, completed=time_left.done)
+            nonlocal following
+            following = time_left
             bar.update(task, description=printable(text))
 
         _on_compilation(lambda: bar.console.print(_compiles(), style="dim"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from auditkit.cli.streams import bare
-from auditkit.text import printable
+from auditkit.text import each_row, indefinite, printable
 
 if TYPE_CHECKING:
     from auditkit.data import History
@@ -54,11 +54,12 @@ def print_mapping(history: History, data: Place) -> None:
     if reading is None:
         return
     steps = "".join(f" -> {step.step} {step.count:,}" for step in reading.funnel)
-    click.echo(printable(f"read as one row per {reading.row} ({reading.confidence}): {len(history.table):,}{steps}"))
+    click.echo(printable(f"read as {each_row(reading.row)} ({reading.confidence}): {len(history.table):,}{steps}"))
     for text in reading.assumptions:
         click.echo(printable(f"assumed: {text}"))
     unused = [
-        each.column + (f" (looks like a {each.looks_like})" if each.looks_like else "") for each in reading.unused
+        each.column + (f" (looks like {indefinite(each.looks_like)})" if each.looks_like else "")
+        for each in reading.unused
     ]
     if unused:
         click.echo(printable(f"not used: {', '.join(unused)}"))

@@ -65,7 +65,9 @@ def report(
         plugins = load_plugins()
         done = answered(
             request,
-            lambda asked: pipeline.audit(asked.data, asked.config, plugins, say, timed=seconds.__setitem__),
+            lambda asked: pipeline.audit(
+                asked.data, asked.config, plugins, say, timed=seconds.__setitem__, counted=say.counted
+            ),
         )
         if output is not None and _new_folder(output):
             from auditkit.files import make_folder

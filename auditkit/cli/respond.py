@@ -43,7 +43,7 @@ def respond(
     """
     from auditkit.errors import InputError, Problem
     from auditkit.scheduled import responses, settings
-    from auditkit.scheduled.past_report import answerable, past_report
+    from auditkit.scheduled.past_report import asked_about
     from auditkit.scheduled.run_history import opened
 
     chosen = settings.read(config)
@@ -54,7 +54,7 @@ def respond(
         last = history.latest(chosen.name)
         if last is None:
             raise InputError(Problem(chosen.name, "there are no runs yet", f"auditkit run {config} makes one"))
-        found = answerable(past_report(last, chosen.folder))
+        found = asked_about(last, chosen.folder)
         if finding is not None:
             made = responses.respond(history, last, found, finding, answer, datetime.now(UTC))
             click.echo(f"recorded for {printable(made.subject)}: {made.decision}", err=as_json)

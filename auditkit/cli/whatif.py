@@ -24,11 +24,18 @@ if TYPE_CHECKING:
     is_flag=True,
     help="how strict each constraint should be (default: a quota), given how biased the group's scores are",
 )
+@click.option("--exact", is_flag=True, help="every point at which the price of a constraint changes, not even steps")
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
 @json_option
 @quiet_option
 def whatif(
-    request: Request, group: str | None, bias_tables: bool, output: Path | None, as_json: bool, quiet: bool
+    request: Request,
+    group: str | None,
+    bias_tables: bool,
+    exact: bool,
+    output: Path | None,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Ask what stricter constraints, biased scores, more positions and more budget would do.
 
@@ -39,7 +46,7 @@ def whatif(
     with working("starting", quiet) as say:
         from auditkit import pipeline
 
-        found = pipeline.ask_about(request.data, request.config, load_plugins(), group, bias_tables, say)
+        found = pipeline.ask_about(request.data, request.config, load_plugins(), group, bias_tables, exact, say)
     if as_json:
         click.echo(found.text())
     else:

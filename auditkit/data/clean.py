@@ -285,7 +285,7 @@ class _Cleaning:
         cells, column = self._cells("date")
         applied = pd.Series(pd.NaT, index=self.cells.index)
         if cells is not None and column is not None:
-            applied = read_dates(cells, column, Collector(), "date")
+            applied = read_dates(cells, column, Collector(), "date", self.cells)
         names = choice.columns
         if applied.isna().all() and "age" in self._kinds.values():
             applied = self._some_date(applied)
@@ -314,7 +314,9 @@ class _Cleaning:
         for name in map(str, self.cells.columns):
             profile = describe(name, self.cells[name])
             if profile.kind == "date" and kind_of(name) != "age" and not set(plain(name).split()) & {"hire", "start"}:
-                latest.append((to_dates(self.cells[name]).values.max(), name))
+                dates = read_dates(self.cells[name], name, Collector(), "date", self.cells)
+                if dates.notna().any():
+                    latest.append((dates.max(), name))
         if not latest:
             return applied
         day, name = max(latest)
@@ -325,10 +327,12 @@ class _Cleaning:
         """Steps in order, the selection last, as far as the data know them."""
         found: dict[str, pd.Series[Any]] = {}
         names = self.stages.names if self.stages is not None else ()
+        unfinished = status.isin(["withdrawn", "pending"])
         passed: pd.Series[Any] | None = None
         for name, codes in zip(names, self.stages.codes if self.stages is not None else (), strict=True):
             reached = self.clean[f"stage:{name}"]
-            if passed is None or not (reached.fillna(False) == passed.fillna(False)).all():
+            # after a result the next step is the same as having passed, but for those who stayed away from it
+            if passed is None or not (unfinished | (reached.fillna(False) == passed.fillna(False))).all():
                 found[name] = reached
             passed = None
             if (codes == "failed").any():  # a result: to have passed is a step too
@@ -345,7 +349,7 @@ class _Cleaning:
         if "selected" in self.clean:
             found.pop(self.plan.selected_name, None)
             found[self.plan.selected_name] = self.clean["selected"]
-        return reached_steps(found, status.isin(["withdrawn", "pending"]))
+        return reached_steps(found, unfinished)
 
     def _status(self) -> pd.Series[Any]:
         status = self.plan.status
@@ -425,7 +429,7 @@ class _Cleaning:
             self.clean[f"expense:{name}"] = self.numbers.read(self.cells[name], name)
         cells, column = self._cells("date")
         if cells is not None and column is not None:
-            self.clean["date"] = read_dates(cells, column, self.collector, "date")
+            self.clean["date"] = read_dates(cells, column, self.collector, "date", self.cells)
 
     def _weigh(self) -> None:
         cells, column = self._cells("count")

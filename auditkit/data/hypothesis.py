@@ -50,6 +50,7 @@ from auditkit.data.which_outcome import (
     ask_who_was_selected,
     find_decision,
     find_reasons,
+    find_what_came_last,
 )
 from auditkit.data.which_steps import find_steps
 from auditkit.data.who_is_counted import find_candidate, find_groups, find_search
@@ -141,6 +142,7 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     decision = find_decision(state)
     find_reasons(state, decision)
     steps, found, inspected = find_steps(state, decision)
+    decision = decision or find_what_came_last(state, steps)
     ask_about_a_later_decision(state, decision)
     ask_about_loose_words(state, decision, found)
     ask_about_several_rows(state, decision)

@@ -67,6 +67,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
         return stacked
     counts = _counts(tidy.table)
     found = _summary(tidy, counts, assumptions)
+    found = _from_outcomes(tidy) if found is tidy else found
     if found is tidy:
         return raw
     if totals:
@@ -109,10 +110,37 @@ def _without_totals(raw: RawTable) -> RawTable:
     totals = pd.Series(False, index=table.index)
     for name in labels:
         totals |= table[name].isin([cell for cell in table[name].unique() if is_total(cell)])
+    totals |= _sum_of_the_others(counts, totals)
     if not totals.any() or totals.all():
         return raw
     text = f"{int(totals.sum())} rows of totals and subtotals are not counted"
     return replace(_say(raw, "totals", text), table=table[~totals])
+
+
+def _sum_of_the_others(counts: dict[str, pd.Series[Any]], totals: pd.Series[Any]) -> pd.Series[Any]:
+    """The one row, whatever it is called, each of whose counts is the sum of all other rows that are not totals."""
+    rest = pd.DataFrame(counts)[~totals]
+    rest = rest.loc[:, rest.sum() > 0]
+    same = (2 * rest == rest.sum()).all(axis=1) & (len(rest) > 3) & (rest.shape[1] > 1)
+    return same.reindex(totals.index, fill_value=False)
+
+
+def _from_outcomes(raw: RawTable) -> RawTable:
+    """A column for each way in which applications ended, which add up to a column of totals: one row for each."""
+    table = raw.table
+    counts = _counts(table)
+    labels = [str(name) for name in table if name not in counts]
+    frame = pd.DataFrame(counts)
+    total = next((name for name in counts if (2 * frame[name] == frame.sum(axis=1)).all()), None)
+    ends = [name for name in counts if name != total]
+    meanings = [_outcome(name) for name in ends]
+    good, bad = meanings.count("selected"), meanings.count("rejected")
+    if total is None or not good or not bad or len(ends) < 2 or not any(is_protected(name) for name in labels):
+        return raw
+    flat = table.melt(id_vars=labels, value_vars=ends, var_name="Outcome", value_name="Number", ignore_index=False)
+    text = f"{', '.join(map(repr, ends))} add up to {total!r}: each counts those whose applications ended so"
+    flat = flat.sort_index(kind="stable").astype("str")
+    return replace(_say(raw, "outcome-columns", text), table=flat, count="Number")
 
 
 def _from_compact(raw: RawTable) -> RawTable:

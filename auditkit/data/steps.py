@@ -177,11 +177,13 @@ def ending(word: str) -> Ending | None:
     status = words.meaning(word)
     if status is None:
         return None
-    step = words.step_in(word)
+    step, text = words.step_in(word), plain(word)
+    if step is not None and step[0] == HIRED and status == "rejected":  # "Interviewed - not hired"
+        text = text[: step[2]] + text[step[2] + len(step[1]) :]
+        step = words.step_in(text)
     if step is None or step[0] == HIRED:
         return Ending(status, "", HIRED if status in ("selected", "declined") else -1.0, False)
     rank, said, start = step
-    text = plain(word)
     before, after = text[:start].rstrip(), text[start + len(said) :].strip()
     missed = re.compile(rf"(?:{words.pattern('within', 'before').pattern})$").search(before) is not None
     missed |= after.startswith("out")

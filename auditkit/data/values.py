@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.dates import to_dates
+from auditkit.data.dates import Dates, looks_like_dates, to_dates
 from auditkit.data.numbers import UNCLEAR, ParsedNumbers, clean_ids, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.vocabulary import plain, spoken
@@ -64,9 +64,13 @@ class NumberReader:
         return cells.where(~is_blank(cells), UNKNOWN).astype("category")
 
 
-def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: str) -> pd.Series[Any]:
-    """Dates of a column."""
+def read_dates(
+    cells: pd.Series[Any], column: str, collector: Collector, role: str, table: pd.DataFrame | None = None
+) -> pd.Series[Any]:
+    """Dates of a column; the other dates of its table may settle whether the day or the month comes first."""
     dates = to_dates(cells)
+    if dates.ambiguous.any() and table is not None:
+        dates = _settled_by(table, cells)
     collector.add("ambiguous-date", dates.ambiguous, column, cells, role=role)
     collector.add("unreadable-date", dates.bad, column, cells)
     if len(dates.styles) > 1:
@@ -75,6 +79,16 @@ def read_dates(cells: pd.Series[Any], column: str, collector: Collector, role: s
         )
         collector.add_column("mixed-dates", column, len(dates.styles), other=listed)
     return dates.values
+
+
+def _settled_by(table: pd.DataFrame, cells: pd.Series[Any]) -> Dates:
+    """Dates of a column, read together with all others of the table."""
+    words = [pd.Series(pd.unique(table[name]), dtype="str") for name in table]
+    others = [found for found in words if looks_like_dates(found.head(50)).any()]
+    dates = to_dates(pd.concat([cells, *others], ignore_index=True))
+    n = len(cells)
+    parts = (part.iloc[:n].set_axis(cells.index) for part in (dates.values, dates.bad, dates.ambiguous))
+    return Dates(*parts, to_dates(cells).styles)
 
 
 def read_group(

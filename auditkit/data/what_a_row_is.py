@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pandas as pd
 
 from auditkit.data.columns import (
     Match,
     best_of,
     is_protected,
+    named,
 )
+from auditkit.data.dates import to_dates
 from auditkit.data.personal import is_personal
 from auditkit.data.roles import Choice
-from auditkit.data.statuses import (
-    decide,
-)
-from auditkit.data.table_look import ENOUGH, FEW, KINDS, Decision, TableLook
+from auditkit.data.statuses import decide, is_empty
+from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import weigh
 
@@ -70,25 +73,60 @@ def are_cells(state: TableLook, counts: list[Match]) -> bool:
 
 
 def find_result(state: TableLook) -> str | None:
-    """The column with the result of each event: those who go on to another event passed the one before."""
+    """The column with the result of each event: those who go on to another event passed the one before.
+
+    Where its words are not known, the one that those who go on have is a pass, and all others are fails.
+    """
     if "result" in state.chosen:
         return state.chosen["result"].columns[0]
     if "result" in state.off or "candidate" not in state.chosen:
         return None
-    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
-    app = state.table.groupby(keys, sort=False).ngroup()
-    more = app.map(app.value_counts()) - 1
-    order = state.table.groupby(keys, sort=False).cumcount()
-    going_on = order < more
+    going_on = _going_on(state)
+    if not going_on.any() or not _stages_only(state):
+        return None
     for column in state.free():
         if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
             continue
-        codes = decide(state.table[column.name], column.name, state.words).codes
-        if not {"selected", "rejected"} <= set(codes.unique()) or (codes == "?").mean() > FEW:
-            continue
-        if going_on.any() and (codes[going_on] == "selected").mean() >= 0.8 and _stages_only(state):
+        cells = state.table[column.name]
+        codes = decide(cells, column.name, state.words).codes
+        known = {"selected", "rejected"} <= set(codes.unique()) and (codes == "?").mean() <= FEW
+        if known and (codes[going_on] == "selected").mean() >= 0.8:
+            return column.name
+        if column.distinct <= 12 and (word := _word_of_those_who_go_on(column.name, cells, codes, going_on)):
+            said = {other: "failed" for other in pd.unique(cells) if codes[cells == other].iloc[0] == "?"}
+            state.table = state.table.assign(**{column.name: cells.replace({**said, word: "passed"})})
+            state.raw = replace(state.raw, table=state.table)
+            text = f"{column.name!r}: {word!r} is read as a pass, as those who went on to another step have it"
+            state.assume("result-by-people", f"{text}; other words as fails", "[words] in audit.toml")
             return column.name
     return None
+
+
+def _going_on(state: TableLook) -> pd.Series[bool]:
+    """Which events are followed by another of the same application."""
+    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
+    table = state.table
+    days = [column.name for column in state.columns.values() if column.kind == "date"]
+    dates = state.columns_of("date") or tuple(name for name in days if named(name, "date")) or tuple(days)
+    if dates:
+        when = to_dates(table[dates[0]]).values
+        table = table.iloc[when.reset_index(drop=True).argsort(kind="stable")] if when.notna().all() else table
+    app = table.groupby(keys, sort=False)
+    return (app.cumcount(ascending=False) > 0).reindex(state.table.index)
+
+
+def _word_of_those_who_go_on(
+    column: str, cells: pd.Series[Any], codes: pd.Series[Any], going_on: pd.Series[bool]
+) -> str | None:
+    """The one word of nearly all who go on, which chance cannot explain and which is not known to be a fail."""
+    if is_personal(column, "") or not (codes == "?").any():
+        return None
+    word = str(cells[going_on].mode().iloc[0])
+    here, before = cells == word, float((cells[going_on] == word).mean())
+    if before < 0.95 or is_empty(word) or spoken().meaning(word) not in (None, "selected"):
+        return None
+    after = float(here[~going_on].mean())
+    return word if 0.02 < after < 0.9 and after ** int(going_on.sum()) < CHANCE else None
 
 
 def _stages_only(state: TableLook) -> bool:

@@ -90,6 +90,32 @@ def find_decision(state: TableLook) -> Decision | None:
     return best
 
 
+def find_what_came_last(state: TableLook, steps: list[StepColumn]) -> Decision | None:
+    """Where no column is named like a decision: the one whose yes only those have who got over all the steps."""
+    if "selected" in state.off or "selected" in state.chosen or not steps:
+        return None
+    last, own = steps[-1].reached, {step.column for step in steps}
+    share = float(last.mean())
+    later = [
+        each
+        for each in state.decisions
+        if each.column not in own
+        and not each.decided.bad
+        and _within(each.selected, last)
+        and share ** int(each.selected.sum()) < CHANCE
+        and not spoken().has("favourable", "not_decision", plain(each.column))
+    ]
+    if len(later) > 1:
+        _cannot_tell(state, later)
+    if not later:
+        return None
+    text = f"{later[0].column!r} is read as the decision, as only those who got over {steps[-1].column!r} have it"
+    state.assume("decision-by-people", text, flag("selected", later[0].spec))
+    state.chosen["selected"] = Choice("selected", (later[0].column,), "only those who got over all the steps have it")
+    state.alternatives = state.alternatives or [{"selected": later[0].spec}, {"selected": steps[-1].column}]
+    return later[0]
+
+
 def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
     """How much speaks for a column as the decision; None if it cannot be one."""
     name = column.name

@@ -172,7 +172,8 @@ def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected:
     hinted |= spoken().step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
     if not hinted or is_last_stage(state.table[column.name]):
         return None
-    codes = codes.where(~codes.isin(["?", "selected", "pending"]), "no").mask(
+    other = "failed" if (codes == "failed").any() else "no"  # beside a fail, another result is a fail too
+    codes = codes.where(~codes.isin(["?", "selected", "pending"]), other).mask(
         state.table[column.name] == word, "passed"
     )
     return StepColumn(column.name, codes, spoken().step_rank(label_of(column.name)), Test("=", word))
@@ -246,8 +247,10 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         if not (is_named or telling) or (mine and "reason" not in state.chosen and not _all_stages(state, column)):
             continue
         if is_last_stage(state.table[column.name], None if mine else over):
-            state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
-            return from_last_stage(state.table[column.name])
+            found = from_last_stage(state.table[column.name])
+            if mine or decision is None or _got_to_the_end(found, decision.selected):
+                state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
+                return found
     if own is None or decision is None or decision.test is not None:
         return None
     explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
@@ -264,6 +267,14 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
             state.assume("silent-disposition", text)
         return found
     return None
+
+
+def _got_to_the_end(found: StepsInOneColumn, selected: pd.Series[Any]) -> bool:
+    """Whether most of those selected are at the last stage; else a column that sounds like stages is not of stages."""
+    if not found.names or not selected.any():
+        return bool(found.names)
+    last = found.reached[found.names[-1]] | (found.final != "") | ~found.reached.any(axis=1)
+    return bool(last[selected].mean() >= 0.5)
 
 
 def _all_stages(state: TableLook, column: ColumnProfile) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pandas as pd
@@ -15,12 +16,16 @@ from auditkit.data.columns import (
     kind_of,
     named,
 )
+from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, listed
 from auditkit.data.table_look import KINDS, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import is_outcome
 
+_LOOKED_AT = 1000
+_NAME = re.compile(r"[^\W\d_]+(?:[ ,.'’-]+[^\W\d_]+)+\.?")
+"""Two words or more, without a digit."""
 _RACE_LETTERS = frozenset({"w", "b", "h", "a", "i", "p", "n", "o", "m", "t", "2", "x", "u"})
 """White, Black, Hispanic, Asian, Indian, Pacific, Native, other, mixed, two or more, as applicant logs abbreviate."""
 
@@ -139,6 +144,26 @@ def find_search(state: TableLook, matches: dict[str, list[Match]]) -> None:
             return
 
 
+def _not_by_name(state: TableLook) -> None:
+    """Two people may have one name: names that occur again are not ids, where rows are applications."""
+    column = state.chosen["candidate"].columns[0]
+    cells = state.table[column]
+    if "stage" in state.chosen or not state.table.duplicated([column, *state.columns_of("search")]).any():
+        return
+    words = pd.Series(pd.unique(cells)[:_LOOKED_AT], dtype="str")
+    if words.str.fullmatch(_NAME).mean() < 0.8:
+        return
+    del state.chosen["candidate"]
+    ids = [c for c in state.columns.values() if c.kind == "id" and c.name not in (column, *state.used())]
+    unique = [c.name for c in ids if c.distinct == c.rows and not is_personal(c.name, "")]
+    text = f"{column!r} holds names that occur again"
+    if unique:
+        state.chosen["candidate"] = Choice("candidate", (unique[0],), f"it differs in every row; {text}")
+    else:
+        state.off.add("candidate")
+        state.say("names-repeat", f"{text}, so each row counts as another candidate", "--map candidate=COLUMN")
+
+
 def find_candidate(state: TableLook, matches: dict[str, list[Match]]) -> None:
     """The key of an application; where it repeats and another id does not, it is the person."""
     found = sorted(matches.get("candidate", []), key=lambda match: match.rank)
@@ -150,6 +175,7 @@ def find_candidate(state: TableLook, matches: dict[str, list[Match]]) -> None:
         full = state.columns[most.column].filled == state.columns[most.column].rows
         key = most if full and numbers[most.column] > numbers[first.column] else first
         state.choose("candidate", key)
+        _not_by_name(state)
     if "person" in state.chosen or "person" in state.off or "candidate" not in state.chosen:
         return
     key_column = state.chosen["candidate"].columns[0]

@@ -12,7 +12,7 @@
 | all tables of a page | cuts.py, disparity_tables.py |
 | where a difference comes from | segments.py |
 | a difference in one segment only | segment_search.py |
-| ordered groups, such as bands of age | trend.py |
+| ordered groups, such as bands of age | trend.py, trend_tests.py |
 | scores by group, and whether they predict outcomes | score_differences.py, score_validity.py |
 | results | results.py |
 | measures of plugins | measure.py, measured.py |

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from auditkit.data.attributes import JOINED_BANDS
-from auditkit.disparity.applicants import Applicants, codes
+from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import Cut, DisparitySettings, Sides, cuts
 from auditkit.disparity.design import corrected, largest, stretch, widened
 from auditkit.disparity.omnibus import Association
@@ -45,7 +44,6 @@ from auditkit.disparity.results import (
 from auditkit.disparity.segment_search import SEARCH, difference
 from auditkit.disparity.segments import segment_tables
 from auditkit.disparity.stratified import Agreement, agreement
-from auditkit.disparity.trend import Trend, bands, trend, with_correction
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,8 +52,6 @@ WEAK = Fraction(1, 2)
 """Where not even this ratio could have been shown, there is too little evidence."""
 FEWEST_OF_REFERENCE = 30
 """Applicants of a group that others are compared with, if at least two groups have so many."""
-FEWEST_OF_BAND = 10
-"""Applicants of the last band of an ordered attribute; with fewer it is joined with the one before."""
 SEED, DRAWS = 5, 5_000
 
 
@@ -65,8 +61,6 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
     page = list(cuts(data, settings))
     evidence = page_evidence(data, page, settings)
     tables = [TableMaker(data, cut, evidence, settings).table() for cut in page]
-    trends = with_correction([table.trend for table in tables])
-    tables = [replace(table, trend=found) for table, found in zip(tables, trends, strict=True)]
     segments = [
         found
         for cut, table in zip(page, tables)
@@ -88,7 +82,9 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
         line=settings.line,
         alpha=settings.alpha,
         minimum_share=settings.minimum_share,
-        tests=sum(len(tests.tests) for tests in evidence.tables.values()) + len(evidence.searched),
+        tests=sum(len(tests.tests) for tests in evidence.tables.values())
+        + len(evidence.searched)
+        + len(evidence.trends),
         requisitions=0 if data.strata is None else len(np.unique(data.stratum[0][data.decided])),
         favourable=data.favourable,
     )
@@ -165,52 +161,10 @@ class TableMaker:
             pooled=_reported(tests.tests.get("pooled"), tests.adjusted.get("pooled")),
             stratified=_reported(tests.tests.get("within"), tests.adjusted.get("within")),
             agreement=_least_agreement(rows),
-            trend=self.trend(),
+            trend=self.evidence.trends.get(cut.key),
             open=tests.gate <= self.settings.alpha,
             reconciled=_of_table(rows, tests, self.settings.alpha),
         )
-
-    def trend(self) -> Trend | None:
-        """Over the bands of an ordered attribute; where being selected is bad, of being selected."""
-        cut, data = self.cut, self.data
-        if cut.attribute not in data.ordered:
-            return None
-        names, n, x = self._bands()
-        designs = {kind: self.tests.designs(kind) for kind in ("pooled", "within")}
-        found = trend(names, n, n - x if cut.adverse else x, designs) if len(names) > 2 else None
-        if found is None:
-            return None
-        rows = bands(names, n.sum(axis=0), x.sum(axis=0), cut.adverse, self.settings.alpha)
-        return replace(found, bands=rows)
-
-    def _bands(self) -> tuple[tuple[str, ...], Ints, Ints]:
-        """The bands in their order, and counts by stratum and band. The last ones are joined until they are shown."""
-        cut, data = self.cut, self.data
-        order = data.ordered[cut.attribute]
-        if cut.attribute not in data.bands:
-            kept = [cut.groups.index(name) for name in order if name in cut.groups]
-            kept = [g for g in kept if g in cut.compared]
-            return tuple(cut.groups[g] for g in kept), cut.n[:, kept], cut.x[:, kept]
-        code, found = codes(data.bands[cut.attribute], None)
-        place = np.array([order.index(name) if name in order else -1 for name in (*found, "")])
-        band = np.where(cut.codes >= 0, place[code], -1)
-        sizes = np.bincount(band[band >= 0], minlength=len(order))
-        names, last = list(order), len(order) - 1
-        while last > 1 and sizes[last] < max(self.settings.threshold, FEWEST_OF_BAND):
-            last -= 1
-            sizes[last] += sizes[last + 1]
-            names = [*names[:last], JOINED_BANDS.get(names[last], f"{names[last]} and beyond")]
-        band = np.minimum(band, last)
-        if sizes[: last + 1].min() < self.settings.threshold:
-            return (), cut.n[:, :0], cut.x[:, :0]
-        stratum, K = data.stratum[0], len(data.stratum[1])
-        rows = (band >= 0) & (np.True_ if cut.before is None else data.reached(cut.before))
-        cell = stratum * (last + 1) + band
-
-        def count(who: NDArray[np.bool_]) -> Ints:
-            return np.bincount(cell[who], minlength=K * (last + 1)).reshape(K, last + 1)
-
-        return tuple(names), count(rows), count(rows & data.good(cut.step))
 
     def reference(self) -> int | None:
         """The group with the highest rate; of equal ones the largest."""
@@ -277,7 +231,7 @@ class TableMaker:
             odds_ratio=pair.odds_ratio,
             odds_interval=None if odds is None else replace(odds, confidence=1 - alpha),
             shortfall=pair.shortfall,
-            flips=self.flips(pair, p_adjusted),
+            flips=self.flips(pair, p_design, p_adjusted),
             design=largest(designs, alpha),
             within=self.within(sides),
         )
@@ -311,11 +265,11 @@ class TableMaker:
             design=largest(designs, alpha),
         )
 
-    def flips(self, pair: Pair, p_adjusted: float) -> FlipFlop:
-        """With the correction that the pair has on this page: p needs to be alpha * p / p_adjusted."""
-        alpha = self.settings.alpha
-        needed = alpha * pair.p / p_adjusted if p_adjusted > 0 else alpha
-        return flip_flop(pair, self.settings.line, lambda other: other.p <= needed)
+    def flips(self, pair: Pair, p_design: float, p_adjusted: float) -> FlipFlop:
+        """With the design and the correction that the pair has on this page: p needs to be alpha * p / p_adjusted."""
+        alpha, designs = self.settings.alpha, self.tests.designs("pooled")
+        needed = alpha * p_design / p_adjusted if p_adjusted > 0 else alpha
+        return flip_flop(pair, self.settings.line, lambda other: corrected(other.p, other.z, designs) <= needed)
 
     def referenced(self, row: GroupResult) -> GroupResult:
         return replace(row, status=GroupStatus.REFERENCE, impact_ratio=Fraction(1) if row.selected else None)

@@ -1,7 +1,8 @@
 """The tests of a page and their adjusted p-values.
 
 1. One omnibus test for each attribute (and crossing), step and kind, pooled and within requisitions. All of them are
-   adjusted together (`stepdown`), with the search over segments. A table is open if one of its two tests is found.
+   adjusted together (`stepdown`), with the search over segments and the trends over ordered groups. A table is open if
+   one of its two tests is found.
 2. In open tables with more than two groups each group is tested against everybody else, and against every other group,
    because the reference is chosen by the data; pooled and within requisitions. All of these are adjusted together, and
    none has a smaller p than its table.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +30,14 @@ from auditkit.disparity.scores import Way, covariance, repeat_variance, sample, 
 from auditkit.disparity.segment_search import SEARCH, SearchTest, search_scores, search_tests
 from auditkit.disparity.stepdown import PageTest, step_down
 from auditkit.disparity.stratified import ExactTest, exact_test, sparse
+from auditkit.disparity.trend import Trend
+from auditkit.disparity.trend_tests import TREND, trend_tests
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ATTRIBUTE, CROSSING = "attribute", "crossing"
-SHARES = {ATTRIBUTE: 0.75, CROSSING: 0.08, SEARCH: 0.17}
+SHARES = {ATTRIBUTE: 0.75, CROSSING: 0.08, SEARCH: 0.17, TREND: 0.1}
 """Of the error of a page: which part each family of tests may use."""
 
 
@@ -66,6 +69,7 @@ class PageEvidence:
     pairs: Pairwise
     searched: tuple[tuple[SearchTest, float], ...]
     """The tests of the search and their adjusted p."""
+    trends: dict[Key, Trend]
 
     def adjusted(self, cut: Cut, sides: Sides, way: Way, p: float) -> float:
         """Adjusted p of two sides of a table, of which p is the p on the basis of the design."""
@@ -86,17 +90,22 @@ def page_evidence(data: Applicants, page: Sequence[Cut], settings: DisparitySett
         for test in tests[cut.key].values()
     ]
     searched = search_tests(data, page, settings)
-    rows = sample(data, sum(test.df for test in first) + len(searched))
-    matrix = np.vstack([score_matrix(data, contrasts, rows), search_scores(data, searched, rows)])
-    tests_of_page = [*first, *(test.on_page() for test in searched)]
+    designs = {key: {way: test.designs for way, test in found.items()} for key, found in tests.items()}
+    trends = trend_tests(data, page, designs, settings)
+    rows = sample(data, sum(test.df for test in first) + len(searched) + len(trends))
+    parts = [score_matrix(data, contrasts, rows), search_scores(data, searched, rows)]
+    matrix = np.vstack([*parts, *(test.scores(data, rows) for test in trends)])
+    tests_of_page = [*first, *(test.on_page() for test in (*searched, *trends))]
     found = step_down(tests_of_page, covariance(data, matrix, rows), settings.alpha, SHARES)
     adjusted: dict[Key, dict[Way, float]] = {cut.key: {} for cut in page}
     for (cut, _, way), p in zip(contrasts, found.p):
         adjusted[cut.key][way] = p
     tables = {key: TableTests(tests[key], adjusted[key]) for key in tests}
     wide = [cut for cut in page if len(cut.taken) > 2 and tables[cut.key].gate <= settings.alpha]
-    search = tuple(zip(searched, found.p[len(first) :]))
-    return PageEvidence(tables, found.level, _pairs(data, wide, tables, settings), search)
+    search = tuple(zip(searched, found.p[len(first) :]))  # as many as were searched
+    last = found.p[len(first) + len(searched) :]
+    along = {test.cut.key: replace(test.found, p_adjusted=p) for test, p in zip(trends, last, strict=True)}
+    return PageEvidence(tables, found.level, _pairs(data, wide, tables, settings), search, along)
 
 
 def _omnibus(data: Applicants, cut: Cut) -> dict[Way, Association]:

@@ -6,15 +6,14 @@ With scores s_j of the groups j (their order, 0, 1, 2, ...), n applicants and x 
     within requisitions the same sums over requisitions k with their own P_k, and the variance of sampling without
                         replacement, m (t-m) / (t (t-1)) (sum n s^2 - (sum n s)^2 / t)        (Mantel's extension)
 
-Where there are requisitions the second decides, the first otherwise, both with the design effect of the table. All
-trends of a report share `SHARE` of its error, by Bonferroni's correction.
+Where there are requisitions the second decides, the first otherwise, both with the design effect of the table.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,6 @@ from auditkit.disparity.design import Designs, corrected
 from auditkit.disparity.pair import Interval, Pair
 
 Ints = NDArray[np.int64]
-
-SHARE = 0.1
-"""Of the error of a report."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +50,7 @@ class Trend:
     p_design: float
     """Of the test that decides, with the design effect."""
     p_adjusted: float | None = None
-    """Corrected for all trends of the report and for their share of its error."""
+    """Corrected for all tests of the report."""
     bands: tuple[Band, ...] = ()
 
     @property
@@ -106,12 +102,6 @@ def bands(groups: Sequence[str], n: Ints, x: Ints, adverse: bool, alpha: float) 
             )
         )
     return tuple(found)
-
-
-def with_correction(trends: Sequence[Trend | None]) -> list[Trend | None]:
-    """All trends of a report, p corrected."""
-    tests = sum(one is not None for one in trends)
-    return [None if one is None else replace(one, p_adjusted=min(1.0, one.p_design * tests / SHARE)) for one in trends]
 
 
 def _two_sided(z: float) -> float:

@@ -10,15 +10,18 @@ from auditkit import plugin_manager
 from auditkit.data.columns import ColumnProfile
 from auditkit.data.raw_table import RawTable
 from auditkit.plugin_manager import Plugins
+from auditkit.report.time_left import TimeEstimate
 
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """What is being done, the share that is done, how long the rest may take, and the stages with the present one."""
+    """What is being done, the share that is done or an estimate of it, and the stages with the present one."""
 
     says: str
-    share: float
-    left: str = ""
+    share: float = 0.0
+    estimate: TimeEstimate | None = None
+    spent: float = 0.0
+    """Seconds that the present stage had taken when this was said."""
     stages: tuple[str, ...] = ()
     at: int = -1
 
@@ -36,6 +39,8 @@ class Bench:
     key: object = None
     explorer: object = None
     """What the sliders ask, after a report: an `Explorer`."""
+    idle: list[Callable[[], object]] = field(default_factory=list)
+    """What the worker does while nothing is asked of it, the last one first."""
 
 
 class Task(Protocol):

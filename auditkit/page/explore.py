@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 LOWEST = 0.5
 """The lowest impact ratio of the slider; there, none is asked for."""
+SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
+"""Values of a point that the slider offers, as multiples of the report's."""
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 The instance of the last report stays in the worker, and with it every policy that was evaluated on it: a new question
 starts from those (`scenarios.neighbours`), which is what makes an exact answer quick. Another value of a point is
-another instance; it is fitted when it is first asked for.
+another instance; small ones are fitted while nobody asks for anything, others when they are first asked for.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -18,14 +21,16 @@ from auditkit.config import Config
 from auditkit.constraints.base import Constraint
 from auditkit.data.privacy import Protected
 from auditkit.fitting.fitted import Fitted
-from auditkit.page.explore import LOWEST, Explore, Explored, ExploredGroup, SliderRanges
+from auditkit.page.explore import LOWEST, SCALES, Explore, Explored, ExploredGroup, SliderRanges
 from auditkit.plugin_manager import Plugins
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Solution, solve_once
 from auditkit.solver.policy import Outcome
 
-MOST_KEPT = 4
+MOST_KEPT = len(SCALES)
 """Values of a point whose instances are kept."""
+MOST_PREPARED = 50_000
+"""Candidates up to which other values of a point are fitted before they are asked for."""
 
 
 @dataclass
@@ -46,6 +51,13 @@ class Explorer:
         free = solve_once(fitted.instance).unconstrained
         names = tuple(name for name in fitted.instance.layout.protected if "+" not in name)
         return SliderRanges(names, int(np.ceil(free.inspected.sum())), self.value_scale)
+
+    def preparations(self) -> list[Callable[[], object]]:
+        """What can be done before it is asked for: the values of a point, those next to the report's last."""
+        if len(self.fits[self.value_scale].realised.inspected) > MOST_PREPARED:
+            return []
+        order = sorted(SCALES, key=lambda scale: -abs(math.log(scale)))
+        return [partial(self.fitted, self.value_scale * scale) for scale in order if scale != 1.0]
 
     def answer(self, asked: Explore) -> Explored:
         begun = time.perf_counter()

@@ -13,7 +13,7 @@ from auditkit.errors import InputError, Problem
 from auditkit.scheduled import difference, evidence_page, history_page, settings
 from auditkit.scheduled.difference import Difference
 from auditkit.scheduled.evidence import evidence
-from auditkit.scheduled.past_report import RecordedFinding, answerable, past_report
+from auditkit.scheduled.past_report import RecordedFinding, asked_about
 from auditkit.scheduled.responses import FindingState, respond, responses_of, states
 from auditkit.scheduled.run_history import Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
@@ -100,4 +100,4 @@ class AuditHistory:
 
 def _last(history: RunHistory, chosen: AuditSettings) -> tuple[list[Run], Run | None, tuple[RecordedFinding, ...]]:
     last = history.latest(chosen.name)
-    return history.runs(chosen.name), last, () if last is None else answerable(past_report(last, chosen.folder))
+    return history.runs(chosen.name), last, () if last is None else asked_about(last, chosen.folder)

@@ -1,7 +1,4 @@
-"""What a worker does: read, write settings, make the report. The same functions as the commands', in this order.
-
-This is the only module of the page that knows how a file is read and an audit is made.
-"""
+"""What a worker does, with the commands' functions: read, write settings, make the report, solve at the sliders."""
 
 from __future__ import annotations
 
@@ -10,34 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import pandas as pd
-
 from auditkit.config import Config
-from auditkit.data import History, audit_toml, source
-from auditkit.data.columns import ColumnProfile, describe
+from auditkit.data import audit_toml, source
+from auditkit.data.columns import describe
 from auditkit.data.privacy import protect
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read as read_cells
 from auditkit.data.reading import AmbiguousReading
 from auditkit.data.source import Files, paths_of, place_of
 from auditkit.errors import InputError, Problem
-from auditkit.model.groups import UNKNOWN
 from auditkit.page.bench import Bench, Say, TaskProgress
+from auditkit.page.describe_reading import described
 from auditkit.page.explore import Explore, Explored, SliderRanges
 from auditkit.page.reading_view import (
-    NOT_USED,
     AnswerView,
-    ColumnView,
-    Funnel,
-    GroupReached,
     MenuOption,
     QuestionView,
     ReadingView,
-    StepReached,
-    ValueCount,
 )
 from auditkit.report.time_left import TimeLeft
-from auditkit.text import count, day, plural, sentence
+from auditkit.text import sentence
 
 STAGES = {
     "fitting priors": "Learning from past scores",
@@ -48,9 +37,6 @@ STAGES = {
     "frontier of": "What if",
 }
 """Phases of `pipeline.phases` in words, where the beginning of a sentence does not do."""
-FEW = 12
-"""Different values up to which a column's values are listed, and offered as favourable outcomes."""
-LISTED = 6
 
 
 @dataclass(frozen=True)
@@ -77,7 +63,7 @@ class Read:
             errors = ()  # the question says it better
         elif reading is not None and reading.refusal:
             errors = (*errors, Problem("", reading.refusal))
-        view = _view(raw, bench.profiles, checked.history, errors, self.roles, self.config.report.suppress_below)
+        view = described(raw, bench.profiles, checked.history, errors, self.roles, self.config.report.suppress_below)
         profiles = tuple(MenuOption(name, one.title) for name, one in bench.plugins.profiles.items())
         return replace(view, profiles=profiles, questions=() if question is None else (question,))
 
@@ -113,152 +99,6 @@ def _cells(bench: Bench, data: Path | Files, config: Config) -> RawTable:
         bench.profiles = tuple(describe(str(name), bench.raw.table[name]) for name in bench.raw.table.columns)
         bench.key = key
     return bench.raw
-
-
-def _view(
-    raw: RawTable,
-    profiles: tuple[ColumnProfile, ...],
-    history: History | None,
-    errors: tuple[Problem, ...],
-    before: Mapping[str, str],
-    threshold: int,
-) -> ReadingView:
-    columns = _columns(raw, profiles, history, before)
-    roles = {column.name: column.role for column in columns}
-    favourable, chosen = _favourable(raw, profiles, roles, history)
-    facts = _facts(raw, history, threshold) if history is not None else ((), (), ())
-    counted, funnels, notes = facts
-    problems = () if history is None else tuple(p for p in history.problems.lines() if p not in errors)
-    return ReadingView(
-        rows=len(raw.table),
-        columns=columns,
-        favourable=favourable,
-        chosen_favourable=chosen,
-        summary=_summary(history),
-        counted=counted,
-        funnels=funnels,
-        problems=problems,
-        errors=errors,
-        notes=notes,
-        attributes=() if history is None else history.attributes,
-        has_score=history is not None and history.has("score"),
-        has_cost=history is not None and history.has("cost"),
-    )
-
-
-def _columns(
-    raw: RawTable, profiles: tuple[ColumnProfile, ...], history: History | None, before: Mapping[str, str]
-) -> tuple[ColumnView, ...]:
-    roles: dict[str, tuple[str, str]] = {}
-    if history is not None:
-        for choice in history.mapping.choices:
-            roles |= dict.fromkeys(choice.columns, (choice.role, choice.reason))
-    else:
-        roles = {name: (role, "") for name, role in before.items()}
-    reading = None if history is None else history.reading
-    looks = {} if reading is None else {one.column: one.looks_like for one in reading.unused if one.looks_like}
-    return tuple(
-        replace(
-            _column(raw, profile, *roles.get(profile.name, (NOT_USED, ""))), note=_hint(looks.get(profile.name, ""))
-        )
-        for profile in profiles
-    )
-
-
-def _summary(history: History | None) -> str:
-    """How the file is read, in one sentence."""
-    if history is None or history.reading is None:
-        return ""
-    good = history.reading.favourable
-    return f"One row per {history.reading.row}; favourable: {good.text}, {count(good.count)} of {count(good.of)}."
-
-
-def _hint(looks_like: str) -> str:
-    if not looks_like:
-        return ""
-    proxy = " It may stand in for a group." if looks_like == "postal code" else ""
-    return f"looks like {'an' if looks_like[0] in 'aeiou' else 'a'} {looks_like} and is not used.{proxy}"
-
-
-def _column(raw: RawTable, profile: ColumnProfile, role: str, reason: str) -> ColumnView:
-    values: tuple[ValueCount, ...] = ()
-    if profile.distinct <= FEW:
-        counted = raw.table[profile.name].value_counts()
-        values = tuple(ValueCount(str(text) or "empty", int(rows)) for text, rows in counted.items())[:LISTED]
-    between = ""
-    if profile.kind == "number" and profile.distinct > FEW:
-        between = f"{profile.low:g} to {profile.high:g}"
-    return ColumnView(profile.name, role, reason, profile.kind, profile.filled, profile.distinct, values, between)
-
-
-def _favourable(
-    raw: RawTable,
-    profiles: tuple[ColumnProfile, ...],
-    roles: Mapping[str, str],
-    history: History | None,
-) -> tuple[tuple[MenuOption, ...], str]:
-    """The outcomes that may count as favourable: as the file was read, or a value of a column."""
-    options = []
-    chosen = ""
-    selected = None if history is None else history.mapping.choice("selected")
-    if selected is not None and selected.test is not None:
-        chosen = f"{selected.columns[0]}{selected.test.sign}{selected.test.value}"
-    elif history is not None and history.reading is not None:
-        good = history.reading.favourable
-        options.append(MenuOption("", f"{sentence(good.text)}, as read ({count(good.count)} of {count(good.of)})"))
-    else:
-        options.append(MenuOption("", "choose"))
-    for profile in profiles:
-        role = roles.get(profile.name, NOT_USED)
-        few = 2 <= profile.distinct <= FEW and profile.kind in ("yes/no", "status", "category")
-        if few and role in (NOT_USED, "selected", "inspected", "stage", "stages", "outcome"):
-            for text, rows in raw.table[profile.name].value_counts().items():
-                if text:
-                    shown = f"{profile.name} = {text} ({count(int(rows))})"
-                    options.append(MenuOption(f"{profile.name}={text}", shown))
-    if chosen and all(option.value != chosen for option in options):
-        options.insert(0, MenuOption(chosen, chosen))
-    return tuple(options), chosen
-
-
-def _facts(
-    raw: RawTable, history: History, threshold: int
-) -> tuple[tuple[str, ...], tuple[Funnel, ...], tuple[str, ...]]:
-    """Who is counted, the funnel of each attribute, and what is worth knowing."""
-    shown = protect(history, threshold).history
-    table = shown.table[shown.decided]
-    searches = history.table["search"].nunique()
-    counted = [f"{plural(len(history.table), 'application')} in {plural(len(raw.table), 'row')}"]
-    if searches > 1:
-        counted.append(plural(searches, "requisition"))
-    if history.has("date") and history.table["date"].notna().any():
-        dates = history.table["date"].dropna()
-        counted.append(f"{day(dates.min().isoformat())} to {day(dates.max().isoformat())}")
-    if undecided := int((~history.decided).sum()):
-        counted.append(f"{count(undecided)} withdrawn or still pending, in no rate")
-    counted += [
-        f"{plural(number, 'row')} left out ({code.replace('-', ' ')})"
-        for code, number in history.counts.left.items()
-        if number
-    ]
-    funnels = []
-    for attribute in history.attributes:
-        groups = table[f"group:{attribute}"]
-        known = groups != UNKNOWN
-        names = list(groups[known].value_counts().index)
-        steps = [StepReached("Applied", tuple(_reached(name, groups == name, None) for name in names))]
-        for step in history.steps:
-            reached = table[f"step:{step}"]
-            steps.append(StepReached(step, tuple(_reached(name, groups == name, reached) for name in names)))
-        funnels.append(Funnel(attribute, tuple(steps), int(history.decided.sum()) - int(known.sum())))
-    assumed = () if history.reading is None else history.reading.assumptions
-    notes = dict.fromkeys([*assumed, *(notice.text for notice in history.notices)])
-    return tuple(counted), tuple(funnels), tuple(notes)
-
-
-def _reached(name: str, members: pd.Series[bool], reached: pd.Series[bool] | None) -> GroupReached:
-    there = members if reached is None else members & reached.fillna(False).astype(bool)
-    return GroupReached(name, int(there.sum()), int(members.sum()))
 
 
 @dataclass(frozen=True)
@@ -311,21 +151,22 @@ class MakeReport:
         def progress(text: str) -> None:
             nonlocal at
             at = max(at, next((i for i, phase in enumerate(phases) if text.startswith(phase)), at))
-            time_left.begin(text)
-            say(TaskProgress(text, time_left.done, time_left.left(time.monotonic() - begun), stages, at))
+            now = time.monotonic()
+            time_left.begin(text, now)
+            say(TaskProgress(text, 0.0, time_left.estimate, time_left.spent(now), stages, at))
 
-        audit = pipeline.audit(self.data, self.config, bench.plugins, progress)
+        audit = pipeline.audit(self.data, self.config, bench.plugins, progress, counted=time_left.counted)
         written = pipeline.write(audit, self.stem, progress)
         if not written.files:
             raise InputError(Problem("", "; ".join(written.not_written) or "nothing was written"))
         formats = tuple(path.name.removeprefix(f"{self.stem.name}.") for path in written.files)
-        bench.explorer = ranges = None
+        bench.explorer, bench.idle, ranges = None, [], None
         if audit.fitted is not None:
             shown = protect(audit.history, self.config.report.suppress_below)
             scale = audit.fitted.settings.value_scale
             fits = {scale: audit.fitted}
             bench.explorer = explorer = Explorer(shown, self.config, bench.plugins, scale, fits)
-            ranges = explorer.ranges
+            ranges, bench.idle = explorer.ranges, explorer.preparations()
         seconds = time.monotonic() - begun
         return Made(self.stem, formats, tuple(written.not_written), seconds, ranges)
 

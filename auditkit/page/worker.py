@@ -7,6 +7,7 @@ however that happened, and takes the private folder with it.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import shutil
@@ -36,11 +37,25 @@ class Pending:
     result: Any = None
     problems: tuple[Problem, ...] = ()
     begun: float = field(default_factory=time.monotonic)
+    heard: float = field(default_factory=time.monotonic)
+    """When the last progress came."""
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def running(self) -> bool:
         return self.state is JobState.RUNNING
+
+    @property
+    def share(self) -> float:
+        """The share that is done by now."""
+        now = self.progress
+        return now.share if now.estimate is None else now.estimate.done(now.spent + time.monotonic() - self.heard)
+
+    @property
+    def left(self) -> str:
+        """How long the rest may take, in words, or nothing."""
+        now = self.progress
+        return "" if now.estimate is None else now.estimate.left(now.spent + time.monotonic() - self.heard)
 
     def end(self, state: JobState, result: object = None, problems: tuple[Problem, ...] = ()) -> None:
         """The first end counts."""
@@ -119,7 +134,7 @@ class Worker:
                 while job.running:
                     kind, *content = pipe.recv()
                     if kind == "says":
-                        job.progress = content[0]
+                        job.progress, job.heard = content[0], time.monotonic()
                     elif kind == "refused":
                         job.end(JobState.REFUSED, problems=content[0])
                     else:
@@ -142,6 +157,9 @@ def _work(pipe: Connection, life: Connection, folder: Path) -> None:
     bench = Bench()
     while True:
         try:
+            while bench.idle and not pipe.poll():
+                with contextlib.suppress(Exception):  # it will be asked for, and say what is wrong then
+                    bench.idle.pop()()
             task: Task = pipe.recv()
         except (EOFError, OSError):
             return

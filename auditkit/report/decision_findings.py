@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OddsRatios = Mapping[tuple[str, str, str, str], float]
 
 NEGLIGIBLE = 0.005
-"""Share of the gain below which a part is not mentioned."""
+"""Share of the gain below which a part is not mentioned, and of the utility below which a gain is not a finding."""
 
 
 def of_decisions(
@@ -36,7 +36,9 @@ def of_decisions(
     of `findings.odds_ratios`: where a difference is found, what decisions act like matters even if it is not clear.
     """
     differing = {(attribute, step) for attribute, step, *_ in odds}
-    told = [FindingModel(kind="firm", code="firm-gain", text=_gain(found.search, words))]
+    best = found.search.unconstrained.gain
+    told_of: FindingKind = "firm" if abs(best) > NEGLIGIBLE * abs(found.search.utility) else "notice"
+    told = [FindingModel(kind=told_of, code="firm-gain", text=_gain(found.search, words))]
     for step in found.revealed.steps:
         for text, about, clear in _acts_like(step, history.columns("prior"), words, odds):
             kind: FindingKind = "firm" if clear or (about["attribute"], step.step) in differing else "notice"

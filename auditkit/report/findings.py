@@ -25,6 +25,7 @@ from auditkit.disparity import (
     SegmentDifference,
     SegmentTable,
 )
+from auditkit.disparity.segments import REQUISITION
 from auditkit.report.schema import TOGETHER, FindingModel
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
@@ -43,12 +44,10 @@ MANY_UNKNOWN = 0.05
 """The share of unknown groups from which on a report says so."""
 FEW_SHARED = 0.1
 """The share of requisitions with both groups below which a comparison within them says little."""
-REQUISITION = "requisition"
 SHORTFALL_WITHIN = (
     Reconciled.POOLED_EXPLAINED,
     Reconciled.POOLED_WITHIN_UNCLEAR,
     Reconciled.REVERSED,
-    Reconciled.WITHIN_ONLY,
 )
 """Where the shortfall that counts is the one within requisitions."""
 LAST = ("firm-gain",)
@@ -66,7 +65,7 @@ def of_disparities(found: Disparities, words: Phrases) -> list[FindingModel]:
     """Every difference found, where it arises and where it comes from; then what the evidence does not show."""
     told: list[FindingModel] = []
     placed: set[tuple[str, str]] = set()
-    for table, row in found.found():
+    for table, row in _differences(found):
         told.append(_difference(table, row, found, words))
         if table.kind == "cumulative" and (table.attribute, row.group) not in placed:
             placed.add((table.attribute, row.group))
@@ -86,6 +85,18 @@ def of_disparities(found: Disparities, words: Phrases) -> list[FindingModel]:
     return told
 
 
+def _differences(found: Disparities) -> Iterator[tuple[DisparityTable, GroupResult]]:
+    """Every difference found, but not those that a later step before the last merely carries on."""
+    every = list(found.found())
+    for table, row in every:
+        same = [t for t, other in every if (t.attribute, other.group) == (table.attribute, row.group)]
+        between = table.step not in (found.steps[0], found.steps[-1]) and table.kind == "cumulative"
+        arises = any(t.step == table.step and t.kind == "conditional" for t in same)
+        before = any(found.steps.index(t.step) < found.steps.index(table.step) for t in same)
+        if not (between and before and not arises):
+            yield table, row
+
+
 def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
     """Everything that a reader of the differences should know beside them."""
     tested = [table for table in found.tables if table.pooled is not None]
@@ -103,8 +114,8 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         if table.unknown >= MANY_UNKNOWN * (table.unknown + table.applicants):
             text = say.many_unknown(table.attribute, table.unknown, table.unknown + table.applicants)
             yield FindingModel(kind="notice", code="many-unknown", text=text, attribute=table.attribute)
-    for text in _thin(found, words):
-        yield _notice("too-little-evidence", text)
+    if thin := list(_thin(found)):
+        yield _notice("too-little-evidence", say.too_little(words, thin))
     if found.repeated is not None:
         yield _notice("repeated-applicants", say.repeated(found.repeated.persons, found.repeated.applications))
 
@@ -170,8 +181,9 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         elif within is not None:
             reconciled = Reconciled.POOLED_WITHIN_UNCLEAR
     other = compared.reference
-    if reconciled is Reconciled.WITHIN_ONLY_OPPOSITE and within is not None and other is not None:
-        text = say.within_only_opposite(
+    opposite = reconciled is Reconciled.WITHIN_ONLY_OPPOSITE
+    if (opposite or reconciled is Reconciled.WITHIN_ONLY) and within is not None and other is not None:
+        text = say.within_only(
             words,
             attribute=table.attribute,
             step=table.step,
@@ -181,9 +193,13 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
             rates=(_float(row.rate), _float(compared.rate)),
             odds_ratio=within.odds_ratio,
             bounds=_bounds(within.interval),
-            evidence=(within.p, within.p_adjusted),
+            evidence=(within.p_design, within.p_adjusted),
+            opposite=opposite,
+            shortfall=within.shortfall,
+            favourable=page.favourable,
         )
-        about = {"attribute": table.attribute, "group": other, "against": row.group, "step": table.step}
+        worse, better = (other, row.group) if opposite else (row.group, other)
+        about = {"attribute": table.attribute, "group": worse, "against": better, "step": table.step}
         return FindingModel(kind="disparity", code="difference-within", text=text, **about)
     text = say.difference(
         words,
@@ -196,7 +212,7 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         impact_ratio=_float(compared.impact_ratio),
         bounds=_bounds(compared.interval),
         line=float(page.line),
-        evidence=(compared.p_design, compared.p_adjusted),
+        evidence=(compared.p, compared.p_design, compared.p_adjusted),
         sd=compared.sd,
         design=compared.design,
         favourable=page.favourable,
@@ -376,12 +392,11 @@ def _nothing(found: Disparities) -> str:
     )
 
 
-def _thin(found: Disparities, words: Phrases) -> Iterator[str]:
+def _thin(found: Disparities) -> Iterator[say.Thin]:
     for table in found.tables:
         rows = [row for row in table.groups if row.status is GroupStatus.TOO_LITTLE_EVIDENCE]
         if rows and table.kind == "cumulative" and table.pooled is not None:
-            groups = [(row.group, row.detectable_ratio) for row in rows]
-            yield say.too_little(words, table.attribute, table.step, groups)
+            yield say.Thin(table.attribute, table.step, [(row.group, row.detectable_ratio) for row in rows])
 
 
 def _bounds(found: Interval | None) -> say.Bounds:
@@ -481,20 +496,23 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
         if isinstance(entry.interval, NoInterval):
             missing[entry.interval.reason].append(phrase_of(entry, words))
     found += [_notice("no-interval", say.no_interval(phrases, reason)) for reason, phrases in missing.items()]
+    laws: dict[str, list[tuple[str, NoLaw, int]]] = defaultdict(list)
     for entry in entries:
         if entry.laws_left_out:
-            first, *rest = entry.laws_left_out
-            if any(dual.individual for dual in entry.duals):  # its rows name candidates
-                first, rest = SINGLE_ROWS, []
-            text = say.no_law(words, phrase_of(entry, words), first, len(rest))
-            found.append(_notice("ex-post-slack-not-computed", text))
+            single = any(dual.individual for dual in entry.duals)  # its rows name candidates
+            first = SINGLE_ROWS if single else entry.laws_left_out[0]
+            laws[first.reason].append((phrase_of(entry, words), first, 1 if single else len(entry.laws_left_out)))
+    for same in laws.values():
+        text = say.no_law(words, [phrase for phrase, _, _ in same], same[0][1], sum(rows for *_, rows in same))
+        found.append(_notice("ex-post-slack-not-computed", text))
     drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
     for entry in entries:
         if entry.optimum is not None:
             mixture = entry.optimum.mixture
             drawn[mixture.count - mixture.randomised, mixture.count].append(phrase_of(entry, words))
-    for (alone, searches), phrases in drawn.items():
-        found.append(_notice("lotteries", say.lotteries(phrases, alone, searches)))
+    if drawn:
+        text = say.lotteries((phrases, alone, searches) for (alone, searches), phrases in drawn.items())
+        found.append(_notice("lotteries", text))
     left = [(e.standing.unfilled_capacity, phrase_of(e, words)) for e in entries if e.standing is not None]
     if open_ := [(n, phrase) for n, phrase in left if n > 0.05]:
         found.append(_notice("unfilled-positions", say.open_positions(open_)))

@@ -200,6 +200,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     made.globals |= {
         "core_titles": {section.name: section.title for section in CORE},
         "cell": view.cell,
+        "comparisons": view.comparisons,
         "most_groups": charts.MOST_GROUPS,
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
@@ -404,6 +405,8 @@ TEXTS: dict[str, Callable[..., Any]] = {
     "listing": text.listing,
     "decimals": text.decimals,
     "noun": text.noun,
+    "indefinite": text.indefinite,
+    "each_row": text.each_row,
     "plural": text.plural,
     "script_hash": script_hash,
     "slug": slug,

@@ -46,7 +46,7 @@ from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
 from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
-from auditkit.rules.find import LargestRatio, RuleResult
+from auditkit.rules.find import Dealt, LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
 from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
 
@@ -487,6 +487,7 @@ class AlternativeModel(ReportPart):
     firm: RuleYield = Field(description="the firm's own rule, in the model")
     rules: tuple[RuleResult, ...]
     largest_ratio: LargestRatio
+    dealt: Dealt | None = Field(default=None, description="how many of the requisitions it was worked out on")
     sentences: tuple[str, ...]
 
     @property
@@ -777,6 +778,8 @@ class SegmentModel(ReportPart):
 class CurveModel(ReportPart):
     """What each value of a constraint's parameter costs."""
 
+    sparse = ("apart",)
+
     label: str
     parameter: str
     tightens: int = Field(description="1 if larger values demand more, -1 if smaller ones do")
@@ -785,6 +788,10 @@ class CurveModel(ReportPart):
     positions: int
     points: tuple[FrontierPoint, ...]
     starts: float | None = Field(description="the value from which it costs something")
+    apart: float | None = Field(
+        default=None,
+        description="exact breakpoints: the most by which the curve lies above straight lines between them",
+    )
     title: str | None = Field(default=None, description="of its chart")
     axis: str | None = Field(default=None, description="what the values are")
     sentence: str

@@ -145,6 +145,13 @@ class CrossingsSection(CoreSection):
         return {} if any(table.crossing for table in report.tables) else None
 
 
+class CutScoresSection(CoreSection):
+    name, title = "cutscores", "Cut scores"
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.disparity is not None and report.disparity.score_pages else None
+
+
 class DualsSection(CoreSection):
     name, title = "duals", "What each constraint acts like"
 
@@ -201,6 +208,7 @@ CORE: tuple[type[CoreSection], ...] = (
     NoticesSection,
     PeopleSection,
     CrossingsSection,
+    CutScoresSection,
     DualsSection,
     DecisionsSection,
     ExPostSection,

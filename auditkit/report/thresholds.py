@@ -268,10 +268,14 @@ def _impact_ratios(now: Figures, measure: str) -> list[MeasuredValue]:
     ]
 
 
-def _impact_ratio(row: GroupFigure) -> MeasuredValue:
+def ratio_subject(row: GroupFigure) -> str:
+    """What the crossing of a threshold calls an impact ratio."""
     against = f" against {row.reference}" if row.reference is not None else ""
-    subject = f"Impact ratio at “{row.step}”, {row.attribute}: {row.group}{against}"
-    value = row.exact
+    return f"Impact ratio at “{row.step}”, {row.attribute}: {row.group}{against}"
+
+
+def _impact_ratio(row: GroupFigure) -> MeasuredValue:
+    subject, value = ratio_subject(row), row.exact
     if value is not None:
         words = f" ({row.selected} of {row.applicants} against {row.reference_selected} of {row.reference_applicants})"
         return MeasuredValue(subject, value, words, EVIDENCE.get(row.status or "", ""))

@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain
-from auditkit.disparity import GroupStatus
+from auditkit.disparity import Comparator, GroupStatus
+from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error
 from auditkit.report.schema import (
     TOGETHER,
     Basis,
+    ComparisonModel,
     ConstrainedModel,
     DisparityRowModel,
     DisparityTableModel,
@@ -277,15 +279,45 @@ class AttributeView(NamedTuple):
         return list(dict.fromkeys(row.group for row in _rows(self.tables) if row.group not in compared))
 
     @property
-    def compared(self) -> bool:
-        """Whether the report has the comparisons of these groups; older ones do not."""
-        return any(row.comparisons for row in _rows(self.tables))
+    def trends(self) -> list[DisparityTableModel]:
+        return [table for _, tables in self.steps for table in tables if table.trend is not None]
 
     def applicants(self, group: str) -> int | None:
         return next((row.applicants for row in _rows(self.tables[:1]) if row.group == group), None)
 
     def segments(self, report: Report) -> list[SegmentModel]:
-        return [part for part in report.segments or () if part.attribute == self.name]
+        """Where the gaps come from; single requisitions only where one shows a difference."""
+        own = [cut for cut in report.segments or () if cut.attribute == self.name]
+        return [cut for cut in own if cut.segment != REQUISITION or any(part.found for part in cut.parts)]
+
+
+_ROLES = {Comparator.HIGHEST: "the highest rate", Comparator.LARGEST: "the largest group"}
+
+
+class ComparedWith(NamedTuple):
+    """A group against one other side, and in words who that is."""
+
+    whom: str
+    figures: ComparisonModel | DisparityRowModel
+
+
+def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[ComparedWith]:
+    """Every comparison of a group once. Of two groups there is one; a report without comparisons has those of rows."""
+    compared = [each for each in table.groups if each.status != GroupStatus.EXCLUDED and each.applicants]
+    if not row.comparisons or len(compared) == 2:
+        figures = row.comparisons[0] if row.comparisons else row
+        return [ComparedWith(table.reference or "the highest rate", figures)] if row.compared else []
+    roles: dict[str, list[str]] = {}
+    for one in row.comparisons:
+        if one.reference is not None:
+            roles.setdefault(one.reference, []).append(_ROLES[one.against])
+    found = []
+    for one in row.comparisons:
+        if one.reference is None:
+            found.append(ComparedWith("everyone else", one))
+        elif said := roles.pop(one.reference, None):
+            found.append(ComparedWith(f"{one.reference}, {' and '.join(said)}", one))
+    return found
 
 
 def _rows(tables: Sequence[DisparityTableModel]) -> Iterator[DisparityRowModel]:

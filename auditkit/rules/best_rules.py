@@ -1,12 +1,16 @@
-"""The best rule of a kind at a ratio: evaluated over a design, then refined.
+"""The best rule of a kind at a ratio: evaluated over a small design, then refined.
 
 For a kind of rule with parameters t and the ratio r wanted,
 
     maximise  U(t) / |U0| - PENALTY max(0, r - ratio(t)) - PENALTY max(0, filled0 - filled(t)) / positions
 
-exactly evaluated, over 2^m points of a Sobol sequence in the box of the parameters (the same for all r), and from the
-best of them by Nelder and Mead's method. The penalty is exact: any rule that misses the ratio by d loses more than the
-whole utility times d. Positions must stay filled, because a ratio is also met by hiring nobody.
+exactly evaluated. The penalty is exact: any rule that misses the ratio by d loses more than the whole utility times d.
+Positions must stay filled, because a ratio is also met by hiring nobody.
+
+One parameter: evenly spaced values, the same for all r; then, from the best of them, the point where the ratio reaches
+r on the line to its neighbour, or the middle where both neighbours are on one side. Several: a few points of a Halton
+sequence and `hints`, the weights nearest to what the best blind policy adds to scores; from the best of them the same
+search along the ray through it, then a few steps of Nelder and Mead's method. What was evaluated is kept.
 
 Nothing says that a better rule of the kind does not exist; the certified bound (`blind_frontier`) says how much better
 any could be.
@@ -14,23 +18,23 @@ any could be.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.rules.play import GroupPair, RuleYield, affordable, in_the_model, ranked, visits_of
+from auditkit.rules.play import GroupPair, InTheModel, RuleYield, affordable, ranked, visits_of
 from auditkit.rules.rule import Dimension, KnownBefore, Rule
 
-DESIGN, SMALL_DESIGN = 16, 8
-"""Points of the design of several parameters and of one; powers of two."""
+DESIGN, SLOW_DESIGN = 8, 4
+"""Points of the design; of rules that take long to evaluate, the second."""
 
-STEPS, FEW_STEPS = 30, 10
-"""Evaluations of the refinement of several parameters and of one."""
+CLOSER, SLOW_CLOSER = 3, 1
+"""Rounds of the search on a line."""
 
-SLOW_DESIGN, SLOW_STEPS = 4, 4
-"""The same for rules that take long to evaluate."""
+STEPS = 10
+"""Evaluations of the refinement of several parameters."""
 
 GOOD_ENOUGH = 1e-4
 """Of the utility of the best search: a rule that loses less is not refined."""
@@ -39,6 +43,9 @@ PENALTY = 5.0
 
 FILLED = 0.995
 """Of the positions that the best search fills."""
+
+MARGIN = 2e-4
+"""Of a ratio: the search on a line aims so much above it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,20 +81,23 @@ class Target:
 class Trials:
     """Rules of one kind on what is known of some searches; what was evaluated is kept."""
 
-    def __init__(self, kind: type[Rule], known: KnownBefore, pair: GroupPair) -> None:
-        self.kind, self.known, self.pair = kind, known, pair
+    def __init__(self, kind: type[Rule], known: KnownBefore, model: InTheModel) -> None:
+        self.kind, self.known, self.model = kind, known, model
         self.dimensions: Sequence[Dimension] = tuple(kind.dimensions(known))
-        self.tried: list[Tried] = []
+        self.tried: dict[tuple[float, ...], Tried] = {}
 
     def evaluate(self, values: Floats) -> Tried | None:
         """The rule at shares of the ranges of its dimensions; None if it takes too long."""
-        rule = self.kind.of(self.parameters(values), self.known)
-        ranking = ranked(rule, self.known)
-        if not affordable(self.known.layout, ranking):
-            return None
-        found = in_the_model(self.known.layout, visits_of(self.known.layout, ranking), self.pair)
-        self.tried.append(Tried(rule, values, found))
-        return self.tried[-1]
+        parameters = self.parameters(values)
+        at = tuple(parameters.values())
+        if at not in self.tried:
+            rule = self.kind.of(parameters, self.known)
+            ranking = ranked(rule, self.known)
+            if not affordable(self.known.layout, ranking):
+                return None
+            found = self.model.of(visits_of(self.known.layout, ranking))
+            self.tried[at] = Tried(rule, values, found)
+        return self.tried[at]
 
     def parameters(self, values: Floats) -> dict[str, float]:
         found: dict[str, float] = {}
@@ -96,14 +106,14 @@ class Trials:
             found[dimension.name] = float(round(value)) if dimension.whole else value
         return found
 
-    def design(self, size: int | None = None) -> None:
-        """Evaluate a Sobol design; of one whole number, every value."""
-        for values in design_of(self.dimensions, SLOW_DESIGN if self.kind.slow else size):
+    def design(self, size: int = DESIGN) -> None:
+        """Evaluate a design; of whole numbers, every value."""
+        for values in design_of(self.dimensions, min(size, SLOW_DESIGN) if self.kind.slow else size):
             if self.evaluate(values) is None:
                 return
 
     def best(self, target: Target) -> Tried | None:
-        return max(self.tried, key=lambda each: target.score(each.found), default=None)
+        return max(self.tried.values(), key=lambda each: target.score(each.found), default=None)
 
     def refined(self, target: Target) -> Tried | None:
         """The best after a refinement from the best of the design."""
@@ -112,50 +122,100 @@ class Trials:
             return start
         if target.score(start.found) >= target.utility / max(abs(target.utility), 1e-300) - GOOD_ENOUGH:
             return start
-        steps = SLOW_STEPS if self.kind.slow else STEPS if len(self.dimensions) > 1 else FEW_STEPS
+        if len(self.dimensions) == 1:
+            self._closer(target, [(float(each.values[0]), each) for each in self.tried.values()], np.atleast_1d)
+            return self.best(target)
+        centre = np.full(len(self.dimensions), 0.5)
+        away = start.values - centre
+        reach = 0.5 / max(float(np.abs(away).max()), 1e-300)  # where the ray leaves the cube
+
+        def on_ray(share: float) -> Floats:
+            return np.asarray(centre + share * away)
+
+        plain, further = self.evaluate(centre), self.evaluate(on_ray(min(reach, 1.5)))
+        if plain is not None and further is not None and away.any():
+            self._closer(target, [(0.0, plain), (1.0, start), (min(reach, 1.5), further)], on_ray)
+        self._nelder_mead(target)
+        return self.best(target)
+
+    def _closer(self, target: Target, line: list[tuple[float, Tried]], at: Callable[[float], Floats]) -> None:
+        """Evaluate further points of a line, each beside the best one so far."""
+        for _ in range(SLOW_CLOSER if self.kind.slow else CLOSER):
+            line.sort(key=lambda point: point[0])
+            best = max(range(len(line)), key=lambda i: target.score(line[i][1].found))
+            place, here = line[best]
+            sides = [line[i] for i in (best - 1, best + 1) if 0 <= i < len(line)]
+            crossing = [(x, side) for x, side in sides if target.met(here.found) != target.met(side.found)]
+            added = [
+                (x, tried)
+                for x in [_crossing(target.ratio, (place, here), side) for side in crossing]
+                or [(place + x) / 2 for x, _ in sides]
+                if (tried := self.evaluate(at(x))) is not None
+            ]
+            line.extend(added)
+
+    def _nelder_mead(self, target: Target) -> None:
         from scipy.optimize import minimize
+
+        start = self.best(target)
+        assert start is not None
 
         def loss(values: Floats) -> float:
             outside = float(np.abs(values - np.clip(values, 0.0, 1.0)).sum())
             found = self.evaluate(np.clip(values, 0.0, 1.0))
             return np.inf if found is None else outside - target.score(found.found)
 
-        simplex = np.vstack([start.values, *(start.values + 0.08 * e for e in np.eye(len(start.values)))])
-        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": steps, "initial_simplex": simplex})
-        return self.best(target)
+        simplex = np.vstack([start.values, *(start.values + 0.05 * e for e in np.eye(len(start.values)))])
+        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": STEPS, "initial_simplex": simplex})
 
 
-def design_of(dimensions: Sequence[Dimension], size: int | None = None) -> list[Floats]:
-    """Points in the unit cube: its centre, then a Sobol sequence; or one for each whole number."""
+def _crossing(ratio: float, one: tuple[float, Tried], two: tuple[float, Tried]) -> float:
+    """Where the ratio is reached on the line between a rule that reaches it and one that does not; the middle if
+    positions that stay empty are what is missing."""
+    a, b = (tried.found.ratio or 0.0 for _, tried in (one, two))
+    share = (ratio * (1 + MARGIN) - a) / (b - a) if a != b else 0.5
+    return one[0] + (share if 0.02 < share < 0.98 else 0.5) * (two[0] - one[0])
+
+
+def design_of(dimensions: Sequence[Dimension], size: int = DESIGN) -> list[Floats]:
+    """Points in the unit cube: evenly spaced, or its centre and a Halton sequence; or one for each whole number."""
     if not dimensions:
         return []
     if all(dimension.whole for dimension in dimensions):
         counts = [round(d.high - d.low) + 1 for d in dimensions]
         grids = np.meshgrid(*(np.linspace(0, 1, n) if n > 1 else np.zeros(1) for n in counts), indexing="ij")
         return list(np.stack([grid.ravel() for grid in grids], axis=1))
-    from scipy.stats import qmc
+    if len(dimensions) == 1:
+        return list(np.linspace(0, 1, size)[:, None])
+    primes = (2, 3, 5, 7, 11, 13)
+    points = [np.array([_inverse(i, primes[d % 6]) for d in range(len(dimensions))]) for i in range(1, size)]
+    return [np.full(len(dimensions), 0.5), *points]
 
-    size = size or (DESIGN if len(dimensions) > 1 else SMALL_DESIGN)
-    points = qmc.Sobol(len(dimensions), scramble=False).random(size)[1:]
-    return [np.full(len(dimensions), 0.5), *(point for point in points if not np.all(point == 0.5))]
+
+def _inverse(number: int, base: int) -> float:
+    """The digits of a number behind the point, the last first."""
+    found, unit = 0.0, 1.0
+    while number:
+        unit /= base
+        number, digit = divmod(number, base)
+        found += unit * digit
+    return found
 
 
 def search_rules(
     kinds: Mapping[str, type[Rule]], known: KnownBefore, pair: GroupPair, hints: Sequence[Mapping[str, float]] = ()
 ) -> dict[str, Trials]:
     """The trials of every kind after its design; `hints` are weights worth trying."""
-    found = {}
+    found, model = {}, InTheModel(known.layout, pair)
     for name, kind in kinds.items():
-        trials = Trials(kind, known, pair)
+        trials = Trials(kind, known, model)
         if not trials.dimensions:
             continue
-        trials.design()
-        named = [dimension.name for dimension in trials.dimensions]
-        for hint in hints:
-            if set(hint) == set(named):
-                ranges = [
-                    (hint[d.name] - d.low) / (d.high - d.low) if d.high > d.low else 0.5 for d in trials.dimensions
-                ]
-                trials.evaluate(np.clip(np.array(ranges), 0.0, 1.0))
+        named = {dimension.name for dimension in trials.dimensions}
+        own = [hint for hint in hints if named <= set(hint)]
+        trials.design(DESIGN // 2 if own else DESIGN)
+        for hint in own:
+            ranges = [(hint[d.name] - d.low) / (d.high - d.low) if d.high > d.low else 0.5 for d in trials.dimensions]
+            trials.evaluate(np.clip(np.array(ranges), 0.0, 1.0))
         found[name] = trials
     return found

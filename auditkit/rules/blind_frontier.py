@@ -9,7 +9,7 @@ on r, with the positions filled, or with a floor on utility; both are one more r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,13 +19,16 @@ from auditkit.constraints.base import Constraint, KindRow, Row
 from auditkit.constraints.outcome import Scope, outcome_weights
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
-from auditkit.rules.play import GroupPair
+from auditkit.rules.play import GroupPair, rate_weights
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import solve_once
 
 RATIOS = (0.8, 0.85, 0.9, 0.95, 1.0)
-HALVINGS = 1
-"""Of the step of the frontier in which the largest ratio lies; then a chord says where."""
+HALVINGS, SOLVES = 4, 4
+"""At most so many problems are solved for the largest ratio with the positions filled, and at a utility."""
+
+BELOW = 2e-3
+"""Largest ratios are known up to this."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,6 @@ class AtLeast(Constraint):
         return found
 
 
-def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
-    """For each of the two groups the weights of states whose product with p is its rate."""
-    outcome = outcome_weights(layout, pair.on)
-    part = layout.protected[pair.attribute]
-    codes = [part.names.index(group) for group in (pair.group, pair.against)]
-    return [layout.share(part, code) * outcome / float(part.sizes[code]) for code in codes]
-
-
 def frontier_points(
     instance: Instance, pair: GroupPair, ratios: Sequence[float] = RATIOS, line: Neighbours | None = None
 ) -> list[FrontierOptimum]:
@@ -133,41 +128,56 @@ def largest_ratio(
     line: Neighbours | None = None,
 ) -> float | None:
     """The largest ratio up to 1 of any policy with this utility, or with so many positions filled; None if no policy
-    has these. `known` are points of the frontier, which say where to look, `line` what was solved on the way."""
-    floor = AtLeast(utility=utility, filled=filled)
-    line = line or Neighbours()
-    earned: dict[float, float | None] = {}
+    has these. `known` are points of the frontier, which say where to look, `line` what was solved on the way.
 
-    def possible(ratio: float) -> bool:
-        if utility is not None:  # U(r) is known where it was solved for
-            here = next((p for p in known if p.ratio == ratio), None)
-            if here is not None:
-                return here.utility is not None and here.utility >= utility - 1e-9 * abs(utility)
-            found = optimum_at(instance, pair, ratio, line)
-            earned[ratio] = found.utility
-            return found.utility is not None and found.utility >= utility - 1e-9 * abs(utility)
-        return line.solve(instance, [ratio_of(pair, ratio), floor]).constrained is not None
-
-    free = known[0]
-    if utility is not None and (free.utility is None or free.utility < utility):
+    A policy with the ratio that is returned was found; it is at most about `BELOW` less than the largest.
+    """
+    line, free, last = line or Neighbours(), known[0], known[-1]
+    if filled is not None:
+        if last.ratio == 1.0 and last.filled is not None and last.filled >= filled:
+            return 1.0
+        floor = AtLeast(filled=filled)
+        return _halved(lambda r: line.solve(instance, [ratio_of(pair, r), floor]).constrained is not None, free)
+    assert utility is not None
+    if free.utility is None or free.utility < utility:
         return None
+    earned = {p.ratio: p.utility for p in known if p.ratio is not None and p.utility is not None}
+    if 1.0 not in earned and (at_one := optimum_at(instance, pair, 1.0, line).utility) is not None:
+        earned[1.0] = at_one
     low = min(1.0, free.reached or 0.0)
-    solved = [p.ratio for p in known if p.ratio is not None]
-    high = 1.0
+    earned[low] = free.utility
+    short = 1e-9 * abs(utility)
+    for _ in range(SOLVES):
+        low = max(r for r, u in earned.items() if u >= utility - short)
+        high = min((r for r in earned if r > low), default=1.0)
+        if low >= 1.0 or high - low <= BELOW:
+            break
+        crossing = _crossing(earned, utility, low, high) if high in earned else (low + high) / 2
+        if crossing - low <= BELOW:
+            break
+        guess = max(crossing - BELOW / 2, low)
+        solved = optimum_at(instance, pair, guess, line).utility
+        earned[guess] = -np.inf if solved is None else solved
+    return max(r for r, u in earned.items() if u >= utility - short)
+
+
+def _crossing(earned: Mapping[float, float], utility: float, low: float, high: float) -> float:
+    """Where U(r) falls to a utility, by inverse interpolation through the two points beside it and the next."""
+    beside = sorted(earned, key=lambda r: (r not in (low, high), abs(r - (low + high) / 2)))
+    points = [(earned[r], r) for r in beside[:3] if np.isfinite(earned[r])]
+    if len({u for u, _ in points}) < len(points) or len(points) < 2:
+        return (low + high) / 2
+    guess = sum(r * float(np.prod([(utility - v) / (u - v) for v, _ in points if v != u])) for u, r in points)
+    return min(max(guess, low), high - 0.05 * (high - low))
+
+
+def _halved(possible: Callable[[float], bool], free: FrontierOptimum) -> float:
+    low, high = min(1.0, free.reached or 0.0), 1.0
     if possible(1.0):
         return 1.0
-    if utility is not None:
-        within = [r for r in solved if possible(r)]
-        beyond = [r for r in solved if not possible(r)]
-        low, high = max([low, *within]), min([high, *beyond])
-    earned |= {low if p.ratio is None else p.ratio: p.utility for p in known}
-    for _ in range(HALVINGS if utility is not None else 4 * HALVINGS):
+    for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if possible(middle) else (low, middle)
-    one, two = (earned.get(end) for end in (low, high))
-    if utility is not None and one is not None and two is not None and one > two:
-        chord = low + (one - utility) / (one - two) * (high - low)
-        return chord if possible(chord) else low
     return low
 
 

@@ -18,18 +18,20 @@ from auditkit.errors import InputError, Problem, nearest
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Partition
 from auditkit.rules.best_rules import Target, Trials, search_rules
-from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio, rate_weights
+from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio
 from auditkit.rules.confirmed_gains import Gain, Judges
-from auditkit.rules.known_before import firm_ranking, first_searches, known_of
+from auditkit.rules.known_before import firm_ranking, known_of
 from auditkit.rules.play import (
     GroupPair,
+    InTheModel,
     RuleYield,
     for_those_who_applied,
-    in_the_model,
     parameters_of,
     ranked,
+    rate_weights,
     visits_of,
 )
+from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import KnownBefore, Rule
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.text import brief
@@ -39,8 +41,9 @@ ENOUGH = 0.95
 LESS = 0.01
 """Of the utility of the firm's own rule."""
 
-MOST = 6_000
-"""Candidates of the searches on which the best rules are looked for; their numbers are of all."""
+MOST, MOST_TRIED = 16_000, 4_000
+"""Candidates of the requisitions on which alternatives are worked out, and among them of those on which the best rules
+are looked for; of larger histories as many requisitions as hold so many, chosen by a hash (`requisitions`)."""
 
 Progress = Callable[[str], None]
 
@@ -80,6 +83,17 @@ class LargestRatio:
 
 
 @dataclass(frozen=True)
+class Dealt:
+    """How many of the requisitions alternatives were worked out on, and with how many candidates."""
+
+    searches: int
+    of: int
+    candidates: int
+    judged: int | None
+    """Requisitions on which gains were judged; None where they were not."""
+
+
+@dataclass(frozen=True)
 class Alternative:
     """One attribute and step."""
 
@@ -96,6 +110,7 @@ class Alternative:
     """The firm's own rule, in the model."""
     rules: tuple[RuleResult, ...]
     largest_ratio: LargestRatio
+    dealt: Dealt
 
     @property
     def best(self) -> RuleResult | None:
@@ -157,7 +172,10 @@ def find_alternatives(
         if name not in layout.protected:
             fix = nearest(name, layout.protected)
             raise InputError(Problem("--by", f"there is no protected attribute {name!r}", fix))
-    known = known_of(fitted)
+    every = len(layout.search_ids)
+    searches = some(layout, MOST)
+    fitted, aware = among(fitted, searches), None if aware is None else among(aware, searches)
+    layout, known = fitted.instance.layout, known_of(fitted)
     pairs: dict[str, tuple[GroupPair, float | None]] = {}
     left_out = {}
     for name in layout.protected:
@@ -171,11 +189,12 @@ def find_alternatives(
             left_out[name] = f"the recorded ratio of {pair.group} to {pair.against} is {written}: little difference"
         else:
             pairs[name] = pair, ratio
-    judges = Judges.of(fitted, known, list(pairs)) if gains and pairs else None
+    judges = Judges.of(fitted, list(pairs)) if gains and pairs else None
+    used = Dealt(len(searches), every, len(known.expected), None if judges is None else judges.searches)
     found = []
     for name, (pair, ratio) in pairs.items():
         progress(f"alternatives for {name}")
-        found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges))
+        found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges, used))
     return Alternatives(tuple(found), left_out, tuple(known.features))
 
 
@@ -202,9 +221,11 @@ def _alternative(
     pair: GroupPair,
     recorded: float | None,
     judges: Judges | None,
+    used: Dealt,
 ) -> Alternative:
     layout = fitted.instance.layout
-    firm = in_the_model(layout, visits_of(layout, firm_ranking(known)), pair)
+    model = InTheModel(layout, pair)
+    firm = model.of(visits_of(layout, firm_ranking(known)))
     line = Neighbours()
     blind = frontier_points(fitted.instance, pair, line=line)
     seen = () if aware is None else tuple(frontier_points(aware.instance, pair))
@@ -216,7 +237,7 @@ def _alternative(
     results = []
     for (name, ratio), rule in chosen.items():
         visits = visits_of(layout, ranked(rule, known))
-        own = in_the_model(layout, visits, pair)
+        own = model.of(visits)
         target = next(target for target in targets if target.ratio == ratio)
         results.append(
             RuleResult(
@@ -241,7 +262,17 @@ def _alternative(
         at_less=largest_ratio(fitted.instance, pair, blind, utility=firm.utility - LESS * abs(firm.utility), line=line),
     )
     return Alternative(
-        pair.attribute, pair.group, pair.against, pair.on, recorded, tuple(blind), seen, firm, tuple(results), largest
+        pair.attribute,
+        pair.group,
+        pair.against,
+        pair.on,
+        recorded,
+        tuple(blind),
+        seen,
+        firm,
+        tuple(results),
+        largest,
+        used,
     )
 
 
@@ -259,7 +290,9 @@ def best_of_each(
     hints: Sequence[Mapping[str, float]] = (),
 ) -> dict[tuple[str, float], Rule]:
     """(kind, ratio) -> the best rule found, on all searches or on as many as hold MOST candidates."""
-    small = first_searches(known, MOST)
+    small = known
+    if len(known.expected) > MOST_TRIED:
+        small = known_of(among(fitted, some(known.layout, MOST_TRIED)))
     share = float(small.layout.capacity.sum()) / max(1.0, float(known.layout.capacity.sum()))
     trials: dict[str, Trials] = search_rules(rules, small, pair, hints)
     chosen: dict[tuple[str, float], Rule] = {}

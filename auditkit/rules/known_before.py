@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,8 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.refit import Refit
 from auditkit.fitting.regression import is_number, logistic
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats, Ints, Layout, Partition
+from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.rules.requisitions import candidates_of
 from auditkit.rules.rule import KnownBefore, Ranking, chances_of_kinds
 
 MOST_FEATURES = 6
@@ -79,8 +80,7 @@ def known_of(fitted: Fitted, *, with_refits: bool = True) -> KnownBefore:
 
 def known_among(known: KnownBefore, instance: Instance, searches: Ints) -> KnownBefore:
     """The same of some searches, under the laws of another instance that has just these."""
-    ptr = known.layout.search_ptr
-    who = np.concatenate([np.arange(ptr[s], ptr[s + 1]) for s in searches.tolist()])
+    who = candidates_of(known.layout, searches)
     return KnownBefore(
         layout=instance.layout,
         features={name: values[who] for name, values in known.features.items()},
@@ -89,35 +89,6 @@ def known_among(known: KnownBefore, instance: Instance, searches: Ints) -> Known
         interviews=known.interviews[searches],
         firm_order=known.firm_order[who],
     )
-
-
-def first_searches(known: KnownBefore, most: int) -> KnownBefore:
-    """The first searches, as many as hold so many candidates, with their own groups; all if there are no more."""
-    layout = known.layout
-    if len(layout.candidate_kind) <= most:
-        return known
-    last = int(np.searchsorted(layout.search_ptr, most))
-    who = slice(0, int(layout.search_ptr[last]))
-    part = layout.part(0, last)
-    groups = {
-        name: Partition.coded(name, own.names, own.codes[who])
-        if own.uncertain is None
-        else replace(own, codes=own.codes[who], sizes=part.before(name).sum(axis=0))
-        for name, own in layout.protected.items()
-    }
-    return KnownBefore(
-        layout=replace(part, protected=groups),
-        features={name: values[who] for name, values in known.features.items()},
-        expected=known.expected[who],
-        value_scale=known.value_scale,
-        interviews=known.interviews[:last],
-        firm_order=known.firm_order[who],
-        without={name: partial(_some, index, who) for name, index in known.without.items()},
-    )
-
-
-def _some(index: Callable[[], Floats], who: slice) -> Floats:
-    return index()[who]
 
 
 def expected_scores(layout: Layout, value_scale: float) -> Floats:
@@ -142,7 +113,8 @@ def _index_without(fitted: Fitted, feature: str) -> Callable[[], Floats]:
         assert fitted.refit is not None
         fewer = replace(fitted.refit.training, features=fitted.refit.training.features.drop(columns=[feature]))
         own: Refit = replace(fitted.refit, training=fewer, chances={})
-        times, searches = np.ones(own.searches, dtype=np.int64), np.arange(len(fitted.instance.searches))
+        times, searches = np.zeros(own.searches, dtype=np.int64), np.arange(len(fitted.instance.searches))
+        times[own.search[own.rows]] = 1
         from auditkit.solver.evaluate import Prepared
 
         other = own.instance(fitted.instance, times, searches, moved=False).layout

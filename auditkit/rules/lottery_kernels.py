@@ -42,41 +42,47 @@ def drawn_visits(searches, search_ptr, capacity, candidate_ptr, listed, band, pl
                     count += 1
         order = np.argsort(-shown[values[:count]], kind="mergesort")
         ahead = np.zeros(c1 - c0)
-        law = np.zeros((r + 2, max(k, 1)))
+        sure, law = np.zeros(max(k, 1)), np.zeros((r + 2, max(k, 1)))
         for e in order:
             c, v = owner[e], values[e]
             if k > 0:
-                room = _room(c0, c1, c, k, r - band[c], members - band[c], listed, band, ahead, law)
+                room = _room(c0, c1, c, k, r - band[c], members - band[c], listed, band, ahead, sure, law)
                 visits[v] = visits[candidate_ptr[c]] * chance[v] * room
             ahead[c - c0] = min(1.0, ahead[c - c0] + chance[v])
 
 
 @njit(**OPTIONS)
-def _room(c0, c1, own, k, r, n, listed, band, ahead, law):
+def _room(c0, c1, own, k, r, n, listed, band, ahead, sure, law):
     """P(fewer than k others on the list are ahead); `r` of the `n` others of the band are drawn.
 
+    `sure` is the law of how many of the listed are ahead, `law` that of how many of the band were drawn and are ahead.
     Those who cannot be ahead yet are drawn last, and make no difference.
     """
-    law[:] = 0.0
-    law[0, 0] = 1.0
-    seen = 0
+    sure[:], law[:] = 0.0, 0.0
+    sure[0], law[0, 0] = 1.0, 1.0
+    seen, certain = 0, 0
     for c in range(c0, c1):
         p = ahead[c - c0]
         if c == own or p == 0.0:
             continue
         if listed[c]:
-            for d in range(min(seen, r) + 1):
-                for z in range(k - 1, -1, -1):
-                    law[d, z] = law[d, z] * (1.0 - p) + (law[d, z - 1] * p if z > 0 else 0.0)
+            certain += 1
+            for z in range(min(certain, k - 1), 0, -1):
+                sure[z] = sure[z] * (1.0 - p) + sure[z - 1] * p
+            sure[0] *= 1.0 - p
         else:
             for d in range(min(seen, r), -1, -1):
                 draw = (r - d) / (n - seen)
-                for z in range(k - 1, -1, -1):
+                for z in range(min(d, k - 1), -1, -1):
                     mass = law[d, z]
                     law[d, z] = mass * (1.0 - draw)
-                    if draw > 0.0:
-                        law[d + 1, z] += mass * draw * (1.0 - p)
-                        if z + 1 < k:
-                            law[d + 1, z + 1] += mass * draw * p
+                    law[d + 1, z] += mass * draw * (1.0 - p)
+                    if z + 1 < k:
+                        law[d + 1, z + 1] += mass * draw * p
             seen += 1
-    return law.sum()
+    room, fewer = 0.0, 0.0
+    for z in range(k):  # at most z of the band, and k - 1 - z of the listed
+        for d in range(min(seen, r) + 1):
+            fewer += law[d, z]
+        room += sure[k - 1 - z] * fewer
+    return room

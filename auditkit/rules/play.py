@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from auditkit.constraints.outcome import outcome_weights
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
@@ -110,20 +111,28 @@ def visits_of(layout: Layout, ranking: Ranking) -> Floats:
     return visits
 
 
-def in_the_model(layout: Layout, visits: Floats, pair: GroupPair) -> RuleYield:
-    """What a policy with these visits yields, groups counted by membership."""
-    outcomes = _outcomes(layout, visits, pair.on)
+def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
+    """For each of the two groups the weights of states whose product with p is its rate."""
+    outcome = outcome_weights(layout, pair.on)
     part = layout.protected[pair.attribute]
-    rates = []
-    for group in (pair.group, pair.against):
-        code = part.names.index(group)
-        rates.append(dot(np.asarray(layout.share(part, code), dtype=np.float64), outcomes) / float(part.sizes[code]))
-    return _yield(layout, dot(layout.reward, visits), rates, visits)
+    codes = [part.names.index(group) for group in (pair.group, pair.against)]
+    return [layout.share(part, code) * outcome / float(part.sizes[code]) for code in codes]
+
+
+class InTheModel:
+    """What policies yield by their visits, groups counted by membership."""
+
+    def __init__(self, layout: Layout, pair: GroupPair) -> None:
+        self.layout, self.weights = layout, rate_weights(layout, pair)
+
+    def of(self, visits: Floats) -> RuleYield:
+        rates = [dot(weights, visits) for weights in self.weights]
+        return _yield(self.layout, dot(self.layout.reward, visits), rates, visits)
 
 
 def for_those_who_applied(layout: Layout, visits: Floats, pair: GroupPair, actual: Partition) -> RuleYield:
     """The same for the people who happened to apply, each in their own group."""
-    outcomes = _outcomes(layout, visits, pair.on)
+    outcomes = outcome_weights(layout, pair.on) * visits
     weight, rates = np.ones(layout.states), {}
     part = layout.protected[pair.attribute]
     for code, group in enumerate(actual.names):
@@ -141,14 +150,6 @@ def for_those_who_applied(layout: Layout, visits: Floats, pair: GroupPair, actua
         rates[group] = float((own * outcomes)[mine].sum()) / max(1, int(members.sum()))
     utility = float((weight * layout.reward) @ visits)
     return _yield(layout, utility, [rates.get(pair.group, 0.0), rates.get(pair.against, 0.0)], visits)
-
-
-def _outcomes(layout: Layout, visits: Floats, on: str) -> Floats:
-    if on == "selection":
-        return np.where(layout.selecting, visits, 0.0)
-    found = np.zeros(layout.states)
-    found[layout.start] = visits[layout.start]
-    return found
 
 
 def _yield(layout: Layout, utility: float, rates: list[float], visits: Floats) -> RuleYield:

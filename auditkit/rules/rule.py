@@ -102,14 +102,21 @@ class KnownBefore:
     def index(self, bonus: Floats | None = None, costs: float = 1.0, bar: float = 0.0) -> Floats:
         """Of every state: the index of the best search if scores had a bonus (in points) less a bar, and every
         inspection cost so many times as much."""
+        if bonus is None and costs == 1.0 and not bar:
+            return self.plain
         layout = self.layout
         rewards = np.where(layout.selecting, layout.reward, costs * layout.reward)
         if bonus is not None or bar:
             own = (np.zeros(len(self.expected)) if bonus is None else bonus) - bar
             rewards = rewards + np.where(layout.selecting, layout.spread(self.value_scale * own), 0.0)
-        from auditkit.solver.evaluate import Prepared  # loads numba, which a plugin that is only listed does not need
+        return _indices(layout, rewards)
 
-        return np.ascontiguousarray(Prepared.of(layout, rewards).index[:, 0])
+    @cached_property
+    def plain(self) -> Floats:
+        """The index of every state in the best search."""
+        found = _indices(self.layout, self.layout.reward)
+        found.setflags(write=False)
+        return found
 
     def listed(self, order: Floats, places: Ints) -> Bools:
         """The first so many of each search in an order, highest first, ties to the earlier candidate."""
@@ -124,6 +131,12 @@ class KnownBefore:
         own = (self.index() if index is None else index).copy()
         own[self.layout.start] = np.where(on_list, ALWAYS, NEVER)
         return Ranking(own)
+
+
+def _indices(layout: Layout, rewards: Floats) -> Floats:
+    from auditkit.solver.evaluate import Prepared  # loads numba, which a plugin that is only listed does not need
+
+    return np.ascontiguousarray(Prepared.of(layout, rewards).index[:, 0])
 
 
 def chances_of_kinds(layout: Layout) -> Floats:

@@ -26,6 +26,7 @@ from auditkit.errors import InputError, Problem
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.scenarios.bias_table import BiasTable, bias_table
+from auditkit.scenarios.breakpoints import NotStraight
 from auditkit.scenarios.frontier import STEPS, Frontier, frontier
 from auditkit.scenarios.places import MorePlaces, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
@@ -70,13 +71,15 @@ def ask(
     inspected: float | None = None,
     most_rows: int | None = None,
     bias_tables: bool = False,
+    exact: bool = False,
     progress: Progress = lambda _: None,
 ) -> Answers:
     """Ask all questions that make sense. `selected` (default: the chances under the unconstrained optimum) says which
     group is selected least; `inspected` is how many the firm inspected.
 
     Constraints of more than `most_rows` rows, such as one for each candidate, are asked nothing: every point would take
-    long. Without `constraints` the default with the fewest rows holds, because it is solved many times.
+    long. With `exact` a frontier has its breakpoints in place of even steps, if it is made of straight pieces. Without
+    `constraints` the default with the fewest rows holds, because it is solved many times.
     """
     layout = instance.layout
     if bias_tables and layout.uncertain:
@@ -106,7 +109,12 @@ def ask(
     for constraint in wanted:
         rows = bind([constraint], layout)
         progress(f"frontier of {constraint.type}")
-        found = frontier(instance, constraint, steps=FEW_STEPS if layout.states * len(rows) > LARGE else STEPS)
+        steps = FEW_STEPS if layout.states * len(rows) > LARGE else STEPS
+        try:
+            found = frontier(instance, constraint, steps=steps, exact=exact)
+        except NotStraight as curved:
+            notices.append(f"The frontier of {constraint.to_spec()} is in even steps: {curved.why}.")
+            found = frontier(instance, constraint, steps=steps)
         given = constraint in chosen or _is_resource(constraint)
         frontiers.append(found if given else replace(found, present=None))
     biased = positions = places = None

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,8 +23,9 @@ from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Layout
+from auditkit.scenarios.breakpoints import pieces
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.solver import Solution, solve_once
+from auditkit.solver import Optimum, Solution, solve_once
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
@@ -80,13 +82,19 @@ class Frontier:
     positions: int
     points: tuple[FrontierPoint, ...]
     starts: float | None
+    apart: float | None = None
+    """With exact breakpoints: the curve is straight between the points, or lies at most this much above."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a value."""
+        """One row a value; with exact breakpoints the slope up to the next one too, and `frame.attrs["apart"]`."""
         import pandas as pd
 
         rows = [{self.parameter: p.value} | {k: v for k, v in asdict(p).items() if k not in HELD} for p in self.points]
-        return pd.DataFrame(rows)
+        frame = pd.DataFrame(rows)
+        if self.apart is not None:
+            frame["slope"] = -frame["utility"].diff(-1) / -frame[self.parameter].diff(-1)
+            frame.attrs["apart"] = self.apart
+        return frame
 
 
 def frontier(
@@ -98,8 +106,13 @@ def frontier(
     values: Sequence[float] | None = None,
     tightens: int | None = None,
     steps: int = STEPS,
+    exact: bool = False,
 ) -> Frontier:
-    """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense)."""
+    """Solve the instance for each of `values` (default: so many steps from nothing to the most that makes sense).
+
+    With `exact` for every value between the least and the largest: the points are those at which the slope changes, for
+    parameters that move nothing but bounds (`breakpoints.py`).
+    """
     parameter = parameter or main_parameter(constraint)
     tightens = tightens or next((p.tightens for p in constraint.parameters if p.name == parameter), 1)
     base = solve_once(instance, others)
@@ -107,6 +120,24 @@ def frontier(
         raise InputError(f"without {constraint.to_spec()} already, {', '.join(base.conflict)} cannot hold")
     free = base.constrained.outcome
     grid = sorted(set(values if values is not None else default_values(constraint, parameter, free, steps)))
+    present = getattr(constraint, parameter, None)
+    made = partial(
+        Frontier,
+        label=_label(constraint, parameter),
+        constraint=constraint,
+        parameter=parameter,
+        tightens=tightens,
+        present=float(present) if isinstance(present, int | float) else None,
+        unconstrained=free.utility,
+        positions=int(instance.layout.capacity.sum()),
+    )
+    if exact:
+        if not grid:
+            raise InputError(Problem(parameter, "there is no value to begin with", "give the least and the largest"))
+        least, most = (float(value) for value in (grid[0], grid[-1]))
+        found = pieces(free.layout, lambda t: [changed(constraint, parameter, t), *others], least, most)
+        points = tuple(_point(end.value, end.optimum, free) for end in found.ends)
+        return made(points=points, starts=_bend(points, tightens, free), apart=found.apart)
     line = Neighbours()
 
     def at(value: float) -> Solution:
@@ -115,20 +146,18 @@ def frontier(
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
-    found = {value: _point(value, at(value), free) for value in order}
-    starts = _Start(constraint, parameter, base, free, not others, at).find([found[value] for value in order])
-    present = getattr(constraint, parameter, None)
-    return Frontier(
-        label=_label(constraint, parameter),
-        constraint=constraint,
-        parameter=parameter,
-        tightens=tightens,
-        present=float(present) if isinstance(present, int | float) else None,
-        unconstrained=free.utility,
-        positions=int(instance.layout.capacity.sum()),
-        points=tuple(found[value] for value in grid),
-        starts=starts,
-    )
+    solved = {value: _point(value, at(value).constrained, free) for value in order}
+    starts = _Start(constraint, parameter, base, free, not others, at).find([solved[value] for value in order])
+    return made(points=tuple(solved[value] for value in grid), starts=starts)
+
+
+def _bend(points: Sequence[FrontierPoint], tightens: int, free: Outcome) -> float | None:
+    """The strictest of the breakpoints without a loss; the mildest if all have one, None if none has."""
+    order = points[::tightens]
+    costly = [point.loss is None or point.loss > FREE * max(1.0, abs(free.utility)) for point in order]
+    if not any(costly):
+        return None
+    return order[max(costly.index(True) - 1, 0)].value
 
 
 def main_parameter(constraint: Constraint) -> str:
@@ -174,8 +203,7 @@ def _label(constraint: Constraint, parameter: str) -> str:
     return constraint.type + (f" ({', '.join(told)})" if told else "")
 
 
-def _point(value: float, solution: Solution, free: Outcome) -> FrontierPoint:
-    optimum = solution.constrained
+def _point(value: float, optimum: Optimum | None, free: Outcome) -> FrontierPoint:
     if optimum is None:
         return FrontierPoint(value, *[None] * 7)
     outcome = optimum.outcome

@@ -23,12 +23,14 @@ from auditkit.report.figures import CUMULATIVE, GroupFigure
 from auditkit.report.schema import Report
 from auditkit.scheduled import artefacts, difference
 from auditkit.scheduled.audit_run import CONFIGURATION
-from auditkit.scheduled.past_report import answerable, not_supported, past_report
+from auditkit.scheduled.past_report import NOT_SUPPORTED, answerable, not_supported, past_report
 from auditkit.scheduled.responses import Response, states
-from auditkit.scheduled.run_history import UNCHANGED, Run
+from auditkit.scheduled.run_history import Run
 from auditkit.scheduled.settings import AuditSettings
 
 FORMAT: Literal["auditkit-record/1"] = "auditkit-record/1"
+NOTHING_FOUND = ("no-difference-found", "two-standard-deviations")
+"""Codes of notices that are results."""
 USUALLY_EXAMINED = {
     "sex": "sex or gender",
     "race": "race or ethnicity",
@@ -66,6 +68,8 @@ class EvidenceRun(_Part):
     rows: int | None
     problems: int | None
     largest_gap: float | None
+    same_as: int | None
+    """The run whose data and settings this one found unchanged: nothing was computed."""
     findings: tuple[str, ...]
     crossings: tuple[str, ...]
     artefacts: tuple[EvidenceArtefact, ...]
@@ -157,6 +161,9 @@ class Evidence(_Part):
     open_findings: tuple[str, ...]
     settings_changes: tuple[SettingsChange, ...]
     not_examined: tuple[str, ...]
+    profile: str | None
+    """The rules that the last report names, and how long they have records kept."""
+    retention: str | None
 
 
 def evidence(
@@ -173,9 +180,8 @@ def evidence(
     reports = {run.id: past_report(run, folder) for run in within}
     report = next((found for run in reversed(within) if (found := reports[run.id]) is not None), None)
     said = [one for one in responses if begin.isoformat() <= one.created[:10] <= end.isoformat()]
-    shown = states(
-        last.figures, answerable(reports[last.id]), [one for one in responses if one.created[:10] <= end.isoformat()]
-    )
+    known = [one for one in responses if one.created[:10] <= end.isoformat()]
+    shown = states(last.figures, answerable(reports[last.id], last.figures, last.crossings), known)
     return Evidence(
         version=__version__,
         created=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -192,6 +198,7 @@ def evidence(
         open_findings=tuple(f"{one.subject}: {one.text}" for one in shown if one.open),
         settings_changes=_changes(within, folder),
         not_examined=_not_examined(within, report, reports),
+        **_rules(report),
     )
 
 
@@ -260,7 +267,7 @@ def _run(run: Run, folder: Path, report: Report | None) -> EvidenceRun:
     return EvidenceRun(
         run=run.id,
         created=run.created,
-        status=f"{UNCHANGED} since run {run.same_as}" if run.status == UNCHANGED else run.status,
+        status=run.status,
         version=run.figures.version,
         data=run.figures.data_path,
         data_sha256=run.data_sha256,
@@ -268,12 +275,28 @@ def _run(run: Run, folder: Path, report: Report | None) -> EvidenceRun:
         rows=run.figures.rows,
         problems=run.figures.problems,
         largest_gap=max(gaps, default=None),
-        findings=() if report is None else tuple(one.text for one in report.findings if one.kind != "notice"),
+        same_as=run.same_as,
+        findings=() if report is None or run.same_as is not None else _told(report),
         crossings=tuple(crossing.words for crossing in run.crossings),
         artefacts=tuple(EvidenceArtefact(name=a.name, sha256=a.sha256, bytes=a.bytes) for a in run.artefacts),
         state="removed" if run.removed is not None else "intact" if there else "altered or missing",
         removed=None if run.removed is None else f"{run.removed[:10]}, {run.removed_why}",
     )
+
+
+def _told(report: Report) -> tuple[str, ...]:
+    """The findings of a report, and that it found no difference where that is so."""
+    return tuple(
+        one.text
+        for one in report.findings
+        if (one.kind != "notice" and one.code not in NOT_SUPPORTED) or one.code in NOTHING_FOUND
+    )
+
+
+def _rules(report: Report | None) -> dict[str, str | None]:
+    section = None if report is None else report.sections.get("profile")
+    said = {} if section is None else section.data
+    return {key: str(said[key]) if said.get(key) else None for key in ("profile", "retention")}
 
 
 def _response(one: Response, last: Run) -> EvidenceResponse:
@@ -295,7 +318,8 @@ def _changes(runs: Sequence[Run], folder: Path) -> tuple[SettingsChange, ...]:
     found = []
     for first, second in pairwise(runs):
         if first.config_sha256 != second.config_sha256:
-            lines = difference.compare(first, second, folder).configuration
+            compared = difference.compare(first, second, folder).configuration
+            lines = tuple(line for line in compared if line[:1] in "+-" and line[:3] not in ("+++", "---"))
             unknown = (f"{CONFIGURATION} differs; the file of one of the runs is no longer there",)
             found.append(SettingsChange(first=first.id, second=second.id, lines=lines or unknown))
     return tuple(found)

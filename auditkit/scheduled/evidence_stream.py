@@ -5,6 +5,11 @@ on, and a fingerprint of every requisition counted so far: no person, and no cou
 run in which it is closed. One that was counted and whose counts are different now means that old data were corrected:
 the process starts again from all requisitions of the new data, and says so. Requisitions that are no longer exported
 stay counted.
+
+Groups of a decision are averaged: an average of e-processes is one. Of m decisions with e-values e_(1) >= ... >= e_(m)
+the first k are alarms, with the largest k for which e_(k) >= 20 m / k (e-BH; Wang and Ramdas). On average at most 5 %
+of alarms are false, however the decisions depend on each other. And e_(k) >= 20 m / k makes the average of all at least
+20: so without any difference an audit ever raises an alarm with a chance of at most 5 %.
 """
 
 from __future__ import annotations
@@ -64,21 +69,26 @@ class EvidenceOverTime:
             found.setdefault((stream.name.attribute, stream.name.step), []).append(stream.e)
         return [(attribute, step, sum(values) / len(values)) for (attribute, step), values in found.items()]
 
+    @property
+    def line(self) -> float:
+        """The e-value that makes a decision an alarm, by e-BH over all decisions."""
+        return alarm_line([e for *_, e in self.decisions()])
+
     def alarms(self) -> list[Crossing]:
-        """Decisions whose evidence has reached 20, or would have if the decisions were averaged."""
-        every = self.decisions()
-        many = len(every)
+        """Decisions whose evidence has reached the line."""
+        line = self.line
         return [
             Crossing(
                 threshold="evidence",
                 subject=f"{attribute} (“{step}”)",
                 value=e,
-                bound=ALARM * many,
-                words=f"Evidence over time of a difference by {attribute} at “{step}”: {amount(e)}, where "
-                f"{amount(ALARM * many)} is reached by chance in at most 5 % of audits however often one looks.",
+                bound=line,
+                words=f"Evidence over time of a difference by {attribute} at “{step}”: {amount(e)}. The line is "
+                f"{amount(line)}; without any difference, an audit reaches it in at most 5 % of cases, however often "
+                "one looks.",
             )
-            for attribute, step, e in every
-            if e >= ALARM * many
+            for attribute, step, e in self.decisions()
+            if e >= line
         ]
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +97,8 @@ class EvidenceOverTime:
             "since": self.since,
             "restarted": self.restarted,
             "requisitions": len(self.counted),
-            "decisions": [{"attribute": a, "step": s, "e": e} for a, s, e in self.decisions()],
+            "line": self.line,
+            "decisions": [{"attribute": a, "step": s, "e": e, "alarm": e >= self.line} for a, s, e in self.decisions()],
             "streams": [
                 {**asdict(s.name), "e": s.e, "odds_ratio": s.interval, "requisitions": s.requisitions}
                 for s in self.streams
@@ -100,6 +111,13 @@ class EvidenceOverTime:
         document = {"format": FORMAT, "since": self.since, "restarted": self.restarted, **self.to_json()}
         document |= {"grid": [float(GRID[0]), float(GRID[-1]), len(GRID)], "sums": streams, "counted": self.counted}
         return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
+
+
+def alarm_line(e: Sequence[float]) -> float:
+    """20 m / k with the largest k of the m e-values that reach it; 20 m where none does."""
+    many = max(len(e), 1)
+    reached = [k for k, value in enumerate(sorted(e, reverse=True), 1) if value >= ALARM * many / k]
+    return ALARM * many / max(reached, default=1)
 
 
 def carried(found: Closings, before: EvidenceOverTime | None, created: str) -> EvidenceOverTime:

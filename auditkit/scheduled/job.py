@@ -64,17 +64,20 @@ def job(
 
 
 def with_follow_ups(report: Report, settings: AuditSettings, environ: Mapping[str, str]) -> Report:
-    """The report with what became of earlier findings, where the history has responses."""
+    """The report with what became of findings, where earlier runs asked for a response or got one."""
     from auditkit.report.figures import figures
-    from auditkit.scheduled.past_report import answerable
+    from auditkit.report.thresholds import evaluate
+    from auditkit.scheduled.past_report import answerable, asked_about
     from auditkit.scheduled.responses import follow_up, responses_of, states
     from auditkit.scheduled.run_history import opened
 
     with opened(settings.database(environ)) as history:
-        said = responses_of(history, settings.name)
-    if not said:
+        said, last = responses_of(history, settings.name), history.latest(settings.name)
+    if not said and (last is None or not asked_about(last, settings.folder)):
         return report
-    shown = states(figures(report), answerable(report), said)
+    now = figures(report)
+    crossings = evaluate(settings.thresholds, now, None if last is None else last.figures).crossings
+    shown = states(now, answerable(report, now, crossings), said)
     return report.model_copy(update={"follow_ups": tuple(map(follow_up, shown))})
 
 

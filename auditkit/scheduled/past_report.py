@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +11,14 @@ from auditkit.files import parse_json, read_file
 from auditkit.report.figures import Figures
 from auditkit.report.load_report import load
 from auditkit.report.schema import Report
+from auditkit.report.thresholds import Crossing, ratio_subject
 from auditkit.scheduled.run_history import Run
 
 REPORT = "report.json"
 ANSWERABLE = ("disparity", "segment")
 """Kinds of findings that ask for a response; the others inform."""
+NO_DIFFERENCE = "same-everywhere"
+"""The code of findings that a difference is alike in all parts of the firm: there is nothing to answer."""
 NOT_SUPPORTED = ("no-fit", "too-little-evidence", "no-groups", "no-selection", "left-out")
 """Codes of notices that say what could not be examined."""
 
@@ -61,13 +65,24 @@ def past_report(run: Run, folder: Path) -> Report | None:
         return None
 
 
-def answerable(report: Report | None) -> tuple[RecordedFinding, ...]:
-    """Findings that ask for a response, the first of each subject."""
+def asked_about(run: Run, folder: Path) -> tuple[RecordedFinding, ...]:
+    """What a run asks for a response to."""
+    return answerable(past_report(run, folder), run.figures, run.crossings)
+
+
+def answerable(
+    report: Report | None, figures: Figures, crossings: Iterable[Crossing] = ()
+) -> tuple[RecordedFinding, ...]:
+    """Findings that ask for a response, the first of each subject; then impact ratios beyond a threshold."""
     found: dict[FindingSubject, RecordedFinding] = {}
     for one in () if report is None else report.findings:
-        if one.kind in ANSWERABLE and one.attribute is not None:
+        if one.kind in ANSWERABLE and one.code != NO_DIFFERENCE and one.attribute is not None:
             subject = FindingSubject(one.attribute, one.group, one.step, one.segment, one.value)
             found.setdefault(subject, RecordedFinding(subject, one.text))
+    ratios = {ratio_subject(row): FindingSubject(row.attribute, row.group, row.step) for row in figures.groups}
+    for crossing in crossings:
+        if (watched := ratios.get(crossing.subject)) is not None:
+            found.setdefault(watched, RecordedFinding(watched, crossing.words))
     return tuple(found.values())
 
 

@@ -17,7 +17,7 @@ from auditkit.solver import block_master, caratheodory, convex, dual_search, g_r
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.evaluate import Prepared
-from auditkit.solver.oracle import Column, Infeasible, Oracle
+from auditkit.solver.oracle import Column, Infeasible, Oracle, free_visits
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.self_check import require_sound
@@ -28,6 +28,9 @@ from auditkit.solver.solution import Approximation, Optimum, Solution
 def _generate(oracle: Oracle) -> DualOptimum:
     if oracle.rows.measures:
         return convex.generate(oracle)
+    if len(oracle.rows) == 1 and len(oracle.layout.search_ids) == 1:  # no LP needed: half the time
+        found = dual_search.search(oracle)
+        return replace(found, lotteries=(tuple(enumerate(found.weights.tolist())),))
     return own_rows.generate(oracle) if own_rows.worthwhile(oracle) else block_master.generate(oracle)
 
 
@@ -74,12 +77,18 @@ def solve(
         raise InputError(Problem("method", f"there is no method {method!r}", nearest(method, [*METHODS, G_RDIP])))
     layout = instance.layout
     rows = bind(constraints, layout)
-    oracle = Oracle(layout, rows, known)
-    unconstrained = Outcome(layout, oracle.free_visits)
+    unconstrained = Outcome(layout, free_visits(layout))
     try:
-        found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
+        best = optimum(layout, rows, method, known)
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
+    return Solution(method, unconstrained, best, constraints=rows.constraints)
+
+
+def optimum(layout: Layout, rows: Rows, method: str = "column-generation", known: Sequence[Column] = ()) -> Optimum:
+    """The certified optimum under rows that are bound already; raises `Infeasible` with a proof."""
+    oracle = Oracle(layout, rows, known)
+    found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
     cuts, policies, duals = _used_cuts(oracle, found)
     searches = len(layout.search_ids)
     if len(policies) == 1:
@@ -103,8 +112,8 @@ def solve(
         cut_duals=duals[len(rows) :],
     )
     best = replace(best, bound=without_noise(best.bound, best.size))
-    require_sound(unconstrained, best)
-    return Solution(method, unconstrained, best, constraints=rows.constraints)
+    require_sound(Outcome(layout, oracle.free_visits), best)
+    return best
 
 
 def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> Solution:

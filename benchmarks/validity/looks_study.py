@@ -15,7 +15,7 @@ import bench_sequential as bench
 
 NAME = "looks"
 FIRST = 0
-COUNTS = (40, 300)
+COUNTS = (200, 2000)
 
 
 @dataclass(frozen=True)

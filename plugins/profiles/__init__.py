@@ -1,6 +1,6 @@
 """The profiles that ship, and the section that shows the one that is chosen.
 
-The facts are those of public rules and practice as they were last read; a report prints the dates. They are no legal
+The facts are those of public rules and practice as they were last read; a report prints the dates. They are not legal
 advice, and no profile says whether anything meets a rule.
 """
 

@@ -35,6 +35,10 @@ BUDGET_K = (5, 10, 15, 20)
 TABLE_K, TABLE_B = range(1, 12), range(6)
 
 
+FEW = 0.4
+"""The factor of sweeps whose verdicts do not depend on the third digit."""
+
+
 @dataclass(frozen=True)
 class Sweep:
     """`keys` are the columns that tell points apart, `numbers` the measurements there."""
@@ -159,13 +163,14 @@ SWEEPS = {
         Sweep("values", ("uniform", "rho", "group", "low"), ("share",), _values, 12 * (len(VALUE_EDGES) - 1)),
         Sweep("parity", _K, NUMBERS, _parity(BASIC, RHOS, ALL_K), len(RHOS) * len(ALL_K)),
         Sweep("high-cost", _K, NUMBERS, _parity(HIGH_COST, RHOS, ALL_K), len(RHOS) * len(ALL_K)),
-        Sweep("uniform", _K, NUMBERS, _parity(UNIFORM, TENTHS, (8, 15, 20)), len(TENTHS) * 3),
+        Sweep("uniform", _K, NUMBERS, _parity(UNIFORM, TENTHS, (8, 15, 20)), len(TENTHS) * 3, FEW),
         Sweep(
             "quota",
             (*_K, "share"),
             NUMBERS,
             _quota(BASIC, QUOTA_K, SHARES),
             sum(map(len, QUOTA_K.values())) * len(SHARES),
+            FEW,
         ),
         Sweep(
             "uniform-quota",
@@ -173,8 +178,9 @@ SWEEPS = {
             NUMBERS,
             _quota(UNIFORM, _uniform_quota, _tenths_of_share),
             len(TENTHS) * len(_tenths_of_share),
+            FEW,
         ),
-        Sweep("budget", (*_K, "b"), NUMBERS, _budget, len(BUDGET_RHOS) * sum(k + 1 for k in BUDGET_K)),
+        Sweep("budget", (*_K, "b"), NUMBERS, _budget, len(BUDGET_RHOS) * sum(k + 1 for k in BUDGET_K), FEW),
         Sweep("budget-table", ("k", "b"), ("best", "gap"), _table, len(TABLE_K) * len(TABLE_B), 20, atoms=TABLE.atoms),
         Sweep(
             "randomisation",
@@ -182,11 +188,12 @@ SWEEPS = {
             NEEDS,
             _randomness,
             len(RANDOM_ATOMS) * len(RANDOM_POINTS),
+            FEW,
             atoms=max(RANDOM_ATOMS),
         ),
         Sweep("ex-post", ex_post.KEYS, ex_post.NUMBERS, ex_post.rows, len(ex_post.QUESTIONS)),
         Sweep("times", timing.KEYS, timing.NUMBERS, timing.rows, timing.POINTS, 0.1, timed=True),
-        Sweep("two-stage", two_stage.KEYS, two_stage.NUMBERS, two_stage.rows, two_stage.POINTS),
+        Sweep("two-stage", two_stage.KEYS, two_stage.NUMBERS, two_stage.rows, two_stage.POINTS, FEW),
         Sweep("trajectories", two_stage.STEP_KEYS, two_stage.STEPS, two_stage.trajectories, two_stage.STEP_POINTS, 0.2),
         Sweep(
             "two-stage-times",

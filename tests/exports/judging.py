@@ -3,7 +3,8 @@
 
 An export is right if the people who are counted, the number with the favourable outcome and the planted step's
 numbers of both groups are those of its truth; asked if auditkit asks (then its first suggestion is tried); refused if
-it stops without a suggestion; misread if it goes on with anything else.
+it stops without a suggestion; misread if it goes on with anything else; partly right if only another step than the
+planted one is missing or invented (known for exports that say how many people reached every step).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from auditkit.data import History, load
 from auditkit.data.reading import AmbiguousReading
 from auditkit.data.vocabulary import extended, speaking
 from auditkit.errors import InputError
+from exports.fresh import Full
 from exports.unseen import Truth
 
 SHARED = Path("/work/shared/exports")
@@ -81,6 +83,17 @@ def matches(history: History, truth: Truth) -> str:
     return f"{wanted} not among: {'; '.join(seen) or 'no such group: ' + ', '.join(history.attributes)}"
 
 
+def other_steps(history: History, truth: Truth) -> str:
+    """ "" if the people at every step are those of the truth, else both; steps that everybody reached are left out."""
+    if not isinstance(truth, Full) or not truth.funnel:
+        return ""
+    table = history.table
+    seen = [int(table[f"step:{step}"].sum()) for step in history.steps]
+    wanted = [*dict.fromkeys(n for n in truth.funnel if n < truth.people or not truth.people)]
+    found = [*dict.fromkeys(n for n in seen if n < len(table))]
+    return "" if found == wanted else f"steps {dict(zip(history.steps, seen, strict=True))}, not {wanted}"
+
+
 def judge(truth: Truth) -> Verdict:
     """Read an export without a flag; where auditkit asks, follow its first suggestion."""
     with speaking(extended(plugin_manager.shipped().word_lists.values())):
@@ -110,6 +123,8 @@ def _judge(truth: Truth) -> Verdict:
         wrong = "not refused" if truth.refuse else matches(history, truth)
         if asked:
             return Verdict("asked, then misread" if wrong else "asked, then right", wrong or asked)
+        if not wrong and not truth.refuse and (differs := other_steps(history, truth)):
+            return Verdict("partly right", differs)
         said = f" (said: {'; '.join(history.reading.assumptions)})" if history.reading and wrong else ""
         return Verdict("misread" if wrong else "right", wrong + said)
     raise AssertionError

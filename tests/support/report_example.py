@@ -90,3 +90,29 @@ def empty() -> dict[str, Any]:
     made["scope"] |= {"unknown": {}, "merged": {}}
     made["provenance"]["conventions"] = []
     return made
+
+
+SCORE_PAGE: dict[str, Any] = {
+    "attribute": "Gender",
+    "score": "CV Score",
+    "reference": "Male",
+    "groups": [
+        {
+            "group": group,
+            "scored": 100,
+            "mean": 50.0,
+            "sd": 10.0,
+            "quantiles": [37.0, 43.0, 50.0, 57.0, None],
+            **distance,
+        }
+        for group, distance in (
+            (
+                "Female",
+                {"d": -0.2, "interval": {"lower": -0.4, "upper": 0.1, "method": "t", "confidence": 0.95}, "p": 0.2},
+            ),
+            ("Male", {"d": None, "interval": None, "p": None}),
+        )
+    ],
+    "cuts": [{"score": 55.0, "above": [30, 35], "impact_ratios": [30 / 35, 1.0], "present": True}],
+    "agree": 0.7,
+}

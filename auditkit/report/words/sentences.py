@@ -6,6 +6,7 @@ translate this file, `labels.py` (charts), `phrases.py` (steps, people and const
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
@@ -18,7 +19,7 @@ from auditkit.disparity.trend import Trend
 from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.confirmed_gains import Gain
-from auditkit.rules.find import Alternative
+from auditkit.rules.find import Alternative, Dealt
 from auditkit.scenarios import BiasTable, BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
 from auditkit.text import (
     NOT_AVAILABLE,
@@ -115,12 +116,12 @@ def deviations(sd: float | None) -> str:
     return "" if sd is None else f"{decimals(abs(sd), 1)} standard deviations"
 
 
-def because(design: ClusterDesign | None) -> str:
-    """Why an interval is wider than one of independent applications."""
-    if design is None:
+def _clustered(alone: float | None, clustered: float | None, design: ClusterDesign | None) -> str:
+    """p with the design effect, where that is another one, and why."""
+    if design is None or clustered is None or clustered == alone:
         return ""
-    times = f"{decimals(design.effect, 1)} times the variance of independent applications"
-    return f", allowing for {design.cause}: {times}" if design.effect > 1 else f", allowing for {design.cause}"
+    times = f" ({decimals(design.effect, 1)} times the variance of independent applications)"
+    return f", {p(clustered)} allowing for {design.cause}{times if design.effect > 1 else ''}"
 
 
 def _against(words: Phrases, attribute: str, reference: str | None) -> str:
@@ -139,12 +140,13 @@ def difference(
     impact_ratio: float | None,
     bounds: Bounds,
     line: float,
-    evidence: tuple[float | None, float | None],
+    evidence: tuple[float | None, float | None, float | None],
     sd: float | None,
     design: ClusterDesign | None,
     favourable: bool = True,
 ) -> str:
-    """A difference that was found: rates, ratio, interval, p by itself and corrected; reference None: everyone else."""
+    """A difference that was found: rates, ratio and interval, with p by itself, with the design effect and corrected;
+    reference None: everyone else."""
     own, other = words.people(attribute, group), _against(words, attribute, reference)
     of = f"Of {words.before(step)}, " if conditional else ""
     x, spread = with_interval(impact_ratio, bounds, line)
@@ -156,14 +158,13 @@ def difference(
         text = f"{of}{own} {words.were(step)} {often} than {other}: {one} against {zero}"
     side = "" if impact_ratio is None or impact_ratio < line else f", not below {fraction(line)}"
     far = f"{deviations(sd)}, " if sd is not None else ""
-    alone = f"{p(evidence[0])} by itself{because(design)}"
     return whole(
-        f"{text}, a ratio of {x}{side} ({spread}; {far}{alone}; "
-        f"corrected for all tests of this report {p(evidence[1])})"
+        f"{text}, a ratio of {x}{side} ({spread}; {far}{p(evidence[0])} by itself{_clustered(*evidence[:2], design)}; "
+        f"corrected for all tests of this report {p(evidence[2])})"
     )
 
 
-def within_only_opposite(
+def within_only(
     words: Phrases,
     *,
     attribute: str,
@@ -175,15 +176,26 @@ def within_only_opposite(
     odds_ratio: float | None,
     bounds: Bounds,
     evidence: tuple[float | None, float | None],
+    opposite: bool,
+    shortfall: float | None = None,
+    favourable: bool = True,
 ) -> str:
-    """Found within requisitions only, in favour of the group whose pooled rate is the lower one."""
+    """Found within requisitions only; `opposite` if it is in favour of the group whose pooled rate is the worse one.
+    The odds ratio and the shortfall are those of the group within requisitions, evidence is p by itself, corrected."""
     own, other = words.people(attribute, group), words.people(attribute, reference)
+    worse, better = (other, own) if opposite else (own, other)
     of = f"of {words.before(step)}, " if conditional else ""
     one, zero = rates_apart(*rates)
-    text = f"Within requisitions, {of}{other} {words.were(step)} less often than {own}"
-    text += f": the odds of {own} are {measured(odds_ratio, bounds)} times theirs ({p(evidence[0])} by itself; "
-    text += f"corrected for all tests of this report {p(evidence[1])})"
-    return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
+    text = f"Within requisitions, {of}{worse} {words.were(step)} {'less' if favourable else 'more'} often than {better}"
+    text += f": an odds ratio of {measured(odds_ratio, bounds)} for {own} ({interval(bounds, ratio)}; "
+    text += f"{p(evidence[0])} by itself; corrected for all tests of this report {p(evidence[1])})"
+    if opposite:
+        return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
+    pooled = f"Pooled, {one} of {own} against {zero} of {other} is not a finding by itself"
+    if shortfall is not None and shortfall > 0:
+        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {own} {words.would(step)}"
+        pooled += f"; at the common rate of each requisition {more}"
+    return f"{whole(text)} {whole(pooled)}"
 
 
 def behind_it(
@@ -234,9 +246,13 @@ def where_it_arises(
     if not later:
         return text
     parts = []
-    for name, x, bounds in later:
+    for name, x, bounds in sorted(later, key=lambda one: math.inf if one[1] is None else one[1])[:MOST_LATER]:
         own, spread = with_interval(x, bounds, line)
-        parts.append(f"{words.reached(name)}: {f'ratio {own}, {spread}' if bounds else 'the highest rate'}")
+        said = words.reached(name)
+        said = f"“{name}”" if said.startswith("who ") else said
+        parts.append(f"{said}: {f'ratio {own}, {spread}' if bounds else 'the highest rate'}")
+    if len(later) > MOST_LATER:
+        parts.append(plural(len(later) - MOST_LATER, "more step"))
     after = f"no further difference is found for {words.people(attribute, group)} ({'; '.join(parts)})"
     if thin:
         after += ", but there is too little evidence to rule one out"
@@ -248,6 +264,8 @@ def builds_up(words: Phrases, attribute: str, group: str, step: str) -> str:
     return f"The difference builds up over several steps until “{step}”: no single decision shows one for {own}."
 
 
+MOST_LATER = 2
+"""Steps after a difference whose ratios are told, the lowest first."""
 FEW = 5
 """People below which an expected number has a decimal."""
 
@@ -301,7 +319,7 @@ def same_everywhere(words: Phrases, attribute: str, group: str, step: str, cuts:
     """That no value of these segments differs from the others in how large the difference is."""
     own = words.people(attribute, group)
     named = listing([f"{spaced(cut.segment)} ({p(cut.agreement.p)})" for cut in cuts[:3] if cut.agreement is not None])
-    return f"No value differs detectably from the others in how much less often {own} {words.were(step)}, by {named}."
+    return f"The gap for {own} at “{step}” does not differ detectably by {named.replace(' and ', ' or ')}."
 
 
 def difference_in_segment(words: Phrases, one: SegmentDifference, line: float, apart: bool) -> str:
@@ -352,15 +370,14 @@ def alone(found: Sequence[Alone], tests: int) -> str:
     """Reconciles more than two standard deviations with evidence that is not sufficient."""
     each = []
     for one in found[:MOST_NAMED]:
-        basis = because(one.design).removeprefix(", ")
-        wide = f", {p(one.p_design)} {basis}" if one.design is not None and one.p_design != one.p else ""
+        wide = _clustered(one.p, one.p_design, one.design)
         text = f"{one.who} {one.were} {deviations(one.sd)} less often than expected ({p(one.p)} by itself{wide}; "
         each.append(f"{text}corrected {p(one.p_adjusted)})")
     rest = f" and {plural(len(found) - MOST_NAMED, 'more comparison')}" if len(found) > MOST_NAMED else ""
     return whole(
-        f"{'; '.join(each)}{rest}: beyond two standard deviations each by itself, and no finding, because among "
-        f"{plural(tests, 'test')} some are so far apart by chance. For one comparison chosen before looking at the "
-        "data, the figures without the correction apply"
+        f"{'; '.join(each)}{rest}. That is beyond two standard deviations and still not a finding, because among "
+        f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
+        "data, the uncorrected figures apply"
     )
 
 
@@ -405,7 +422,7 @@ def many_unknown(attribute: str, unknown: int, of: int) -> str:
 
 
 def no_difference(smallest: Sequence[float]) -> str:
-    text = "No difference between groups was found at any step, which does not prove that there is none"
+    text = "No difference between groups was found at any step. That does not prove that there is none"
     if smallest:
         low, high = ratio(min(smallest), None, 2), ratio(max(smallest), None, 2)
         between = f"ratios above {low}" if low == high else f"ratios above {low} to {high}"
@@ -413,18 +430,27 @@ def no_difference(smallest: Sequence[float]) -> str:
     return whole(text)
 
 
-def too_little(words: Phrases, attribute: str, step: str, groups: Sequence[tuple[str, float | None]]) -> str:
-    who = _some([words.people(attribute, group) for group, _ in groups], len(groups))
-    text = f"At “{step}” there is too little evidence about {who}"
-    known = sorted((x, words.people(attribute, group)) for group, x in groups if x is not None)
-    if known:
-        (low, fewest), (high, most) = known[0], known[-1]
-        at = ratio(low, None, 2)
-        if at != ratio(high, None, 2):
-            at = f"{at} ({fewest}) to {ratio(high, None, 2)} ({most})"
-        near = f"of {at} or lower" if high >= NEAR_NOTHING else "close to 0"
-        text += f": with 80 % power, only a ratio {near} would have been found"
-    return whole(text)
+class Thin(NamedTuple):
+    """Groups of a table about which there is too little evidence, each with the largest ratio that would be found."""
+
+    attribute: str
+    step: str
+    groups: Sequence[tuple[str, float | None]]
+
+
+def too_little(words: Phrases, tables: Sequence[Thin]) -> str:
+    each = []
+    for table in tables[:MOST_NAMED]:
+        people = [words.people(table.attribute, group) for group, _ in table.groups]
+        text = f"at “{table.step}” about {_some(people, len(people))}"
+        known = [ratio(x, None, 2) for x in sorted(x for _, x in table.groups if x is not None)]
+        if known:
+            at = known[0] if known[0] == known[-1] else f"{known[0]} to {known[-1]}"
+            near = any(x is not None and x >= NEAR_NOTHING for _, x in table.groups)
+            text += f" (80 % power only for ratios {f'of {at} or lower' if near else 'close to 0'})"
+        each.append(text)
+    rest = f"; and in {plural(len(tables) - MOST_NAMED, 'more table')}" if len(tables) > MOST_NAMED else ""
+    return whole(f"There is too little evidence {'; '.join(each)}{rest}")
 
 
 def repeated(persons: int, applications: int) -> str:
@@ -447,8 +473,9 @@ def prices(
     cost; `aware` is the share lost if policies could use the group, None where the price is theirs."""
     phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
-    search = "the best search" if aware is None else "the best search that does not see the group"
-    text = f"{sentence(phrase)} would cost {search} {cost(share, loss, bounds, level, value)}"
+    blind = "" if aware is None else " Without looking at the group,"
+    text = f"{blind.strip()} {phrase if blind else sentence(phrase)}".strip()
+    text += f" would cost {cost(share, loss, bounds, level, value)}"
     if together is not None:
         text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
     if aware is None:
@@ -474,16 +501,16 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
         return []
     ratio = brief(ASKED)
     if asked.utility is None:
-        first = f"No rule that uses only {known} brings the {rates} within {ratio} of each other, under this model"
+        first = f"No rule that uses only {known} brings the {rates} to a ratio of {ratio}, under this model"
     elif free.reached is not None and free.reached >= ASKED:
         best_search = f"The best search that never looks at {each.attribute}"
-        first = f"{best_search} has the {rates} within {ratio} of each other already, under this model"
+        first = f"{best_search} already has a ratio of the {rates} of {ratio} or more, under this model"
     else:
         lost = max(0.0, 1 - asked.utility / free.utility) if free.utility > 0 else None
         told = amount(free.utility - asked.utility) if lost is None else f"{_share(lost)} {value}"
         first = (
-            f"The {rates} could be brought within {ratio} of each other without looking at {each.attribute} for about "
-            f"{told}, under this model and with what is known ({known})"
+            f"Without looking at {each.attribute}, the {rates} could be brought to a ratio of {ratio} for about {told} "
+            f"(under this model, from {known})"
         )
     found = [whole(first)]
     best = each.best
@@ -502,7 +529,31 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
                 f"be used is {_share(seen)}"
             )
         )
+    if largest := _largest(each):
+        found.append(largest)
+    if each.dealt.searches < each.dealt.of:
+        found.append(worked_out_on(each.dealt))
     return found
+
+
+def _largest(each: Alternative) -> str | None:
+    """How close rates can come without the group at what the firm's own rule earns, in the model."""
+    own, less = each.largest_ratio.at_firm_utility, each.largest_ratio.at_less
+    if own is None or each.firm.ratio is None:
+        return None
+    told = f"Without earning less than the firm's own rule ({brief(each.firm.ratio)}), a ratio of {brief(own)}"
+    if less is not None and less > own:
+        told += f" can be reached without looking at {each.attribute}, and {brief(less)} for 1 % less"
+    else:
+        told += f" can be reached without looking at {each.attribute}"
+    return whole(f"{told}, under this model")
+
+
+def worked_out_on(dealt: Dealt) -> str:
+    return (
+        f"Alternatives were worked out on {count(dealt.searches)} of the {count(dealt.of)} requisitions "
+        f"({count(dealt.candidates)} candidates), chosen by a hash of their names; utilities are of these."
+    )
 
 
 def _share(x: float) -> str:
@@ -579,8 +630,8 @@ def firm_gain(
     spread = "" if bounds is None else f"; {percent(level, 0)} interval {_ends(bounds)}"
     best = own + gain
     less = f"{percent(gain / best)} less" if best > 0 <= gain else "less"
-    text = f"The firm's own search is worth {less} than the best search for the same openings"
-    text += f" ({_like(gain, bounds)} units of utility{spread})"
+    text = f"The firm's own search was worth {less} than the best one for the same openings"
+    text += f" ({_like(gain, bounds)} of {_like(best, None)}{spread})"
     on = {
         "positions": "openings left unfilled",
         "cost": f"{words.inspection}s that cost more than they were worth",
@@ -588,10 +639,12 @@ def firm_gain(
     }
     if not judged:
         on["quality"] = f"who {words.were(words.step('inspected'), singular=True)} and {on['quality']}"
+    if len(parts) == 1 and gain > 0:
+        return whole(f"{text}, all of it through {on[next(iter(parts))]}")
     by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
-    lost = listing(f"{_like(part, bounds)} on {on[name]}" for name, part in parts.items() if part > 0)
-    won = listing(f"{_like(-part, bounds)} on {by[name]}" for name, part in parts.items() if part < 0)
-    said = ", and ".join(filter(None, (f"loses {lost}" if lost else "", f"gains {won}" if won else "")))
+    lost = listing(f"{_like(part, bounds)} through {on[name]}" for name, part in parts.items() if part > 0)
+    won = listing(f"{_like(-part, bounds)} through {by[name]}" for name, part in parts.items() if part < 0)
+    said = ", and ".join(filter(None, (f"lost {lost}" if lost else "", f"gained {won}" if won else "")))
     return whole(text) + (f" It {said}." if said else "")
 
 
@@ -610,7 +663,9 @@ def shifted(x: float, bounds: tuple[float, float], than: str) -> str:
         spread = f"{low} lower to {high} higher"
     else:
         spread = f"{low} to {high}" if x > 0 else f"{high} to {low}"
-    return f"{_like(abs(x), bounds)} points {'higher' if x > 0 else 'lower'}{than} ({spread})"
+    size = _like(abs(x), bounds)
+    points = "point" if size == "1" else "points"
+    return f"{size} {points} {'higher' if x > 0 else 'lower'}{than} ({spread})"
 
 
 def acts_like(
@@ -639,9 +694,8 @@ def acts_like(
     for i, (group, x, bounds) in enumerate(largest):
         than = f" than those of {other}" if i == 0 else ""
         each.append(f"{'those' if i else scores} of {words.people(attribute, group)} were {shifted(x, bounds, than)}")
-    as_if = f"as if {listing(each)}"
     if clear:
-        text = f"At equal {equal}, the firm's decisions at “{step}” act {as_if}"
+        text = f"At equal {equal}, the firm's decisions at “{step}” act as if {listing(each)}"
         text += f"; {plural(len(shifts) - len(each), 'more group')} differ less" if many else ""
         text += "; the intervals of the other groups include 0" if others else ""
         return (
@@ -649,14 +703,16 @@ def acts_like(
         )
     named = [words.people(attribute, group) for group, *_ in shifts]
     between = f"{other} and any of {count(len(shifts))} other groups" if many else listing([*named, other])
-    text = f"At equal {equal}, no difference between {between} is found at “{step}”"
-    text += f": {'the largest are that decisions' if many else 'decisions'} act {as_if}."
+    text = f"At equal {equal}, no difference between {between} is found at “{step}”: "
+    text += f"{'at most, the' if many else 'the'} decisions look as if {listing(each)}, and "
+    text += f"{'the interval includes' if len(each) == 1 else 'the intervals include'} 0."
     if explained is None:
         return text
     if explained:
-        what = "whether these mean the same for each group is another question"
-        return f"{text} The difference in rates goes along, at least in part, with differences in {equal}; {what}."
-    return f"{text} One as large as the difference in rates could have been missed."
+        account, same = ("accounts", "it means") if len(priors or ()) == 1 else ("account", "they mean")
+        part = f"{account} for at least part of the difference in rates"
+        return f"{text} So {equal} {part}; whether {same} the same for each group is a separate question."
+    return f"{text} A difference as large as the one in rates could have been missed."
 
 
 def revealed_left_out(reasons: Sequence[str]) -> str:
@@ -666,13 +722,13 @@ def revealed_left_out(reasons: Sequence[str]) -> str:
 def hidden_information(words: Phrases, attribute: str, value: float | None) -> str:
     return (
         f"By {attribute.replace('+', ' and ')}, scores of those {words.outcome('inspected')} depend on how close the "
-        f"competition was ({p(value)}), as they would if the firm decided on something that the data do not show."
+        f"competition was ({p(value)}), as they would if the firm decided on information that is not in the data."
     )
 
 
 def hidden_unknown(attributes: Sequence[str], reasons: Sequence[str]) -> str:
     return (
-        f"By {listing(attributes)}, the data cannot tell whether the firm decided on something that they do not show "
+        f"For {listing(attributes)}, the data cannot tell whether the firm decided on information that is not in them "
         f"({'; '.join(reasons)})."
     )
 
@@ -710,8 +766,8 @@ def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
     rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
     where = "" if found.z_within is None else " within requisitions"
     return whole(
-        f"{of}applicants {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
-        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all trends of this report "
+        f"{of}{words.noun} {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
+        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all tests of this report "
         f"{p(found.p_adjusted)})"
     )
 
@@ -728,7 +784,7 @@ def score_validity(words: Phrases, found: ScoreValidity, alpha: float) -> str:
     """Whether the score goes along with the outcome, and what the restriction of range does to that."""
     low, high = found.interval.lower, found.interval.upper
     measured = f"{signed(found.correlation)}, {signed(low)} to {signed(high)}"
-    who = f"{plural(found.people, 'person', 'people')} {words.outcome('selected')} of whom both are known"
+    who = f"{plural(found.people, 'person', 'people')} {words.outcome('selected')} whose score and outcome are known"
     if found.p > alpha:
         text = f"No relation between the score and later performance is found among the {who}"
     elif found.correlation > 0:
@@ -812,18 +868,21 @@ def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
     return f"{text}. The best policies stay within them."
 
 
-def no_law(words: Phrases, phrase: str, first: NoLaw, further: int) -> str:
-    """Why a row, and so many more, have no distribution of their ex-post slack."""
+def no_law(words: Phrases, phrases: Sequence[str], first: NoLaw, rows: int) -> str:
+    """Why rows of these constraints have no distribution of their ex-post slack; `first` is one of them."""
     row = words.row(first.label, first.meaning)
-    more = f" (and {plural(further, 'further row')})" if further else ""
     about = first.label if first.meaning is None else f"“{row}”"
-    return whole(f"no distribution of the ex-post slack under {phrase} for {about}: {first.reason}{more}")
+    more = f" and {plural(rows - 1, 'further row')}" if rows > 1 else ""
+    return whole(f"no distribution of the ex-post slack under {listing(phrases)} for {about}{more}: {first.reason}")
 
 
-def lotteries(phrases: Sequence[str], alone: int, searches: int) -> str:
-    where = "any requisition" if alone == searches else f"{count(alone)} of {plural(searches, 'requisition')}"
-    rest = "" if alone == searches else "; in the others it draws between policies by lot"
-    return f"Under {listing(phrases)}, the best policy needs no lottery in {where}{rest}."
+def lotteries(each: Iterable[tuple[Sequence[str], int, int]]) -> str:
+    """In how many requisitions the best policy under constraints is one policy: (phrases, how many, of how many)."""
+    said = []
+    for phrases, alone, searches in each:
+        where = "any requisition" if alone == searches else f"{count(alone)} of {plural(searches, 'requisition')}"
+        said.append(f"in {where} under {listing(phrases)}")
+    return whole(f"The best policy needs no lottery {'; '.join(said)}")
 
 
 def open_positions(each: Iterable[tuple[float, str]]) -> str:
@@ -851,6 +910,13 @@ def frontier(words: Phrases, curve: Frontier) -> str:
     text = f"{axis}: {side} {free} costs nothing; {brief(strict.value)} costs {price}"
     if strict.unfilled_capacity is not None and strict.unfilled_capacity >= 0.05:
         text += f" and leaves {brief(strict.unfilled_capacity)} of {count(curve.positions)} openings unfilled"
+    if curve.apart is not None:
+        drawn = plural(max(len(solved) - 1, 1), "straight piece")
+        text += (
+            f" (exact: {drawn})"
+            if curve.apart == 0
+            else f" ({drawn}; the curve is at most {amount(curve.apart)} above)"
+        )
     lost = len(curve.points) - len(solved)
     return whole(f"{text}; {lost} of the values tried cannot be met" if lost else text)
 

@@ -1,0 +1,107 @@
+"""The trends of a page: bands of each row, counts, and scores u_i = (s_i - mean s)(y_i - rate) for `stepdown`.
+
+Means and rates are those of the requisition where the test within requisitions decides, of all otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from auditkit.data.attributes import JOINED_BANDS
+from auditkit.disparity.applicants import Applicants, codes
+from auditkit.disparity.cuts import Cut, DisparitySettings, Key
+from auditkit.disparity.design import Designs
+from auditkit.disparity.scores import Way
+from auditkit.disparity.stepdown import PageTest
+from auditkit.disparity.trend import Trend, bands, trend
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TREND = "trend"
+FEWEST_OF_BAND = 10
+"""Applicants of the last band of an ordered attribute; with fewer it is joined with the one before."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrendTest:
+    """One table with at least three bands in an order."""
+
+    cut: Cut
+    found: Trend
+    band: Ints
+    """Of each row of the data, -1 for those who are not in the table."""
+    n: Ints
+    """By stratum and band."""
+    x: Ints
+
+    def on_page(self) -> PageTest:
+        return PageTest(self.found.p_design, 1, TREND)
+
+    def scores(self, data: Applicants, rows: Ints) -> Floats:
+        """One entry for each of these rows."""
+        band, stratum = self.band[rows], data.stratum[0][rows]
+        order, n, x = np.arange(self.n.shape[1]), self.n, self.x
+        if self.found.z_within is None:
+            n, x, stratum = n.sum(axis=0)[None], x.sum(axis=0)[None], np.zeros_like(stratum)
+        t = np.maximum(n.sum(axis=1), 1)
+        mean, rate = (n @ order / t)[stratum], (x.sum(axis=1) / t)[stratum]
+        u: Floats = (band - mean) * (data.good(self.cut.step)[rows] - rate)
+        return np.where(band >= 0, u, 0.0)
+
+
+def trend_tests(
+    data: Applicants,
+    page: Sequence[Cut],
+    designs: Mapping[Key, Mapping[Way, Designs]],
+    settings: DisparitySettings,
+) -> list[TrendTest]:
+    """One for each table of an ordered attribute with three bands or more."""
+    found = []
+    for cut in page:
+        if cut.attribute not in data.ordered:
+            continue
+        names, band = _bands(data, cut, settings.threshold)
+        if len(names) < 3:
+            continue
+        if cut.before is not None:
+            band = np.where(data.reached(cut.before), band, -1)
+        n, x = _count(data, band, len(names)), _count(data, np.where(data.good(cut.step), band, -1), len(names))
+        # Where being selected is bad, the trend is that of being selected.
+        own = trend(names, n, n - x if cut.adverse else x, designs[cut.key])
+        if own is not None:
+            own = replace(own, bands=bands(names, n.sum(axis=0), x.sum(axis=0), cut.adverse, settings.alpha))
+            found.append(TrendTest(cut, own, band, n, x))
+    return found
+
+
+def _count(data: Applicants, band: Ints, many: int) -> Ints:
+    stratum, K = data.stratum[0], len(data.stratum[1])
+    there = band >= 0
+    return np.bincount(stratum[there] * many + band[there], minlength=K * many).reshape(K, many)
+
+
+def _bands(data: Applicants, cut: Cut, threshold: int) -> tuple[tuple[str, ...], Ints]:
+    """The bands in their order, and that of each applicant. The last ones are joined until they are shown."""
+    order = data.ordered[cut.attribute]
+    if cut.attribute not in data.bands:
+        kept = [cut.groups.index(name) for name in order if name in cut.groups]
+        kept = [g for g in kept if g in cut.compared]
+        place = np.full(len(cut.groups) + 1, -1)
+        place[kept] = np.arange(len(kept))
+        return tuple(cut.groups[g] for g in kept), place[cut.codes]
+    code, found = codes(data.bands[cut.attribute], None)
+    place = np.array([order.index(name) if name in order else -1 for name in (*found, "")])
+    band = np.where(cut.codes >= 0, place[code], -1)
+    sizes = np.bincount(band[band >= 0], minlength=len(order))
+    names, last = list(order), len(order) - 1
+    while last > 1 and sizes[last] < max(threshold, FEWEST_OF_BAND):
+        last -= 1
+        sizes[last] += sizes[last + 1]
+        names = [*names[:last], JOINED_BANDS.get(names[last], f"{names[last]} and beyond")]
+    shown = sizes[: last + 1].min() >= threshold
+    return (tuple(names) if shown else ()), np.minimum(band, last)
