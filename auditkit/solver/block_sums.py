@@ -135,6 +135,10 @@ class BlockSums:
         rewards = policy.rewards(types, typed)
         return self._of_types(rewards, tolerance(rewards, policy.sizes(types, typed)))
 
+    def of_rewards(self, rewards: Floats) -> Sums:
+        """The sums of the policy that is optimal for other rewards of the states of types."""
+        return self._of_types(rewards.reshape(-1, 1), np.zeros(1))
+
     def _of_types(self, rewards: Floats, tol: Floats) -> Sums:
         layout, types = self.layout, self.types
         assert types is not None
