@@ -122,12 +122,14 @@ def solve(
     method: str = "column-generation",
     *,
     settings: Settings | None = None,
+    least_spread: bool = False,
     engine: str = LOCAL,
     plugins_dir: Folders = (),
 ) -> Solution:
     """The best policy without and under constraints, exactly, with a certificate.
 
-    Constraints of an instance file come before those given here. `settings` are those of g-rdip.
+    Constraints of an instance file come before those given here. `settings` are those of g-rdip. `least_spread` is for
+    the optimal mixture, of the policies known, whose realised outcomes scatter least.
     """
     for name, text in (("method", method), ("engine", engine)):
         if not isinstance(text, str):
@@ -145,7 +147,8 @@ def solve(
         warnings.warn(line, stacklevel=2)
     made = pipeline.constraints_of([*named, *(_keys(constraints) or ())], plugins) or []
     with running(engine, plugins.tell):
-        return replace(solve_instance(instance, made, method, settings=settings), sha256=sha256, rows=rows)
+        found = solve_instance(instance, made, method, settings=settings, least_spread=least_spread)
+        return replace(found, sha256=sha256, rows=rows)
 
 
 def audit(

@@ -568,7 +568,7 @@ def test_a_users_script_is_type_checked(tmp_path: Path) -> None:
 def test_functions_and_commands_take_the_options_of_one_table(name: str) -> None:
     """Every option of a command that is a setting is a keyword of its function, and both go where OPTIONS says."""
     keywords = set(inspect.signature(getattr(auditkit, name)).parameters)
-    other = {"data", "group", "bias_tables", "config", "plugins_dir"}
+    other = {"data", "group", "bias_tables", "exact", "config", "plugins_dir"}
     assert keywords - other <= set(OPTIONS)
     command = {"read": "check", "audit": "report"}.get(name, name)
     taken = {parameter.name for parameter in commands.commands[command].params}

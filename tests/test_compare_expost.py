@@ -13,8 +13,10 @@ from auditkit.compare.expost import ExPost, histogram
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.binding import make
+from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
+from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.solver import solve
 from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import plugins, random_instance
@@ -268,3 +270,156 @@ def test_convolutions_agree_however_they_are_formed(products: int, monkeypatch: 
     found = sum_of(tables)
     assert (found.first, found.second) == (expected.first, expected.second)
     np.testing.assert_allclose(found.chance, expected.chance, atol=1e-15)
+
+
+# Groups that are known by their probability --------------------------------------------------------------------------
+
+
+def hidden_groups(seed: int, as_chains: bool = False) -> dict[str, Any]:
+    """An instance document of two searches whose candidates are F, M or of an unknown group by some probability."""
+    rng = np.random.default_rng(seed)
+    searches = []
+    for s, (people, capacity) in enumerate([(3, 1 + seed % 2), (2, 1)]):
+        candidates = []
+        for i in range(people):
+            values = sorted((round(float(v), 2) for v in rng.uniform(-1, 10, 2)), reverse=True)  # as in the layout
+            probs, given = rng.dirichlet(np.ones(2)), rng.dirichlet(np.ones(3), 2)
+            cost = round(float(rng.uniform(-0.2 if seed % 3 == 0 and not as_chains else 0.05, 1.5)), 2)
+            told = {
+                g: {"before": float(probs @ given[:, j]), "given": given[:, j].tolist()} for j, g in enumerate("FM")
+            }
+            who: dict[str, Any] = {"id": f"c{i}", "cost": cost, "values": values, "probs": probs.tolist()}
+            who["membership"] = {"Gender": told}
+            candidates.append(_chain(who) if as_chains else who)
+        searches.append({"id": f"s{s}", "capacity": capacity, "candidates": candidates})
+    return {"format": "auditkit-instance/2", "searches": searches}
+
+
+def _chain(box: dict[str, Any]) -> dict[str, Any]:
+    """The box as a chain: an interview that shows the score, then the hire."""
+    told = box["membership"]["Gender"]
+    states: dict[str, Any] = {
+        "open": {
+            "stage": "interview",
+            "reward": -box["cost"],
+            "to": {f"seen{v}": p for v, p in enumerate(box["probs"])},
+            "membership": {"Gender": {g: own["before"] for g, own in told.items()}},
+        }
+    }
+    for v, value in enumerate(box["values"]):
+        member = {"Gender": {g: own["given"][v] for g, own in told.items()}}
+        states[f"seen{v}"] = {"stage": "seen", "reward": 0, "to": {f"hired{v}": 1.0}, "membership": member}
+        states[f"hired{v}"] = {"reward": value, "terminal": True, "membership": member}
+    return {"id": box["id"], "start": "open", "states": states}
+
+
+MEMBER_SPECS = [
+    {"type": "parity"},
+    {"type": "parity", "on": "inspection"},
+    {"type": "impact-ratio", "minimum": 0.9},
+    {"type": "quota", "group": "F", "share": 0.45},
+    {"type": "quota", "group": "F", "share": 0.45, "on": "inspection"},
+]
+
+
+def realised(document: dict[str, Any], layout: Layout, rows: Rows, mixture: Mixture, on: str) -> dict[Any, float]:
+    """The law of (number of F, number of M, of anyone) selected or inspected, by enumeration of groups and values."""
+    rewards = [policy.rewards(layout, rows)[:, 0] for policy in mixture.policies]
+    total = {(0, 0, 0): 1.0}
+    for s, search in enumerate(document["searches"]):
+        one: dict[Any, float] = {}
+        first = int(layout.search_ptr[s])
+        kinds = []
+        for who in search["candidates"]:
+            told = who["membership"]["Gender"]
+            share = [[told["F"]["given"][v], told["M"]["given"][v]] for v in range(2)]
+            kinds.append(
+                [
+                    (v, g, who["probs"][v] * (share[v][g] if g < 2 else 1 - sum(share[v])))
+                    for v, g in product(range(2), range(3))
+                ]
+            )
+        for (policy, weight), drawn in product(mixture.lottery(s), product(*kinds)):
+            chance = weight * float(np.prod([p for _, _, p in drawn]))
+            selected, inspected = play(layout, rewards[policy], s, tuple(v for v, _, _ in drawn))
+            groups = [drawn[c - first][1] for c in (selected if on == "selection" else inspected)]
+            counts = (groups.count(0), groups.count(1), len(groups))
+            one[counts] = one.get(counts, 0.0) + chance
+        both: dict[Any, float] = {}
+        for (a, p), (b, q) in product(total.items(), one.items()):
+            key = tuple(x + y for x, y in zip(a, b, strict=True))
+            both[key] = both.get(key, 0.0) + p * q
+        total = both
+    return total
+
+
+@pytest.mark.parametrize("keys", MEMBER_SPECS, ids=lambda k: f"{k['type']} {k.get('on', '')}")
+@pytest.mark.parametrize("seed", range(5))
+def test_laws_with_uncertain_groups_are_those_of_all_groups_and_values(seed: int, keys: dict[str, Any]) -> None:
+    for number in range(seed, 100, 5):  # `play` does not know policies with tie-breaking levels: the next instance then
+        document = hidden_groups(number)
+        instance = instance_from_document(document)
+        optimum = solve(instance, [make(KINDS, keys)]).constrained
+        if optimum is not None and all(len(policy.levels) == 1 for policy in optimum.mixture.policies):
+            break
+    assert optimum is not None
+    layout, on = instance.layout, keys.get("on", "selection")
+    chance = ExPost(layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, layout))
+    counts = realised(document, layout, optimum.rows, optimum.mixture, on)
+    size = dict(zip(layout.protected["Gender"].names, layout.protected["Gender"].sizes, strict=True))
+    p = np.array(list(counts.values()))
+    for j, row in enumerate(optimum.rows.rows):
+        meaning, law = row.meaning, chance.slack(j)
+        assert chance.reason(j) is None and law is not None
+        value = np.empty(len(p))
+        compared = np.empty(len(p))
+        for i, (f, m, all_) in enumerate(counts):
+            each = {"F": f, "M": m}
+            if isinstance(meaning, ShareAtLeast):
+                value[i] = each[meaning.group] - meaning.minimum * all_
+                compared[i] = (1 - meaning.minimum) * f + meaning.minimum * (all_ - f)
+            else:
+                assert isinstance(meaning, RateGap | RatioAtLeast)
+                least = 1.0 if isinstance(meaning, RateGap) else meaning.minimum
+                one = each[meaning.group] / size[meaning.group]
+                two = least * each[meaning.against] / size[meaning.against]
+                value[i], compared[i] = one - two, one + two
+        slack = value - row.bound if row.sense == ">=" else row.bound - value
+        assert p.sum() == pytest.approx(1)
+        assert law.mean == pytest.approx(float(slack @ p), abs=1e-10)
+        assert law.mean == pytest.approx(float(optimum.slacks[j]), abs=1e-9)
+        assert law.sd == pytest.approx(float(np.sqrt((slack - slack @ p) ** 2 @ p)), abs=1e-8)
+        missed = np.abs(slack) > 1e-9 if row.sense == "==" else slack < -1e-9
+        assert law.outside == pytest.approx(float(p[missed].sum()), abs=1e-10)
+        below = np.array([p[slack < edge - 1e-9].sum() for edge in law.edges[1:-1]])
+        np.testing.assert_allclose(np.cumsum(law.probabilities)[:-1], below, atol=1e-10)
+        compared += abs(row.bound)
+        share = np.divide(slack, compared, out=np.zeros_like(slack), where=compared > 0)
+        assert law.normalised.mean == pytest.approx(float(share @ p), abs=1e-10)
+
+
+@pytest.mark.parametrize("keys", MEMBER_SPECS[:4], ids=lambda k: f"{k['type']} {k.get('on', '')}")
+def test_laws_of_chains_with_uncertain_groups_are_those_of_the_same_boxes(keys: dict[str, Any]) -> None:
+    for seed in (1, 4):
+        found = []
+        for as_chains in (False, True):
+            instance = instance_from_document(hidden_groups(seed, as_chains))
+            optimum = solve(instance, [make(KINDS, keys)]).constrained
+            assert optimum is not None
+            chance = ExPost(instance.layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, instance.layout))
+            law = chance.slack(0)
+            assert law is not None and law.mean == pytest.approx(float(optimum.slacks[0]), abs=1e-9)
+            found.append((law.sd, law.outside, law.normalised.sd))
+        assert found[0] == pytest.approx(found[1], abs=1e-7)
+
+
+def test_uncertain_groups_beside_limits_or_values_have_no_law_and_say_so() -> None:
+    limited = hidden_groups(1)
+    limited["searches"][0]["limits"] = [{"label": "both", "capacity": 1, "candidates": ["c0", "c1"]}]
+    least: dict[str, Any] = {"type": "parity", "min_value": 3.0}
+    for document, keys, why in ((limited, {"type": "parity"}, "limits"), (hidden_groups(1), least, "two groups")):
+        instance = instance_from_document(document)
+        optimum = solve(instance, [make(KINDS, keys)]).constrained
+        assert optimum is not None
+        chance = ExPost(instance.layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, instance.layout))
+        assert chance.slack(0) is None and why in str(chance.reason(0))

@@ -18,6 +18,7 @@ from auditkit.compare.parts import Parts
 from auditkit.compare.revealed import needed_shifts
 from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
+from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints
 from auditkit.model.variants import moved_by_group, with_shift
@@ -113,25 +114,55 @@ def test_a_near_optimum_says_what_cannot_hold() -> None:
         assert found.value == pytest.approx(exact.utility, abs=1e-6)
 
 
+def hidden_instance() -> Instance:
+    """Ten searches whose candidates belong to three groups by some probability."""
+    rng = np.random.default_rng(3)
+    searches = []
+    for s in range(10):
+        candidates = []
+        for i in range(4):
+            probs, given = rng.dirichlet(np.ones(3)), dict(zip("XYZ", rng.dirichlet(np.ones(3), 3).T, strict=True))
+            told = {g: {"before": float(probs @ own), "given": own.tolist()} for g, own in given.items()}
+            values = np.sort(rng.uniform(0, 10, 3)).tolist()
+            box = {"id": f"c{i}", "cost": 0.5, "values": values, "probs": probs.tolist()}
+            candidates.append(box | {"membership": {"Gender": told}})
+        searches.append({"id": f"s{s}", "capacity": 1, "candidates": candidates})
+    return instance_from_document({"format": "auditkit-instance/2", "searches": searches})
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["known", "uncertain"])
 @pytest.mark.parametrize("keys", [CASES[0], CASES[3]], ids=["selection", "inspection"])
-def test_contributions_of_searches_are_how_the_price_grows_with_each(keys: dict[str, Any]) -> None:
-    constraint = make(KINDS, keys)
-    optimum = solve(INSTANCE, [constraint]).constrained
+def test_contributions_of_searches_are_how_the_price_grows_with_each(keys: dict[str, Any], hidden: bool) -> None:
+    constraint, instance = make(KINDS, keys), hidden_instance() if hidden else INSTANCE
+    optimum = solve(instance, [constraint]).constrained
     assert optimum is not None
     psi = psi_of(optimum)
-    loss = solve(INSTANCE, [constraint]).loss
-    assert loss is not None
+    loss = solve(instance, [constraint]).loss
+    assert loss is not None and loss > 0
     # parity of rates has bounds 0: the price of twice the searches is twice the price
     assert psi.sum() == pytest.approx(loss, rel=1e-6)
     each = 30
-    base = solve(repeated(INSTANCE, np.full(10, each)), [constraint]).loss
+    base = solve(repeated(instance, np.full(10, each)), [constraint]).loss
     assert base == pytest.approx(each * loss, rel=1e-6)
     for s in (0, 4, 9):
         times = np.full(10, each)
         times[s] += 1
-        more = solve(repeated(INSTANCE, times), [constraint]).loss
+        more = solve(repeated(instance, times), [constraint]).loss
         assert more is not None and base is not None
         assert more - base == pytest.approx(psi[s], abs=0.1 * float(np.abs(psi).max()))
+
+
+def test_bounds_on_rates_are_told_from_bounds_on_numbers_whether_or_not_groups_are_known() -> None:
+    for instance in (INSTANCE, hidden_instance()):
+        rows = bind(
+            [
+                make(KINDS, {"type": "parity", "tolerance": 0.1, "groups": ["X", "Y"]}),
+                make(KINDS, {"type": "parity", "tolerance": 0.1, "groups": ["X", "Y"], "basis": "count"}),
+            ],
+            instance.layout,
+        )
+        parts = Parts.of(rows, instance.layout)
+        assert parts is not None and parts.of_rates.tolist() == [True, True, False, False]
 
 
 def test_a_resample_of_every_search_once_is_the_history_itself() -> None:

@@ -119,7 +119,7 @@ def test_two_decisions_are_asked_about_with_their_numbers(tmp_path: Path) -> Non
     answers = error.value.question.answers
     assert {answer.flags: answer.shown for answer in answers} == {
         "--map selected=status=Hired": "60 -> Hired 40",
-        "--map selected=decision=Yes": "60 -> Yes 48",
+        "--map selected=decision=Yes": "60 -> decision 48",
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from auditkit.cli import _defect
-from auditkit.data.personal import is_personal
+from auditkit.data.personal import is_personal, is_shown
 
 SECRETS = ("anna", "Carl", "+49 30 1234567", "078-05-1120")
 ROLES = ("--map", "candidate=Email", "--map", "score=Interview Score", "--map", "group=Gender")
@@ -89,6 +89,52 @@ def test_what_is_shown_and_what_is_not(auditkit: Any, tmp_path: Path) -> None:
         assert is_personal(column, "x"), column
     for column in ("Job name", "Requisition", "Hired", "Interview Score", "Stage name", "Final Status"):
         assert not is_personal(column, "Phone Screen"), column
+
+
+def people(column: str, cell: Any, rows: int = 60, above: bool = True) -> str:
+    """An export with a name and an e-mail address in every row, and other cells in one column."""
+    columns = {
+        "Name": lambda i: NAMES[i % 13],
+        "E-mail": lambda i: f"quimby{i}@example.org",
+        "Phone": lambda i: f"+49 151 {1000000 + i * 7919}",
+        **PLAIN,
+    }
+    columns = {**columns, column: cell} if column else columns
+    table = [list(columns)] * above + [[make(i) for make in columns.values()] for i in range(rows)]
+    return "\n".join(",".join(row) for row in table)
+
+
+SLIPPED = {
+    "names instead of decisions": people("Hired", lambda i: NAMES[i % 13]),
+    "few names instead of decisions": people("Hired", lambda i: NAMES[i % 4]),
+    "one name among decisions": people("Hired", lambda i: NAMES[3] if i == 7 else PLAIN["Hired"](i)),
+    "names instead of scores": people("Interview Score", lambda i: NAMES[i % 13]),
+    "one name among scores": people("Interview Score", lambda i: NAMES[3] if i == 7 else str(i % 9)),
+    "names instead of dates": people("Applied", lambda i: NAMES[i % 13]),
+    "one name among dates": people("Applied", lambda i: NAMES[3] if i == 7 else PLAIN["Applied"](i)),
+    "no header": people("", None, above=False),
+    "names under the header of addresses": people("E-mail", lambda i: f"q{i}@example.org" if i % 9 else NAMES[i % 13]),
+    "stages that are names": people("Stage", lambda i: NAMES[i % 6]),
+    "one row longer than the header": people("", None).replace("2024-01-12", "2024-01-12,quimby@example.org", 1),
+}
+
+
+@pytest.mark.parametrize("name", SLIPPED)
+def test_names_in_columns_of_other_things_are_not_repeated(auditkit: Any, tmp_path: Path, name: str) -> None:
+    (tmp_path / "people.csv").write_text(SLIPPED[name])
+    given = ("--map", "selected=Hired", "--map", "score=Interview Score", "--map", "date=Applied")
+    for roles in ((), given):
+        run = auditkit("check", "people.csv", "--all", *roles)
+        assert run.code in (0, 1, 2), run.err
+        for secret in ("uimby", "arathustra", "+49"):
+            assert secret not in run.out + run.err, (name, roles)
+
+
+def test_words_of_hiring_are_no_names() -> None:
+    for word in ("Phone Screen", "Talent Pool", "Offer Accepted", "Hiring Manager Review", "New York", "On Hold", "F"):
+        assert is_shown("Status", word), word
+    for word in ("Ingrid Haverkamp", "Tomasz O'Rourke", "Haverkamp, Ingrid", "Ludwig van Haverkamp", "J. Haverkamp"):
+        assert not is_shown("Status", word), word
 
 
 def test_a_defect_repeats_no_cell(capsys: pytest.CaptureFixture[str]) -> None:

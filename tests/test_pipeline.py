@@ -104,7 +104,8 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
         assert entry["gap"] < 1e-6
         assert entry["price_of_fairness"]["loss"] >= -1e-9
         assert sum(entry["unfilled"]["probabilities"]) == pytest.approx(1)
-        assert entry["ex_post_slack"] is None, "groups are known by their probability only"
+        laws = entry["ex_post_slack"]
+        assert laws and all(law["sd"] > 0 and -1 <= law["normalised"]["mean"] <= 1 for law in laws)
         assert 0 <= entry["group_aware"]["loss"] < entry["price_of_fairness"]["loss"], "the bound with the group"
         total = sum(row["selected"] for row in entry["by_group"]["Gender"].values())
         assert total + entry["unfilled_capacity"] == pytest.approx(12)

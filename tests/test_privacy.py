@@ -19,7 +19,9 @@ import auditkit
 from auditkit.config import Config
 from auditkit.data import History
 from auditkit.data.privacy import protect
-from auditkit.disparity.small_values import JOINED, join_small
+from auditkit.disparity import Applicants, DisparitySettings, disparities
+from auditkit.disparity.pair import stratify
+from auditkit.disparity.small_values import JOINED, common, join_requisitions, join_small
 from auditkit.pipeline import audit, measure
 from auditkit.report import people
 from auditkit.report.schema import DisparitiesModel, SegmentModel
@@ -274,6 +276,96 @@ def test_nothing_tells_who_was_hired_in_a_small_value(column: str, values: list[
     listed = {part["value"] for t in before["segments"] if t["segment"] != "requisition" for part in t["parts"]}
     assert len(listed) == 2
     assert document_of(other) == before
+
+
+def small_requisitions(seed: int) -> pd.DataFrame:
+    """A firm of 4 to 11 requisitions with one or two women each, among 3 to 14 men, or the other way round."""
+    rng = np.random.default_rng(seed)
+    cells = []
+    for k in range(int(rng.integers(4, 12))):
+        few, many = int(rng.integers(1, 3)), int(rng.integers(3, 15))
+        sizes = (few, many) if k % 3 else (many, few)
+        chance = rng.uniform(0.1, 0.6)
+        cells += [
+            (f"R{k:02d}", sex, "yes" if rng.random() < chance else "no")
+            for sex, n in zip(("Female", "Male"), sizes, strict=True)
+            for _ in range(n)
+        ]
+    frame = pd.DataFrame(cells, columns=["Requisition", "Gender", "Hired"])
+    frame.insert(0, "Application ID", [f"a{i:04d}" for i in range(len(frame))])
+    return frame
+
+
+def strata_of(frame: pd.DataFrame) -> pd.Series[int]:
+    requisition = pd.factorize(frame["Requisition"], sort=True)[0]
+    n = pd.crosstab(requisition, frame["Gender"]).to_numpy()
+    return pd.Series(join_requisitions(n, THRESHOLD)[requisition], index=frame.index)
+
+
+def exchanged(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The outcomes of each sex dealt out again within each stratum."""
+    rng, other = np.random.default_rng(seed), frame.copy()
+    for _, who in frame.groupby([strata_of(frame), "Gender"]).groups.items():
+        other.loc[who, "Hired"] = rng.permutation(frame.loc[who, "Hired"].to_numpy())
+    return other
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_nothing_within_requisitions_tells_who_was_hired_in_a_small_one(seed: int) -> None:
+    """Five statistics of a table used to leave nine in ten of these outcomes only one possible value."""
+    frame = small_requisitions(seed)
+    other = exchanged(frame, seed)
+    before, after = (
+        disparities(
+            Applicants({"sex": t["Gender"]}, {"Hired": t["Hired"] == "yes"}, strata=t["Requisition"]),
+            DisparitySettings(threshold=THRESHOLD),
+        )
+        for t in (frame, other)
+    )
+    assert (frame["Hired"] != other["Hired"]).any()
+    assert repr(after) == repr(before)
+
+
+def test_the_whole_document_is_the_same_whoever_was_hired_in_small_requisitions() -> None:
+    frame = pd.concat([small_requisitions(seed).assign(seed=seed) for seed in range(4)], ignore_index=True)
+    frame["Requisition"] += frame.pop("seed").astype(str)
+    frame["Application ID"] = [f"a{i:04d}" for i in range(len(frame))]
+    before = document_of(frame)
+    table = before["disparity"]["tables"][0]
+    assert table["joined"] > 20 and max(row["within"]["strata"] for row in table["groups"] if row["within"]) > 5
+    assert document_of(exchanged(frame, 1)) == before
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_joined_requisitions_hold_enough_of_every_group(seed: int) -> None:
+    """Of any number of groups; those of a crossing hold whole ones of both attributes, and large ones stay alone."""
+    rng = np.random.default_rng(seed)
+    places = [join_requisitions(rng.poisson(rng.uniform(1, 8), (40, groups)), THRESHOLD) for groups in (2, 5)]
+    n = rng.poisson(2.0, (40, 3))
+    within = rng.integers(0, 3, 40)
+    together = common(*places)
+    for start, block in ((None, None), (together, None), (None, within)):
+        place = join_requisitions(n, THRESHOLD, start, block)
+        sums = pd.DataFrame(n).groupby(place).sum().to_numpy()
+        assert not ((sums > 0) & (sums < THRESHOLD)).any()
+        for inner in [] if start is None else [start, *places]:
+            assert (pd.Series(place).groupby(inner).nunique() == 1).all()
+        if block is not None:
+            assert (pd.Series(block).groupby(place).nunique() == 1).all()
+    assert join_requisitions(n + THRESHOLD, THRESHOLD).tolist() == list(range(40))
+
+
+def test_sets_of_equal_shares_leave_the_excess_of_a_group_as_it_is() -> None:
+    rng = np.random.default_rng(3)
+    size = rng.integers(1, 4, 30)
+    n = np.stack([size, 2 * size], axis=1)
+    x = rng.binomial(n, 0.4)
+    place = join_requisitions(n, THRESHOLD)
+    single = stratify(n[:, 0], x[:, 0], n[:, 1], x[:, 1])
+    n, x = (pd.DataFrame(c).groupby(place).sum().to_numpy() for c in (n, x))
+    joined = stratify(n[:, 0], x[:, 0], n[:, 1], x[:, 1])
+    assert joined.strata < single.strata
+    assert joined.shortfall == pytest.approx(single.shortfall, abs=1e-12)
 
 
 def test_nothing_depends_on_the_outcome_of_somebody_left_out() -> None:

@@ -509,8 +509,8 @@ def odd_inputs(folder: Path, limits: Limits) -> Result:
 
 
 def many_audits(folder: Path, limits: Limits) -> Result:
-    """Many real audits at the same time (read, fit, solve, HTML, PDF, JSON) that share one history."""
-    result = Result(f"{limits.audits} audits at once against one history: `run` of 42 applicants, each in a process")
+    """Many audits at the same time (read, test, HTML, JSON) that share one history: what is attacked are the files."""
+    result = Result(f"{limits.audits} audits at once against one history: `run` of 80 applicants, each in a process")
     return _many_audits(result, folder, limits, f"sqlite:///{folder / 'history.sqlite'}")
 
 
@@ -530,9 +530,9 @@ def _many_audits(result: Result, folder: Path, limits: Limits, url: str) -> Resu
     for number in range(limits.audits + 1):
         place = folder / f"audit-{number}"
         place.mkdir()
-        save(place / "people.csv", rows(searches=6, each=7, seed=number))
+        (place / "people.csv").write_text(PEOPLE.replace("c1,", f"c{100 + number},"))
         shared = "[history]\n" + ('database_env = "CAMPAIGN_HISTORY"' if number else 'database = "own.sqlite"') + "\n"
-        (place / "audit.toml").write_text(FITTED + shared)
+        (place / "audit.toml").write_text(AUDIT.replace('["json"]', '["html", "json"]') + shared)
     first = answered("run", str(folder / "audit-0" / "audit.toml"))  # imports and compiles before the fork
     children = {}
     for number in range(1, limits.audits + 1):
@@ -550,7 +550,7 @@ def _many_audits(result: Result, folder: Path, limits: Limits, url: str) -> Resu
         for number in range(1, limits.audits + 1):
             audits, recorded = folder / f"audit-{number}" / "audits", history.runs(f"audit-{number}")
             whole = len(recorded) == 1 and intact(audits, recorded[0].folder, recorded[0].artefacts)
-            if not whole or not json.loads((audits / recorded[0].folder / "report.json").read_bytes())["firm"]:
+            if not whole or not json.loads((audits / recorded[0].folder / "report.json").read_bytes())["disparity"]:
                 result.failed.append(f"audit-{number} is {len(recorded)} times in the history, or not whole")
     return result
 

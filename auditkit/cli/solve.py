@@ -40,6 +40,7 @@ MOST_ROWS = 25
     metavar="NAME",
     help="column-generation, or one of the paper's: rdip, caratheodory, g-rdip",
 )
+@click.option("--least-spread", is_flag=True, help="of all optimal mixtures the one whose outcomes scatter least")
 @click.option(
     "--epsilon", type=float, help="g-rdip: tolerance on utility, relative (0.1; 0.35 with convex constraints)"
 )
@@ -55,6 +56,7 @@ def solve(
     instance: Path,
     specs: tuple[str, ...],
     method: str,
+    least_spread: bool,
     epsilon: float | None,
     delta: float | None,
     outer: int | None,
@@ -85,7 +87,8 @@ def solve(
         from auditkit.solver.start_engine import LOCAL, running
 
         with running(engine or LOCAL, warn):
-            solution = solve_instance(problem, constraints, method, settings=Settings(epsilon, delta, outer, inner))
+            settings = Settings(epsilon, delta, outer, inner)
+            solution = solve_instance(problem, constraints, method, settings=settings, least_spread=least_spread)
         text = json.dumps(replace(solution, sha256=sha256).to_json(), indent=1, allow_nan=False)
     if output is not None:
         write_text(output, text + "\n")
@@ -130,6 +133,8 @@ def _print(solution: Solution) -> None:
         print_table(["share of searches", "duals of the policy"], policies)
     else:
         print(f"a mixture of {len(policies)} policies (--json has them)")
+    if best.spread is not None:
+        print(f"spread         {number(best.spread)}, the least of the mixtures of the policies known")
     drawn, searches = best.mixture.randomised, best.mixture.count
     if searches > 1:
         print(f"{searches - drawn:,} of {searches:,} searches follow one policy; {drawn:,} draw theirs by lot")

@@ -11,19 +11,24 @@ the whole firm, the law is the weighted sum of such convolutions.) The realised 
 is a function of the two counts, so mean, standard deviation, histogram and the chance of a miss need no simulation.
 Rows on later stages, on values, or with more than two different coefficients have no such law here; `reason` says so.
 
+Where groups are known by their probability only, who counts in which set is random too. Given the capped values of a
+search, candidates who are selected belong to a group with the membership of the state they are in, independently: the
+factor of a candidate in the joint law is 1 - p + sum_g p_g z_g in place of 1 - p + p z (`law_kernels.member_law`). The
+sets and coefficients of a row follow from its meaning, and are used only if they give the row itself.
+
 Where a table has too many counts it is put on a coarser grid (`convolution.py`); what this adds to the variance is
 stated (`error`) and taken off the standard deviation again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from auditkit.compare.convolution import Grid, sum_of
-from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.compare.parts import INSPECTION, SELECTION, Parts, TwoSets
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.row_meaning import Meaning
@@ -40,6 +45,9 @@ MOST_JOINT = 300_000
 
 MOST_CELLS = 250_000_000
 """Work for one row's law within searches of large capacity beyond which it is not computed."""
+
+MOST_MEMBER_STEPS = 3_000_000_000
+"""Work for one row's law where groups are known by their probability."""
 
 MOST_STEPS = 20_000_000_000
 """The same for searches with limits, whose tables are mostly empty."""
@@ -112,6 +120,8 @@ class ExPost:
         self.counted, self.coefficient = _by_class(self.size, len(rows), parts)
         self._prepared: dict[int, Prepared] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
+        self._members: dict[tuple[object, ...], list[Grid]] = {}
+        self._last: tuple[int, TwoSets | None] | None = None
 
     def unfilled(self) -> Unfilled:
         """The law of the number of positions left empty."""
@@ -128,18 +138,20 @@ class ExPost:
         """The law of the realised slack of row j; None where there is none, for a `reason`."""
         if self.reason(j) is not None:
             return None
+        weights = [weight for _, weight in self.draws]
+        if self._uncertain(j) and (sets := self._two_sets(j)) is not None:
+            return _law(self.rows.rows[j], self._member_grids(sets), weights, *sets.coefficients)
         counted, coefficient = str(self.counted[j]), self.coefficient[j]
         levels = _levels(coefficient)
         sets = [tuple(map(int, np.flatnonzero(coefficient == level))) for level in levels]
         grids = self._counts(counted, sets[0], sets[1] if len(sets) == 2 else ())
-        weights = [weight for _, weight in self.draws]
         return _law(self.rows.rows[j], grids, weights, levels[0], levels[1] if len(levels) == 2 else 0.0)
 
     def reason(self, j: int) -> str | None:
         """Why row j has no law; None if it has one."""
         counted, coefficient = self.counted[j], self.coefficient[j]
-        if self.layout.uncertain and self.rows.rows[j].by is not None:
-            return "the groups are known by their probability only"
+        if self._uncertain(j):
+            return self._reason_of_members(j)
         if counted is None:
             return "it counts neither selections alone nor inspections alone, each of a group alike"
         if not 1 <= len(_levels(coefficient)) <= 2:
@@ -147,6 +159,41 @@ class ExPost:
         if not self._affordable(counted, coefficient):
             return "a single search has too many joint outcomes"
         return None
+
+    def _uncertain(self, j: int) -> bool:
+        return self.layout.uncertain and self.rows.rows[j].by is not None
+
+    def _two_sets(self, j: int) -> TwoSets | None:
+        if self._last is None or self._last[0] != j:
+            self._last = j, TwoSets.of(self.rows.rows[j], self.layout)
+        return self._last[1]
+
+    def _reason_of_members(self, j: int) -> str | None:
+        layout, inspections = self.layout, getattr(self.rows.rows[j].meaning, "on", None) == INSPECTION
+        if layout.limits is not None:
+            return "there are limits inside searches, and the groups are known by their probability only"
+        people, k = np.diff(layout.search_ptr).astype(np.float64), layout.capacity.astype(np.float64)
+        cells = ((people if inspections else k) + 1) ** 2 * np.maximum(k, 1)
+        steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum()) * len(self.mixture.policies)
+        if float(cells.max()) > MOST_OUTCOMES or steps > MOST_MEMBER_STEPS:
+            return "with groups that are known by their probability only, a search has too many joint outcomes"
+        if self._two_sets(j) is None:
+            return "it does not compare two groups by selections alone or inspections alone"
+        return None
+
+    def _member_grids(self, sets: TwoSets) -> list[Grid]:
+        """For each draw of the firm the joint law of the numbers of two sets of groups."""
+        if sets.name not in self._members:
+            one, two = sets.share
+            theta = np.ascontiguousarray(np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)]))
+            inspections = sets.counted == INSPECTION
+
+            def laws(policy: int, searches: Ints) -> list[Floats]:
+                prepared = self._policy(policy)
+                return [_trimmed(law) for law in prepared.member_laws(searches, theta, inspections)]
+
+            self._members[sets.name] = [sum_of(self._mixed(policy, laws)) for policy, _ in self.draws]
+        return self._members[sets.name]
 
     def _affordable(self, counted: str, coefficient: Floats) -> bool:
         """A search whose joint counts are too many to be listed is gone through once for each row."""
@@ -190,14 +237,17 @@ class ExPost:
         return self._grids[counted, first, second]
 
     def _tables(self, counted: str, drawn: int | None, first: Groups, second: Groups) -> list[Floats]:
+        return self._mixed(drawn, lambda policy, searches: self._laws(counted, policy, searches, first, second))
+
+    def _mixed(self, drawn: int | None, laws_of: Callable[[int, Ints], list[Floats]]) -> list[Floats]:
         """The law in each search, under the policy drawn for the firm or the search's own lottery."""
         everyone = np.arange(len(self.layout.search_ids))
         if drawn is not None:
-            return self._laws(counted, drawn, everyone, first, second)
+            return laws_of(drawn, everyone)
         found: list[Floats | None] = [None] * len(everyone)
         for policy in range(len(self.mixture.policies)):
             who, chance = self.mixture.followers(policy)
-            laws = self._laws(counted, policy, who, first, second)
+            laws = laws_of(policy, who)
             for search, weight, law in zip(who.tolist(), chance.tolist(), laws, strict=True):
                 other = found[search]
                 found[search] = weight * law if other is None else _sum(other, weight * law)
@@ -222,6 +272,12 @@ class ExPost:
             who, _ = self.mixture.followers(policy)
             self._prepared[policy] = Prepared.of_policy(self.layout, self.rows, self.mixture.policies[policy], who)
         return self._prepared[policy]
+
+
+def _trimmed(table: Floats) -> Floats:
+    """Without rows and columns at the end that have no chance."""
+    rows, columns = (int(np.flatnonzero(table.sum(axis=axis) > 0).max(initial=0)) + 1 for axis in (1, 0))
+    return table[:rows, :columns]
 
 
 def _table(counts: Ints, chance: Floats) -> Floats:

@@ -51,7 +51,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from auditkit.compare.group_errors import GroupErrors
-from auditkit.compare.parts import Parts
+from auditkit.compare.parts import Parts, TwoSets
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError
@@ -227,8 +227,7 @@ class _Replicates:
     """The prices of one problem on a `share` of the searches, `part`, and their distance from that of known priors."""
 
     def __init__(self, problem: Priced, parts: Parts, share: float, part: Instance, asked: int) -> None:
-        assert parts.rate is not None
-        rates = (parts.rate | (parts.matrix == 0)).all(axis=1)
+        rates = parts.of_rates
         self.problem, self.parts, self.share = problem, parts, share
         self.asked = self.freedom = asked
         # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
@@ -321,6 +320,17 @@ def _by_search(parts: Parts | None) -> TypeGuard[Parts]:
     return parts is not None and parts.rate is not None
 
 
+def _of_members(sets: TwoSets, layout: Layout, of_state: Ints, visits: Floats) -> Floats:
+    """A rate whose groups are known by their probability, by search: the expected number less what its share of the
+    group's expected size accounts for."""
+    found, count = np.zeros(len(layout.search_ids)), len(layout.search_ids)
+    for coefficient, share in zip(sets.coefficients, sets.share, strict=True):
+        number = np.bincount(of_state, sets.outcome * share * visits, minlength=count)
+        size = np.bincount(layout.candidate_search, share[layout.start], minlength=count)
+        found += coefficient * (number - number.sum() * size / size.sum())
+    return found
+
+
 def contributions(optimum: Optimum, parts: Parts) -> Floats:
     """psi of each search."""
     assert parts.rate is not None
@@ -333,6 +343,10 @@ def contributions(optimum: Optimum, parts: Parts) -> Floats:
     np.add.at(members, (parts.classes, layout.candidate_search), 1.0)
     sizes = parts.groups.astype(np.float64) @ members
     for j in np.flatnonzero(optimum.duals):
+        row = optimum.rows.rows[j]
+        if layout.uncertain and row.meaning.basis == "rate" and (sets := TwoSets.of(row, layout)) is not None:
+            psi = psi + optimum.duals[j] * _of_members(sets, layout, of_state, visits)
+            continue
         for f in np.flatnonzero(parts.matrix[j]):
             own = phi[f]
             if parts.rate[j, f]:

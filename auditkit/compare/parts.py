@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from auditkit.constraints.base import CellRow, Row, Rows
+from auditkit.constraints.outcome import Scope, weights_on
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints, Layout
+from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
 
 SELECTION, INSPECTION = "selection", "inspection"
 
@@ -54,6 +56,7 @@ class Parts:
     """
 
     layout: Layout
+    rows: Rows
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     """Of each class: its group of every attribute."""
@@ -90,7 +93,14 @@ class Parts:
         for j, f, scale in entries:
             matrix[j, f] = scale
         rate, group_of, groups = _rate(rows, layout, classes, parts, matrix)
-        return Parts(layout, names, labels, classes, tuple(parts), matrix, rate, group_of, groups)
+        return Parts(layout, rows, names, labels, classes, tuple(parts), matrix, rate, group_of, groups)
+
+    @property
+    def of_rates(self) -> Bools:
+        """The rows that compare rates, so that their bounds do not grow with the number of candidates."""
+        assert self.rate is not None
+        told = np.array([row.meaning.basis == "rate" for row in self.rows.rows], dtype=np.bool_)
+        return (self.rate | (self.matrix == 0)).all(axis=1) | (told & self.layout.uncertain)
 
     def by_search(self, visits: Floats) -> Floats:
         """phi_f . p of each search, an array (parts, searches)."""
@@ -107,6 +117,49 @@ class Parts:
                 search = layout.candidate_search[layout.owners(part.places)]
                 found[f] = np.bincount(search, part.weights * visits[part.places], minlength=size)
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSets:
+    """A row as a N_A + b N_B, where the groups of A and B are known by their probability.
+
+    A and B are the groups that its meaning compares; for a share B is everybody else.
+    """
+
+    name: tuple[object, ...]
+    """The same for rows that count the same sets."""
+    counted: str
+    outcome: Floats
+    """Of every state: 1 if a visit is counted."""
+    share: tuple[Floats, Floats]
+    """Of every state: the chance that a visit is of A, and of B."""
+    coefficients: tuple[float, float]
+
+    @staticmethod
+    def of(row: Row, layout: Layout) -> TwoSets | None:
+        """From the meaning of a row; None if that is not what the row weighs."""
+        meaning = row.meaning
+        if not isinstance(meaning, RateGap | RatioAtLeast | ShareAtLeast) or meaning.on not in (SELECTION, INSPECTION):
+            return None
+        segment = None if meaning.within is None else layout.partition(meaning.within)
+        number = None if segment is None or meaning.value is None else segment.names.index(meaning.value)
+        scope = Scope.of(layout, layout.partition(meaning.by), segment, number)
+        one = np.asarray(scope.share(layout, meaning.group), dtype=np.float64)
+        if isinstance(meaning, ShareAtLeast):
+            two, a, b = scope.covers(layout) - one, 1.0 - meaning.minimum, -meaning.minimum
+        else:
+            two = np.asarray(scope.share(layout, meaning.against), dtype=np.float64)
+            a, b = 1.0, -1.0 if isinstance(meaning, RateGap) else -meaning.minimum
+            if meaning.basis == "rate":
+                a, b = a / scope.sizes[meaning.group], b / scope.sizes[meaning.against]
+        against = None if isinstance(meaning, ShareAtLeast) else meaning.against
+        outcome = weights_on(layout, meaning.on)
+        if not np.allclose(
+            row.at(np.arange(layout.states)), outcome * (a * one + b * two), rtol=0.0, atol=1e-10 * max(abs(a), abs(b))
+        ):
+            return None
+        name = (meaning.on, meaning.by, meaning.group, against, meaning.within, meaning.value)
+        return TwoSets(name, meaning.on, outcome, (one, two), (a, b))
 
 
 def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:

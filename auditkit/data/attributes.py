@@ -16,6 +16,7 @@ import pandas as pd
 
 from auditkit.data.dates import looks_like_dates, to_dates
 from auditkit.data.numbers import to_numbers
+from auditkit.data.personal import listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.values import read_group
 from auditkit.data.vocabulary import plain, spoken
@@ -60,7 +61,7 @@ def read_attribute(
         bands = np.array(AGE_BANDS, dtype=object)[np.searchsorted(_BAND_STARTS, age.fillna(0) + 1e-9, side="right")]
         band = pd.Series(bands, index=cells.index, dtype="str")
         return band.where(band == YOUNG, OLD).where(known, UNKNOWN), band.where(known, UNKNOWN)
-    return _read_words(cells, column, kind, collector), None
+    return _read_words(cells, column, kind, collector, notices), None
 
 
 def legend_of(column: str) -> dict[str, str]:
@@ -75,15 +76,33 @@ def is_coded(column: str, words: Iterable[str]) -> bool:
     return len(known) > 1 and all(word.isdigit() for word in known) and not known <= legend_of(column).keys()
 
 
-def _read_words(cells: pd.Series[Any], column: str, kind: str, collector: Collector) -> pd.Series[Any]:
+def _read_words(
+    cells: pd.Series[Any], column: str, kind: str, collector: Collector, notices: list[Notice]
+) -> pd.Series[Any]:
     if legend := legend_of(column):
         cells = cells.map({word: legend.get(plain(word), word) for word in pd.unique(cells)}).astype("str")
     found = {plain(word) for word in pd.unique(cells)}
     if kind == "sex" and not (found & _HOMBRE and "m" in found):
-        return read_group(cells, column, collector, spoken().sex)
+        return read_group(_without_odd_words(cells, column, notices), column, collector, spoken().sex)
     if kind in ("veteran", "disability", "transgender"):
         return read_group(cells, column, collector, lambda word: _MARKS.get(spoken().mark(word)))
     return read_group(cells, column, collector)
+
+
+def _without_odd_words(cells: pd.Series[Any], column: str, notices: list[Notice]) -> pd.Series[Any]:
+    """Beside women and men, a word that is not known to be a gender is no answer: `N/D`, `Omitted`, `s/d`."""
+    words = spoken()
+    found = [str(word) for word in pd.unique(cells) if not words.is_unknown(str(word))]
+    sexes = {words.sex(word) for word in found}
+    odd = [w for w in found if words.sex(w) is None and plain(w) not in words.words("values", "other_sex")]
+    if not odd or not {"female", "male"} <= sexes or cells.isin(odd).mean() > 0.5:
+        return cells
+    shown = listed_cells(column, odd)
+    text = (
+        f"{column!r}: {shown} {'is' if len(odd) == 1 else 'are'} read as no answer, as no gender is known by that word"
+    )
+    notices.append(Notice("no-answer", text))
+    return cells.where(~cells.isin(odd), "")
 
 
 def in_order(bands: Iterable[str]) -> tuple[str, ...]:

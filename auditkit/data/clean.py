@@ -187,8 +187,9 @@ class _Cleaning:
         )
 
     def _with_ages(self) -> Interpretation:
-        """The plan with what was assumed of ages, which only the cells tell, and with columns that are new."""
-        ages = [n.text for n in self.notices if n.code == "age-date" or "so all are unknown" in n.text]
+        """The plan with what was assumed of ages and answers, which only the cells tell, and with new columns."""
+        told = ("age-date", "no-answer")
+        ages = [n.text for n in self.notices if n.code in told or "so all are unknown" in n.text]
         new = new_columns(self.options.seen, self.plan.looks, self.plan.assumptions) if self.options.seen else ()
         return replace(self.plan, assumptions=(*self.plan.assumptions, *ages, *new))
 

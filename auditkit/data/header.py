@@ -8,6 +8,7 @@ import pandas as pd
 
 from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
+from auditkit.data.personal import is_contact
 from auditkit.data.problems import Notice
 from auditkit.errors import InputError, Problem
 
@@ -26,6 +27,8 @@ def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tupl
     full, able, strict = count >= 0.6 * count.max(), None, None
     for number in head.index[full][:_HEADER_WITHIN]:
         names = head.loc[number][filled.loc[number]].str.strip()
+        if names.map(is_contact).any():  # a row of data: its cells would be printed as names of columns
+            continue
         if (~to_numbers(names).bad | looks_like_dates(names)).mean() < 0.5:
             able = number if able is None else able
             if last[number] >= last.max():

@@ -46,6 +46,7 @@ from auditkit.data.what_a_row_is import are_cells, ask_about_several_rows, find_
 from auditkit.data.what_became_of_each import name_of_outcome, status_of_each
 from auditkit.data.which_outcome import (
     ask_about_a_later_decision,
+    ask_about_an_implausible_rate,
     ask_about_loose_words,
     ask_who_was_selected,
     find_decision,
@@ -153,6 +154,7 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     if state.problems:
         raise Unanswered(state.problems, state.alternatives)
     status, name = status_of_each(state, decision, steps, found)
+    ask_about_an_implausible_rate(state, decision, status)
     stages: Stages | None = None
     if found is not None:
         codes = tuple(_yes(found.reached[step]) for step in found.names)

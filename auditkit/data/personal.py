@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from auditkit.data.vocabulary import plain, spoken
+
 _COLUMN = re.compile(
     r"\b(e ?mail|mail address|phone|telephone|mobile|cell number|(first|last|full|sur|given|family|maiden|candidate|"
     r"applicant|middle)\s?name|surname|name|address|street|birth|dob|ssn|social security|passport|national id|"
@@ -20,6 +22,11 @@ _SOMEBODY = re.compile(
     r"candidato)s?$"
 )
 """Columns that hold somebody: ids, or names."""
+
+_CAPITALISED = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž]\.|(O'|Mc|Mac|D')?[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_A-Z]+([-'’][^\W\d_]+)?")
+_PARTICLES = frozenset(
+    ("da", "de", "del", "della", "den", "der", "di", "dos", "du", "el", "la", "le", "van", "von", "bin", "ibn", "al")
+)
 
 HIDDEN = "a value that is not shown, because it may say who somebody is"
 
@@ -42,9 +49,31 @@ def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
     )
 
 
+def is_contact(cell: str) -> bool:
+    """Whether a cell is an e-mail address or a telephone number and nothing else."""
+    return re.fullmatch(r"[^\s@]+@[^\s@]+\.\w+|\+\d[\d ()/.-]{6,}", cell.strip()) is not None
+
+
+def is_shown(column: str, value: object, of_candidate: bool = False) -> bool:
+    """Whether a message may repeat a cell: it is not personal, and no name of a person that slipped into the column."""
+    return not is_personal(column, value, of_candidate) and not _may_be_a_name(str(value))
+
+
+def _may_be_a_name(text: str) -> bool:
+    """Two to four words written like names, none of which is one of hiring in any language."""
+    words = text.replace(",", " ").split()
+    if not 2 <= len(words) <= 4:
+        return False
+    written = all(word in _PARTICLES or _CAPITALISED.fullmatch(word) for word in words)
+    known = spoken().single_words
+    return written and not any(
+        plain(word) in known for word in words if word not in _PARTICLES and len(plain(word)) > 1
+    )
+
+
 def listed_cells(column: str, values: Sequence[str], most: int = 5) -> str:
     """Cells in quotation marks, the first few of many, without those that may say who somebody is."""
-    shown = [repr(value) for value in values if not is_personal(column, value)][:most]
+    shown = [repr(value) for value in values if is_shown(column, value)][:most]
     more = len(values) - len(shown)
     if not shown:
         return "a cell that may say who somebody is" if more == 1 else f"{more:,} cells that may say who somebody is"

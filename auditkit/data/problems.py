@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from auditkit.data.personal import HIDDEN, is_personal
+from auditkit.data.personal import HIDDEN, is_shown
 from auditkit.errors import InputError, Problem
 
 SHOWN = 60
@@ -189,7 +189,7 @@ class Finding:
 
     def hides(self, value: object) -> bool:
         """Whether messages leave a value out, because it may say who somebody is."""
-        return is_personal(self.column, value, self.code in OF_CANDIDATES)
+        return not is_shown(self.column, value, self.code in OF_CANDIDATES)
 
     def shown(self, value: object) -> str:
         """A value as a message may repeat it."""

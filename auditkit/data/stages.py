@@ -52,10 +52,10 @@ def reach_and_pass(stages: Stages, status: pd.Series[Any], collector: Collector)
         collector.add("stage-skipped", later & ~here & (codes != "pending"), name, other=repr(name))
         here = here | later
         went_on = (status == "selected") if next_reached is None else next_reached
-        known = (
-            went_on | (codes == "passed") | codes.isin(["failed", "declined"]) | ~status.isin(["withdrawn", "pending"])
-        )
-        yes = went_on | (codes == "passed")
+        # in a column with fails, a word that only says that it took place is not one of them
+        good = codes.isin(["passed", "yes"]) if (codes == "failed").any() else codes == "passed"
+        known = went_on | good | codes.isin(["failed", "declined"]) | ~status.isin(["withdrawn", "pending"])
+        yes = went_on | good
         passed[f"passed:{name}"] = yes.astype("boolean").where(here & known)
         reached[f"stage:{name}"] = here.astype("boolean").where(here | (codes != "pending"))
         later, next_reached = here, here

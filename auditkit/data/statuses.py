@@ -164,6 +164,9 @@ def compare(cells: pd.Series[Any], column: str, test: Test) -> tuple[pd.Series[A
     """Where the comparison holds, and where it can be made."""
     if test.sign == "=" and spoken().is_missing(test.value):
         return is_blank(cells), pd.Series(True, index=cells.index)
+    if test.sign in ("=", "!=") and (marked := _marked(cells, test)) is not None:
+        holds, known = marked
+        return (holds, known) if test.sign == "=" else (~holds, pd.Series(True, index=cells.index))
     if test.sign == "=":
         return among(cells, test.values), ~is_blank(cells)
     if test.sign == "!=":  # a blank is not the value either
@@ -184,6 +187,25 @@ def compare(cells: pd.Series[Any], column: str, test: Test) -> tuple[pd.Series[A
         "<": numbers.values < bound,
     }
     return order[test.sign], numbers.values.notna()
+
+
+def _marked(cells: pd.Series[Any], test: Test) -> tuple[pd.Series[Any], pd.Series[Any]] | None:
+    """Where a yes or no is the tested one, however it is written, and where one is known; None for other columns.
+
+    An empty cell in a column that only ever says yes is a no, and the other way round.
+    """
+    wanted = spoken().mark(test.value)
+    index, found = pd.factorize(cells)
+    empty = [is_empty(str(word)) for word in found]
+    marks = [None if blank else spoken().mark(str(word)) for word, blank in zip(found, empty, strict=True)]
+    said = {mark for mark in marks if mark is not None}
+    if wanted is None or not said or any(mark is None and not blank for mark, blank in zip(marks, empty, strict=True)):
+        return None
+    if len(said) == 1:
+        marks = [not said.copy().pop() if mark is None else mark for mark in marks]
+    holds, known = ([mark == wanted for mark in marks], [mark is not None for mark in marks])
+    spread = [pd.Series(part, dtype=bool).take(index).set_axis(cells.index) for part in (holds, known)]
+    return spread[0], spread[1]
 
 
 def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> pd.Series[Any]:

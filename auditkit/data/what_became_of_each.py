@@ -12,7 +12,9 @@ from auditkit.data.roles import Choice
 from auditkit.data.stages import PASSED, Stages
 from auditkit.data.statuses import (
     Decided,
+    Test,
     is_bad,
+    is_empty,
     settled,
     step_codes,
     with_reasons,
@@ -113,15 +115,24 @@ def name_of_outcome(
     """What the favourable outcome is called: the commonest word for it, or the column."""
     choice = state.chosen.get("selected")
     if choice is not None and choice.test is not None:
-        test = choice.test
-        if test.sign == "=":
-            return f"no {column}" if spoken().is_missing(test.value) else test.value
-        return f"{column} {test.sign} {test.value}"
+        return _by_test(column, choice.test)
     if decided.bad:
         return _not(column)
     words = cells[status == "selected"].value_counts()
     good = [str(w) for w in words.index if decided.meanings.get(str(w)) == "selected" and spoken().mark(str(w)) is None]
     return good[0] if good and len(plain(good[0])) > 1 else label_of(column)
+
+
+def _by_test(column: str, test: Test) -> str:
+    """The good outcome of `--map selected=Rejected=No` and the like in words: `not rejected`."""
+    if test.sign not in ("=", "!="):
+        return f"{column} {test.sign} {test.value}"
+    if is_empty(test.value):
+        return f"no {column}" if test.sign == "=" else label_of(column)
+    mark = spoken().mark(test.value)
+    if mark is not None:
+        return label_of(column) if mark == (test.sign == "=") else _not(column)
+    return test.value if test.sign == "=" else " or ".join(_not(part) for part in test.value.split("|"))
 
 
 def _not(column: str) -> str:

@@ -19,7 +19,7 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.numbers import to_numbers
-from auditkit.data.personal import is_personal, listed_cells
+from auditkit.data.personal import is_shown, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import (
@@ -45,6 +45,8 @@ _NESTED = 0.97
 _CLOSE = 0.6
 """Two decisions whose weights differ by less are not told apart."""
 _OFFER = 8.0
+_MOST_SELECTED = 0.9
+"""Share of those decided on who were selected, above which a decision is doubted."""
 
 
 def find_decision(state: TableLook) -> Decision | None:
@@ -292,7 +294,7 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
         state.alternatives = [
             {"selected": f"{decision.column}={'|'.join(words)}"}
             for words in (good, [*good, *rest])
-            if not any(is_personal(decision.column, word) for word in words)
+            if all(is_shown(decision.column, word) for word in words)
         ]
 
 
@@ -336,7 +338,9 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         return
     for column in state.free():
         cells = state.table[column.name]
-        if column.name not in state.used() and _goes_on(state, column, decision):
+        if column.name not in state.used() and (
+            _goes_on(state, column, decision) or _is_nearer_the_end(state, column, decision)
+        ):
             state.ambiguous = (
                 f"only people with {decision.column!r} = {_name_of(state, decision)!r} have a yes in "
                 f"{column.name!r}: it may say who was selected in the end"
@@ -369,6 +373,19 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         return
 
 
+def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, status: pd.Series[Any] | None) -> None:
+    """A selection that nearly everybody passed is more likely a step before it, where another column may say more."""
+    if decision is None or decision.given or state.ambiguous or status is None or decision.decided.bad:
+        return
+    decided = status.isin(["selected", "declined", "rejected"])
+    rate = float(status[decided].isin(["selected", "declined"]).mean()) if decided.any() else 0.0
+    fewer = [each for each in state.decisions if each.column != decision.column and 0 < each.selected.mean() < rate]
+    if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
+        return
+    state.ambiguous = f"{decision.column!r} is good for {rate:.0%} of the people, so another column may be the decision"
+    state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
+
+
 def _is_better_named(column: str, decision: Decision) -> bool:
     """Whether a column is called an outcome with more right than the one that was taken."""
     other, own = named(column, "selected"), named(decision.column, "selected")
@@ -385,6 +402,19 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     yes = state.step(column.name).reached
     chance = float(decision.selected.mean()) ** int(yes.sum())
     return bool(_within(yes, decision.selected)) and chance < CHANCE and not (yes & ~decision.selected).any()
+
+
+def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
+    """Whether a flag or date of an offer or a hire is true of part of those selected, and of (nearly) nobody else."""
+    rank = spoken().step_rank(label_of(column.name))
+    if column.kind not in ("yes/no", "date") or rank is None or rank < _OFFER or is_bad(column.name):
+        return False
+    if named(decision.column, "selected") is not None:  # who then accepts, enrols or starts is not the firm's decision
+        return False
+    if spoken().has("favourable", "not_decision", plain(column.name)):
+        return False
+    yes = state.step(column.name).reached
+    return _within(yes, decision.selected) and 0 < yes.sum() < 0.8 * decision.selected.sum()
 
 
 def _is_unnamed(state: TableLook, name: str) -> bool:
@@ -455,7 +485,7 @@ def ask_who_was_selected(
         return
     if like:
         column = state.columns[like[0]]
-        examples = [value for value in column.examples if not is_personal(column.name, value)]
+        examples = [value for value in column.examples if is_shown(column.name, value)]
         values = f" ({listed(examples)}, ...)" if examples else ""
         what = f"{like[0]!r} is named like it, but its values{values} are not known to say who was selected"
         state.problems.append(
@@ -502,7 +532,7 @@ def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
 
 def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
     """An answer for each word that may be the good one and does not say who somebody is."""
-    return [{"selected": f"{column}={word}"} for word in _good_first(often) if not is_personal(column, word)]
+    return [{"selected": f"{column}={word}"} for word in _good_first(often) if is_shown(column, word)]
 
 
 def _good_first(often: pd.Series[int]) -> list[str]:

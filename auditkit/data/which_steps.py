@@ -239,7 +239,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
     candidates = [c for c in state.columns.values() if c.name == own or c.name not in state.used()]
     candidates.sort(key=lambda c: (c.name == own, _stage_tier(state, c.name)))
     for column in candidates:
-        if not column.is_words or is_protected(column.name):
+        if not column.is_words or is_protected(column.name) or is_personal(column.name, ""):
             continue
         is_named = _stage_tier(state, column.name) < 9
         telling = over is not None and over.any()
@@ -255,7 +255,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         return None
     explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
     for name in explaining:
-        if is_protected(name) or not names_steps(state.table[name]):
+        if is_protected(name) or is_personal(name, "") or not names_steps(state.table[name]):
             continue
         found = from_dispositions(state.table[name])
         if name != own and not (found.final[decision.selected].isin(["selected", "declined", ""])).all():

@@ -6,10 +6,11 @@ the same and only the first is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.pair import Pair
 from auditkit.disparity.results import Kind
+from auditkit.disparity.small_values import JOINED, common, join_requisitions
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import MINIMUM_SHARE, comparable
 
@@ -47,6 +49,23 @@ class DisparitySettings:
             raise InputError(Problem(name, "must lie between 0 and 1") for name, good in limits.items() if not good)
 
 
+@dataclass(frozen=True, eq=False)
+class RequisitionSets:
+    """Requisitions as a table compares within them: those with few applicants of a group are joined."""
+
+    of_row: Ints
+    names: tuple[str, ...]
+    """`JOINED` where there are several."""
+    requisitions: int
+    shared: int
+    """Requisitions with applicants of two groups that are compared."""
+
+    @property
+    def joined(self) -> int:
+        """Requisitions that are not a stratum by themselves."""
+        return self.requisitions - sum(name != JOINED for name in self.names)
+
+
 Sides = Sequence[tuple[int, ...]]
 """Groups to compare, each made of one or more columns of a table."""
 
@@ -62,6 +81,7 @@ class Cut:
     """The step that those counted have reached; None: all applicants."""
     groups: tuple[str, ...]
     codes: Ints
+    strata: RequisitionSets
     n: Ints
     x: Ints
     taken: tuple[int, ...]
@@ -107,30 +127,57 @@ class Cut:
         return Pair(*counts, self.adverse)
 
 
-def cuts(data: Applicants, settings: DisparitySettings) -> Iterator[Cut]:
-    """The tables of a page, attributes before crossings; where being selected is bad, of all applicants only."""
-    stratum, K = data.stratum[0], len(data.stratum[1])
+def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> Iterator[Cut]:
+    """The tables of a page, attributes before crossings; where being selected is bad, of all applicants only.
+
+    Without `joined`, strata are single requisitions, and nothing of them may be published.
+    """
+    stratum, names = data.stratum
     reached = {step: data.good(step) for step in data.steps}
+    places: dict[str, Ints] = {}
     for crossing, columns in ((False, data.attributes), (True, data.crossings)):
         for attribute, labels in columns.items():
             code, groups = group_codes(labels)
             code = np.where(data.decided, code, -1)
             G, known = len(groups), code >= 0
-            cell = stratum[known] * G + code[known]
+            single = np.bincount(stratum[known] * G + code[known], minlength=len(names) * G).reshape(-1, G)
+            sizes = dict(zip(groups, single.sum(axis=0).tolist()))
+            taken = tuple(groups.index(name) for name in comparable(sizes, settings.minimum_share, settings.threshold))
+            start = _start(attribute, places) if crossing else None
+            place = join_requisitions(single[:, taken], settings.threshold if joined else 0, start)
+            places[attribute] = place
+            strata = _sets(place, single[:, taken], stratum, names)
+            K, cell = len(strata.names), strata.of_row[known] * G + code[known]
 
-            def count(rows: Bools, cell: Ints = cell, G: int = G, known: Bools = known) -> Ints:
+            def count(rows: Bools, cell: Ints = cell, K: int = K, G: int = G, known: Bools = known) -> Ints:
                 return np.bincount(cell[rows[known]], minlength=K * G).reshape(K, G)
 
-            everybody = np.bincount(cell, minlength=K * G).reshape(K, G)
-            sizes = dict(zip(groups, everybody.sum(axis=0).tolist()))
-            names = comparable(sizes, settings.minimum_share, settings.threshold)
-            taken = tuple(groups.index(name) for name in names)
+            everybody = count(known)
             before: str | None = None
             at: Ints | None = None
             for step, here in reached.items():
                 x = count(here)
-                yield Cut(attribute, crossing, step, None, groups, code, everybody, x, taken, not data.favourable)
+                own = (groups, code, strata)
+                yield Cut(attribute, crossing, step, None, *own, everybody, x, taken, not data.favourable)
                 if data.favourable and before is not None and at is not None:
                     both = x if not np.any(here & ~reached[before]) else count(here & reached[before])
-                    yield Cut(attribute, crossing, step, before, groups, code, at, both, taken)
+                    yield Cut(attribute, crossing, step, before, *own, at, both, taken)
                 before, at = step, x
+
+
+def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
+    """RequisitionSets of a crossing hold whole ones of its attributes, or their tables could be subtracted."""
+    for many in range(2, len(places) + 1):
+        for names in itertools.combinations(places, many):
+            if "+".join(names) == crossing:
+                return reduce(common, (places[name] for name in names))
+    return None
+
+
+def _sets(place: Ints, n: Ints, requisition: Ints, names: tuple[str, ...]) -> RequisitionSets:
+    """From the stratum of each requisition and its applicants by group."""
+    there = n.sum(axis=1) > 0
+    many = np.bincount(place[there], minlength=len(place))
+    first, dense = np.unique(place, return_inverse=True)
+    named = tuple(names[k] if many[k] < 2 else JOINED for k in first.tolist())
+    return RequisitionSets(dense[requisition], named, int(there.sum()), int(((n > 0).sum(axis=1) > 1).sum()))

@@ -164,6 +164,8 @@ class TableMaker:
             trend=self.evidence.trends.get(cut.key),
             open=tests.gate <= self.settings.alpha,
             reconciled=_of_table(rows, tests, self.settings.alpha),
+            shared=cut.strata.shared,
+            joined=cut.strata.joined,
         )
 
     def reference(self) -> int | None:
@@ -414,6 +416,7 @@ def _reconciled(pair: Pair, comparison: GroupComparison, level: float, alpha: fl
         return Reconciled.WITHIN_ONLY if same else Reconciled.WITHIN_ONLY_OPPOSITE
     odds, reach = pair.odds_ratio, within.interval
     inside = reach is None or reach.upper is None or (odds is not None and reach.lower <= odds <= reach.upper)
+    inside |= same and within.p <= alpha  # evidence that the correction does not leave is no explanation
     # Not found with the design effect means that who applies where can account for the pooled difference.
     if by is DecidedBy.POOLED or pooled:
         return Reconciled.POOLED_WITHIN_UNCLEAR if inside else Reconciled.POOLED_EXPLAINED

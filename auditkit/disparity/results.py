@@ -87,7 +87,7 @@ class Within:
     """A group against others within requisitions (Mantel-Haenszel and CMH, or the exact conditional test)."""
 
     strata: int
-    """Requisitions that hold both groups."""
+    """Requisitions that hold both groups; joined ones are one."""
     odds_ratio: float | None
     interval: Interval | None
     """On the basis of the design, like `p_design`."""
@@ -233,6 +233,10 @@ class DisparityTable:
     open: bool
     """The omnibus test, pooled or stratified, finds a difference; only then pairs are tested."""
     reconciled: Reconciled
+    shared: int = 0
+    """Requisitions with applicants of two groups that are compared."""
+    joined: int = 0
+    """Requisitions with few applicants of a group, which are compared within sets of similar ones."""
 
     @property
     def p_adjusted(self) -> float | None:

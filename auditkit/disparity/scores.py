@@ -56,7 +56,7 @@ def scores(data: Applicants, cut: Cut, sides: Sides, way: Way, rows: Ints | None
         rate = np.full(len(at), x.sum() / n.sum())
     else:
         t = np.maximum(n.sum(axis=1), 1)
-        k = data.stratum[0][at]
+        k = cut.strata.of_row[at]
         share, rate = (n / t[:, None])[k], (x.sum(axis=1) / t)[k]
     indicator = place[:, None] == np.arange(len(sides) - 1)
     return at, (indicator - share[:, :-1]) * (y - rate)[:, None]
@@ -71,7 +71,7 @@ def repeat_variance(data: Applicants, cut: Cut, sides: Sides, way: Way) -> Robus
     at, found = scores(data, cut, sides, way, rows)
     variance = omnibus.pooled_variance(n.sum(axis=0), x.sum(axis=0))
     if way == "within":
-        t = n.sum(axis=1)[data.stratum[0][at]]
+        t = n.sum(axis=1)[cut.strata.of_row[at]]
         found = found * (t / np.maximum(t - 1, 1))[:, None]
         variance = omnibus.stratified_variance(n, x)
     found = np.column_stack([found, -found.sum(axis=1)])
@@ -129,7 +129,10 @@ def score_matrix(data: Applicants, contrasts: Sequence[tuple[Cut, Sides, Way]], 
 
 
 def covariance(data: Applicants, matrix: Floats, rows: Ints) -> Floats:
-    """Sum over people of u u'. A score that is 0 in every row of the sample is taken as independent of all others."""
+    """Sum over people of u u'. A score that is 0 in every row of the sample is taken as independent of all others.
+
+    Rounded, because the last digits of a sum depend on the order of the people, and would tell who is who.
+    """
     if data.repeat_applicants is not None:
         repeat, person = data.repeat_applicants
         code = np.arange(data.rows) + len(repeat)
@@ -140,4 +143,5 @@ def covariance(data: Applicants, matrix: Floats, rows: Ints) -> Floats:
     C: Floats = matrix @ matrix.T
     absent = np.diag(C) <= 0
     C[absent, absent] = 1.0
-    return C
+    scale = np.sqrt(np.diag(C))
+    return np.asarray(np.round(C / np.outer(scale, scale), 11) * np.round(np.outer(scale, scale), 11))

@@ -28,7 +28,7 @@ from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
 from auditkit.disparity.pair import Pair, stratify
 from auditkit.disparity.results import SegmentDifference
 from auditkit.disparity.scores import population, repeat_effects
-from auditkit.disparity.small_values import JOINED, join_small
+from auditkit.disparity.small_values import JOINED, join_requisitions, join_small
 from auditkit.disparity.stepdown import PageTest
 from auditkit.disparity.stratified import ExactTest, exact_test
 
@@ -41,7 +41,6 @@ FEWEST = 5
 """People on either side of a test."""
 MOST_VARIANCE = 100.0
 """Of a count whose law is computed exactly; beyond it the normal approximation is as good."""
-MOST_CELLS = 1_000_000
 FULL_WEIGHT, LEAST_WEIGHT = 8.0, 0.02
 """The variance from which on a test has the full weight, and the least weight."""
 
@@ -115,7 +114,6 @@ class SearchTest:
 
 def looks(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) -> Iterator[SegmentLook]:
     """Every attribute, arising step, segment and group."""
-    stratum, K = data.stratum[0], len(data.stratum[1])
     first = next(iter(data.steps))
     arising = [cut for cut in page if not cut.crossing and (cut.before is not None or cut.step == first)]
     for name, (codes, named) in data.segment_codes.items():
@@ -128,7 +126,7 @@ def looks(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) ->
             if cut.attribute not in cells:
                 compared = np.where(np.isin(cut.codes, cut.taken), cut.codes, -1)
                 code, values = join_small(codes, named, compared, settings.threshold)
-                cells[cut.attribute] = _cells(code, values, stratum, K)
+                cells[cut.attribute] = _cells(code, values, cut, compared, settings.threshold)
             own = cells[cut.attribute]
             at, place = population(data, cut, cut.each)
             where, G = own.cell[at] * len(cut.taken) + place, len(cut.taken)
@@ -141,7 +139,7 @@ def looks(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) ->
 
 
 class _Cells(NamedTuple):
-    """Values by requisitions: the value of each cell, and the cell of each row."""
+    """Values by strata of the table: the value of each cell, and the cell of each row."""
 
     values: tuple[str, ...]
     value: Ints
@@ -152,13 +150,14 @@ class _Cells(NamedTuple):
         return len(self.value)
 
 
-def _cells(code: Ints, values: tuple[str, ...], stratum: Ints, K: int) -> _Cells:
-    cell = code * K + stratum
-    value = np.repeat(np.arange(len(values)), K)
-    if len(value) > MOST_CELLS:
-        there, cell = np.unique(cell, return_inverse=True)
-        value = value[there]
-    return _Cells(values, value, cell)
+def _cells(code: Ints, values: tuple[str, ...], cut: Cut, compared: Ints, threshold: int) -> _Cells:
+    """Cells with few applicants of a group are joined with others of the same value."""
+    K, G = len(cut.strata.names), len(cut.groups)
+    there, cell = np.unique(code * K + cut.strata.of_row, return_inverse=True)
+    value, known = there // K, compared >= 0
+    n = np.bincount(cell[known] * G + compared[known], minlength=len(there) * G).reshape(-1, G)
+    place, cell_of = np.unique(join_requisitions(n, threshold, within=value), return_inverse=True)
+    return _Cells(values, value[place], cell_of[cell])
 
 
 def _tested(n: Ints, cells: _Cells, threshold: int) -> tuple[int, ...]:

@@ -49,11 +49,13 @@ def segment_tables(
     chosen = data.good(table.step)[at]
     columns = dict(data.segment_codes)
     if data.strata is not None:
-        columns[REQUISITION] = data.stratum
+        columns[REQUISITION] = cut.strata.of_row, cut.strata.names
     compared = np.where(data.decided & np.isin(cut.codes, cut.taken), cut.codes, -1)
     for name, (code, values) in columns.items():
-        count = len(np.unique(code[compared >= 0]))
-        code, values = join_small(code, values, compared, threshold)
+        count = cut.strata.requisitions
+        if name != REQUISITION:
+            count = len(np.unique(code[compared >= 0]))
+            code, values = join_small(code, values, compared, threshold)
         cell = code[at] * 2 + zero
         n = np.bincount(cell, minlength=2 * len(values)).reshape(-1, 2)
         x = np.bincount(cell[chosen], minlength=2 * len(values)).reshape(-1, 2)

@@ -94,7 +94,7 @@ def closings(data: Applicants, settings: DisparitySettings | None = None) -> Clo
     streams: list[StreamName] = []
     columns: list[Ints] = []
     first = next(iter(data.steps))
-    for cut in cuts(data, settings or DisparitySettings()):
+    for cut in cuts(data, settings or DisparitySettings(), joined=False):
         if cut.crossing or (cut.before is None and cut.step != first) or len(cut.taken) < 2:
             continue
         for g in cut.taken[: 1 if len(cut.taken) == 2 else None]:

@@ -1,8 +1,15 @@
-"""Values of a segment in which a group has few applicants are joined before anything is counted.
+"""Values of a segment, and requisitions, in which a group has few applicants are joined before anything is counted.
 
-A number that is computed over hidden cells gives them away: a sum by subtraction, a statistic by trying what fits. So a
-table of a segment never sees them. Which values are joined depends on the numbers of applicants alone, and is the same
-for all steps, kinds of tables and pairs of groups of an attribute: two tables with different cells could be subtracted.
+A number that is computed over hidden cells gives them away: a sum by subtraction, a statistic by trying what fits. So
+no table and no test sees them. What is joined depends on the numbers of applicants alone, and is the same for all
+steps, kinds of tables and pairs of groups of an attribute: two tables with different cells could be subtracted.
+
+Small values of a segment become one value. Small requisitions are joined with those in which the group has the most
+similar share s of the applicants, because that costs least: with equal shares the excess of the group is the same,
+
+    sum_k (x1_k - n1_k m_k / t_k)  =  sum_k x1_k - s m_k  =  x1 - n1 m / t,
+
+and its variance is larger, so that the test is a cautious one.
 """
 
 from __future__ import annotations
@@ -37,6 +44,60 @@ def join_small(code: Ints, values: tuple[str, ...], groups: Ints, threshold: int
     place = np.full(len(values), len(kept), dtype=np.int64)
     place[kept] = np.arange(len(kept))
     return place[code], (*(values[v] for v in kept), JOINED)
+
+
+def join_requisitions(n: Ints, threshold: int, start: Ints | None = None, within: Ints | None = None) -> Ints:
+    """The stratum of each requisition, from its numbers of applicants by group: no group has few in any of them.
+
+    Rare groups first: requisitions with few of the group, in the order of its share, are joined until there are
+    enough; what is left over goes to the last of them, or to the most similar requisition that has enough by itself.
+    Those of one stratum of `start` stay together, and only requisitions of one value of `within` are joined.
+    """
+    place = np.arange(len(n), dtype=np.int64) if start is None else start
+    if threshold < 2 or n.ndim < 2:
+        return place
+    block = np.zeros(len(n), dtype=np.int64) if within is None else within
+    for group in np.argsort(n.sum(axis=0), kind="stable").tolist():
+        sums = np.stack([np.bincount(place, weights=column, minlength=len(n)) for column in n.T], axis=1)
+        share = sums[:, group] / np.maximum(sums.sum(axis=1), 1)
+        few = np.flatnonzero((sums[:, group] > 0) & (sums[:, group] < threshold))
+        enough = np.flatnonzero(sums[:, group] >= threshold)
+        target = np.arange(len(n), dtype=np.int64)
+        for one in np.unique(block[few]).tolist():
+            here = few[block[few] == one]
+            sets: list[list[int]] = []
+            gathered = float(threshold)
+            for k in here[np.lexsort((here, share[here]))].tolist():
+                if gathered >= threshold:
+                    sets.append([])
+                    gathered = 0.0
+                sets[-1].append(k)
+                gathered += sums[k, group]
+            if gathered < threshold:
+                rest = sets.pop()
+                if sets:
+                    sets[-1] += rest
+                else:
+                    others = enough[block[enough] == one]
+                    nearest = others[np.argmin(np.abs(share[others] - share[rest].mean()))] if len(others) else rest[0]
+                    target[rest] = nearest
+            for joined in sets:
+                target[joined] = joined[0]
+        place = target[place]
+    return place
+
+
+def common(one: Ints, other: Ints) -> Ints:
+    """The finest strata that hold those of both wholly."""
+    place = np.arange(len(one), dtype=np.int64)
+    while True:
+        before = place
+        for strata in (one, other):
+            least = np.full(len(place), len(place), dtype=np.int64)
+            np.minimum.at(least, strata, place)
+            place = least[strata]
+        if np.array_equal(place, before):
+            return place
 
 
 def _few(n: Ints, threshold: int) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from auditkit.disparity.applicants import Applicants, codes
 from auditkit.disparity.cuts import Cut, DisparitySettings, Key
 from auditkit.disparity.design import Designs
 from auditkit.disparity.scores import Way
+from auditkit.disparity.small_values import join_requisitions
 from auditkit.disparity.stepdown import PageTest
 from auditkit.disparity.trend import Trend, bands, trend
 
@@ -35,6 +36,8 @@ class TrendTest:
     found: Trend
     band: Ints
     """Of each row of the data, -1 for those who are not in the table."""
+    stratum: Ints
+    """Of each row of the data."""
     n: Ints
     """By stratum and band."""
     x: Ints
@@ -44,7 +47,7 @@ class TrendTest:
 
     def scores(self, data: Applicants, rows: Ints) -> Floats:
         """One entry for each of these rows."""
-        band, stratum = self.band[rows], data.stratum[0][rows]
+        band, stratum = self.band[rows], self.stratum[rows]
         order, n, x = np.arange(self.n.shape[1]), self.n, self.x
         if self.found.z_within is None:
             n, x, stratum = n.sum(axis=0)[None], x.sum(axis=0)[None], np.zeros_like(stratum)
@@ -68,19 +71,26 @@ def trend_tests(
         names, band = _bands(data, cut, settings.threshold)
         if len(names) < 3:
             continue
+        stratum = _strata(cut, band, len(names), settings.threshold)
         if cut.before is not None:
             band = np.where(data.reached(cut.before), band, -1)
-        n, x = _count(data, band, len(names)), _count(data, np.where(data.good(cut.step), band, -1), len(names))
+        chosen = np.where(data.good(cut.step), band, -1)
+        n, x = (_count(stratum, who, len(cut.strata.names), len(names)) for who in (band, chosen))
         # Where being selected is bad, the trend is that of being selected.
         own = trend(names, n, n - x if cut.adverse else x, designs[cut.key])
         if own is not None:
             own = replace(own, bands=bands(names, n.sum(axis=0), x.sum(axis=0), cut.adverse, settings.alpha))
-            found.append(TrendTest(cut, own, band, n, x))
+            found.append(TrendTest(cut, own, band, stratum, n, x))
     return found
 
 
-def _count(data: Applicants, band: Ints, many: int) -> Ints:
-    stratum, K = data.stratum[0], len(data.stratum[1])
+def _strata(cut: Cut, band: Ints, many: int, threshold: int) -> Ints:
+    """Those of the table, joined further where a band, finer than a group, has few applicants."""
+    own = cut.strata.of_row
+    return join_requisitions(_count(own, band, len(cut.strata.names), many), threshold)[own]
+
+
+def _count(stratum: Ints, band: Ints, K: int, many: int) -> Ints:
     there = band >= 0
     return np.bincount(stratum[there] * many + band[there], minlength=K * many).reshape(K, many)
 

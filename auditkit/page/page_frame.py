@@ -76,7 +76,7 @@ class PageFrame:
 
     def waiting(self, audit: OpenAudit, job: Pending, title: str, then: str, cancel: bool = False) -> Response:
         step = 4 if cancel else 2
-        return self.show("pagewaiting.html", step=step, audit=audit, job=job, title=title, then=then, cancel=cancel)
+        return self.show("page_waiting.html", step=step, audit=audit, job=job, title=title, then=then, cancel=cancel)
 
     def show(self, template: str, status: int = 200, **names: Any) -> Response:
         return HTMLResponse(self.templates.get_template(template).render(names), status_code=status)

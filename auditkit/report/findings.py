@@ -106,11 +106,16 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         row for table in tested for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT
     ]:
         yield _notice("below-line", say.below_line(len(below), float(found.line)))
-    if apart := list(_alone(found, words)):
-        yield _notice("two-standard-deviations", say.alone(apart, found.tests))
+    apart = list(_alone(found, words))
+    if many := [one for one in apart if one.p_design is None or one.p_design <= found.alpha]:
+        yield _notice("two-standard-deviations", say.alone(many, found.tests))
+    if clustered := [one for one in apart if one.p_design is not None and one.p_design > found.alpha and one.design]:
+        yield _notice("two-standard-deviations", say.far_but_clustered(clustered))
     for text in _one_group_requisitions(found, words):
         yield _notice("no-comparison-within", text)
-    for table in {t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values():
+    if joined := [table for table in _first_tables(found) if table.joined and table.pooled is not None]:
+        yield _notice("joined-requisitions", say.joined_requisitions(joined, found.requisitions))
+    for table in _first_tables(found):
         if table.unknown >= MANY_UNKNOWN * (table.unknown + table.applicants):
             text = say.many_unknown(table.attribute, table.unknown, table.unknown + table.applicants)
             yield FindingModel(kind="notice", code="many-unknown", text=text, attribute=table.attribute)
@@ -118,6 +123,11 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         yield _notice("too-little-evidence", say.too_little(words, thin))
     if found.repeated is not None:
         yield _notice("repeated-applicants", say.repeated(found.repeated.persons, found.repeated.applications))
+
+
+def _first_tables(found: Disparities) -> list[DisparityTable]:
+    """Of each attribute, all applicants at the first step."""
+    return list({t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values())
 
 
 def _untestable(tables: Iterable[DisparityTable]) -> list[tuple[DisparityTable, say.Untestable]]:
@@ -149,10 +159,9 @@ def _one_group_requisitions(found: Disparities, words: Phrases) -> Iterator[str]
     """Attributes whose groups (nearly) never apply to the same requisition."""
     for attribute in found.attributes:
         table = found.table(attribute, found.steps[0])
-        if found.requisitions > 1 and table.pooled is not None:
-            strata = [row.within.strata if row.within is not None else 0 for row in table.groups if row.p is not None]
-            if max(strata, default=0) < FEW_SHARED * found.requisitions:
-                yield say.no_comparison_within(attribute, max(strata, default=0), found.requisitions)
+        few = found.requisitions > 1 and table.shared < FEW_SHARED * found.requisitions
+        if few and table.pooled is not None:
+            yield say.no_comparison_within(attribute, table.shared, found.requisitions)
 
 
 def odds_ratios(found: Disparities) -> dict[tuple[str, str, str, str], float]:
@@ -225,7 +234,7 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         step=table.step,
         odds_ratio=None if within is None else within.odds_ratio,
         bounds=None if within is None else _bounds(within.interval),
-        within_p=None if within is None else within.p_design,
+        within_p=(None, None) if within is None else (within.p_design, within.p_adjusted),
         reconciled=reconciled,
         shortfall=within.shortfall if inside and within is not None else compared.shortfall,
         inside=inside,
@@ -340,6 +349,7 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
     for cut in found.segments:
         if cut.shortfall > 0:
             by[cut.attribute, cut.group, cut.step].append(cut)
+    alike_told: set[tuple[str, str]] = set()
     for (attribute, group, step), cuts in by.items():
         about = {"attribute": attribute, "group": group, "step": step}
         apart = []
@@ -354,17 +364,19 @@ def _segments(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
             place = {"against": first.reference, "segment": first.segment, "value": part.value}
             yield FindingModel(kind="segment", code="contributes-most", text=text, **place, **about)
             continue
-        alike = [
-            cut
-            for cut in cuts
+        alike = {
+            cut.segment: cut
+            for cut in reversed(cuts)  # of all applicants, where there are two
             if cut.segment != REQUISITION
             and (attribute, group, step, cut.segment) not in stands_out
             and cut.agreement is not None
             and cut.agreement.reliable
-        ]
-        if alike:
-            text = say.same_everywhere(words, attribute, group, step, alike)
-            yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=alike[0].segment, **about)
+        }
+        if alike and (attribute, group) not in alike_told:
+            alike_told.add((attribute, group))
+            told = list(alike.values())[::-1]
+            text = say.same_everywhere(words, attribute, group, step, told)
+            yield FindingModel(kind="segment", code="same-everywhere", text=text, segment=told[0].segment, **about)
 
 
 def _differ(cut: SegmentTable, alpha: float) -> bool:

@@ -160,6 +160,7 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "leading": view.leading(report),
         "further": view.further(report),
         "comments": view.comments(report),
+        "unsupported": [section.name for section in CORE if section.needs_model and section().data(report) is None],
         "slack_laws": lambda entry: view.laws(entry, phrases),
         "why": partial(view.reasons, report),
         "policies": list(view.policies(report)),

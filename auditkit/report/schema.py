@@ -625,6 +625,8 @@ class DisparityTableModel(ReportPart):
     trend: Trend | None = None
     open: bool = False
     reconciled: Reconciled | None = None
+    shared: int = Field(default=0, description="requisitions with applicants of two groups that are compared")
+    joined: int = Field(default=0, description="requisitions compared in sets, as a group has few applicants in them")
     omnibus: OmnibusTestsModel
 
 

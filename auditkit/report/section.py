@@ -93,6 +93,9 @@ class CoreSection(Section):
 
     part: ClassVar[Part] = "annex"
 
+    needs_model: ClassVar[bool] = False
+    """Without one the section is left out, and the notices say so in one place."""
+
     def __init_subclass__(cls) -> None:
         cls.template = Path(str(files("auditkit.templates"))) / f"section_{cls.name}.html"
 
@@ -117,10 +120,18 @@ class ValiditySection(CoreSection):
 
 class PoliciesSection(CoreSection):
     name, title, part = "policies", "The firm and the best policies", "body"
+    needs_model = True
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.firm is not None or report.unconstrained is not None or report.entries else None
 
 
 class CostsSection(CoreSection):
     name, title, part = "costs", "What each constraint costs", "body"
+    needs_model = True
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.entries else None
 
 
 class AlternativesSection(CoreSection):
@@ -169,6 +180,10 @@ class DecisionsSection(CoreSection):
 
 class ExPostSection(CoreSection):
     name, title = "expost", "Ex-post slack and unfilled capacity"
+    needs_model = True
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.firm is not None or report.unconstrained is not None or report.entries else None
 
 
 class WhatIfSection(CoreSection):
@@ -180,6 +195,10 @@ class WhatIfSection(CoreSection):
 
 class FitSection(CoreSection):
     name, title = "fit", "Fit quality"
+    needs_model = True
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return None if report.fit is None else {}
 
 
 class MethodSection(CoreSection):
@@ -188,6 +207,10 @@ class MethodSection(CoreSection):
 
 class CertificateSection(CoreSection):
     name, title = "certificate", "Certificate"
+    needs_model = True
+
+    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
+        return {} if report.unconstrained is not None or report.entries else None
 
 
 class ProvenanceSection(CoreSection):

@@ -245,6 +245,10 @@ def severity(row: DisparityRowModel) -> Severity:
     return _ORDER.index(row.status), 1.0 if p is None else p, 1.0 if ratio is None else ratio
 
 
+MOST_ON_FIRST_PAGE, FEW_ON_FIRST_PAGE = 7, 5
+"""Groups of an attribute that are all on the first page, and how many are there of more."""
+
+
 class AttributeView(NamedTuple):
     """An attribute or crossing with its tables, in the order of the steps."""
 
@@ -271,6 +275,11 @@ class AttributeView(NamedTuple):
         for row in _rows(self.tables):
             worst[row.group] = min(worst.get(row.group, severity(row)), severity(row))
         return sorted((name for name in worst if name not in self.excluded), key=lambda name: worst[name])
+
+    @property
+    def on_first_page(self) -> list[str]:
+        """The groups that fare worst, so few of many that the findings begin on the same page."""
+        return self.groups if len(self.groups) <= MOST_ON_FIRST_PAGE else self.groups[:FEW_ON_FIRST_PAGE]
 
     @property
     def excluded(self) -> list[str]:
@@ -302,9 +311,10 @@ class ComparedWith(NamedTuple):
 
 
 def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[ComparedWith]:
-    """Every comparison of a group once. Of two groups there is one; a report without comparisons has those of rows."""
+    """Every comparison of a group once. Of two groups, and of crossings, there is the one with the highest rate; a
+    report without comparisons has those of rows."""
     compared = [each for each in table.groups if each.status != GroupStatus.EXCLUDED and each.applicants]
-    if not row.comparisons or len(compared) == 2:
+    if not row.comparisons or len(compared) == 2 or table.crossing:
         figures = row.comparisons[0] if row.comparisons else row
         return [ComparedWith(table.reference or "the highest rate", figures)] if row.compared else []
     roles: dict[str, list[str]] = {}

@@ -9,6 +9,7 @@
 | affine constraints | block_master.py, or the paper's rdip.py (one, by dual_search.py) and caratheodory.py (several) |
 | many rows of single searches | own_rows.py |
 | convex ones | convex.py with master.py, or the paper's g_rdip.py |
+| the optimal mixture that scatters least | least_spread.py |
 | which constraints conflict | conflict.py |
 | policies and what they yield | policy.py |
 | methods by name | methods.py |

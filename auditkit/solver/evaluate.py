@@ -21,7 +21,7 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
 from auditkit.solver.candidate_types import Types
-from auditkit.solver.policy import Policy
+from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.room_kernels import Nested
 
 TIE_TOLERANCE = 1e-9
@@ -286,6 +286,26 @@ class Prepared:
         assert sets is not None
         return np.asarray(nested_law(owner, kappa, *sets, selects, meets, total))
 
+    def member_laws(self, searches: Ints, theta: Floats, inspections: bool) -> list[Floats]:
+        """Joint laws of the numbers selected (or inspected) from two sets of groups, known by their probability only.
+
+        `theta` has for every state of the layout the chances of the first set, of the second, and of neither. There
+        must be no limits in these searches.
+        """
+        layout = self.layout
+        width = (np.diff(layout.search_ptr) if inspections else layout.capacity)[searches] + 1
+        ptr = np.concatenate([[0], np.cumsum(width**2)]).astype(np.int64)
+        laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
+        first = layout.start if self.boxes is None else self.boxes.type_ptr[self.boxes.type]
+        met = np.isposinf(self.index[first, 0]) & ~layout.barred
+        if self.boxes is not None:
+            boxes = (self.boxes, self.index, self.tol, layout.start, met)
+            in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
+        else:
+            chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)
+            in_threads(ranges, lambda a, b: law_kernels.chain_member_laws(a, b, searches, *chains, *counted, laws))
+        return [flat.reshape(-1, int(k)) for flat, k in zip(np.split(laws, ptr[1:-1]), width, strict=True)]
+
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
         """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.
 
@@ -324,6 +344,23 @@ class Prepared:
         chance = self._nested_law(search, owner, kappa, selects, meets, total).reshape(shape).sum(axis=0)
         happen = np.nonzero(chance)
         return np.column_stack(happen).astype(np.int64) + always, chance[happen]
+
+
+def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:
+    """Expected visits when searches follow a mixture: each policy is evaluated on the searches that may follow it."""
+    visits, first = np.zeros(layout.states), layout.candidate_ptr[layout.search_ptr]
+    for i, policy in enumerate(mixture.policies):
+        who, chance = mixture.followers(i)
+        if not len(who):
+            continue
+        prepared = Prepared.of_policy(layout, rows, policy, None if len(who) == mixture.count else who)
+        prepared.visits(who[chance == 1.0], visits)
+        if (drawn := chance < 1.0).any():
+            found = prepared.visits(who[drawn])
+            for search, share in zip(who[drawn], chance[drawn], strict=True):
+                own = slice(first[search], first[search + 1])
+                visits[own] += share * found[own]
+    return visits
 
 
 def _strides(shape: tuple[int, ...]) -> Ints:

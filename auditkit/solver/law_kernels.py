@@ -10,7 +10,8 @@ from numba import njit
 
 from auditkit.fitting.compile_options import OPTIONS
 from auditkit.solver.box_kernels import box_events
-from auditkit.solver.kernels import list_events, selection_law
+from auditkit.solver.kernels import compare, list_events, selection_law
+from auditkit.solver.room_kernels import advance, begin
 
 
 @njit(**OPTIONS)
@@ -35,6 +36,153 @@ def chain_laws(first, last, searches, chains, index, mass, share, group, groups,
         law = selection_law(c1 - c0, chains.capacity[search], owner, kappa, group[c0:c1], groups)
         for j in range(len(law)):
             laws[ptr[i] + j] = law[j]
+
+
+@njit(**OPTIONS)
+def box_masses(search, boxes, index, tol, theta, start):
+    """Events of a search of boxes: states, candidates, and the chance of each to be realised by a member of each set.
+
+    `theta` is the chance of each set for every state of the layout, where the search begins at `start`. Values that are
+    worth at least the index are realised in the event of the index.
+    """
+    first, at, states, owner, kappa, _ = box_events(search, boxes, index, tol)
+    c0, zero = boxes.search_ptr[search], np.zeros(index.shape[1])
+    masses = np.zeros((len(states), theta.shape[1]))
+    for e in range(len(states)):
+        s, i = states[e], owner[e]
+        if s > first[i]:
+            for g in range(theta.shape[1]):
+                masses[e, g] = kappa[e] * theta[start + s, g]
+            continue
+        base = boxes.type_ptr[boxes.type[c0 + i]] - s
+        for v in range(s + 1, first[i + 1]):
+            if boxes.prob[base + v] > 0.0 and compare(at[v], at[s], zero) >= 0:
+                for g in range(theta.shape[1]):
+                    masses[e, g] += boxes.prob[base + v] * theta[start + v, g]
+    return states + start, owner, masses
+
+
+@njit(**OPTIONS)
+def chain_masses(search, chains, index, mass, share, theta):
+    """The same for chains."""
+    states, owner, _ = list_events(search, chains, index, mass, share)
+    first = chains.candidate_ptr[chains.search_ptr[search]]
+    last = chains.candidate_ptr[chains.search_ptr[search + 1]]
+    by_state = np.zeros((last - first, theta.shape[1]))
+    for s in range(first, last):
+        if chains.terminal[s] or chains.stop[s]:
+            for i in range(chains.mass_ptr[s], chains.mass_ptr[s + 1]):
+                for g in range(theta.shape[1]):
+                    by_state[chains.mass_items[i] - first, g] += mass[i] * theta[s, g]
+    return states, owner, by_state[states - first]
+
+
+@njit(**OPTIONS)
+def box_member_laws(first, last, searches, boxes, index, tol, begins, met, theta, inspections, ptr, laws):
+    """`member_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]]."""
+    for i in range(first, last):
+        search = searches[i]
+        c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
+        states, owner, masses = box_masses(search, boxes, index, tol, theta, begins[c0])
+        one = member_law(boxes.capacity[search], owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
+        for j in range(len(one)):
+            laws[ptr[i] + j] = one[j]
+
+
+@njit(**OPTIONS)
+def chain_member_laws(first, last, searches, chains, index, mass, share, met, theta, inspections, ptr, laws):
+    """The same for chains."""
+    for i in range(first, last):
+        search = searches[i]
+        c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
+        states, owner, masses = chain_masses(search, chains, index, mass, share, theta)
+        begins = chains.candidate_ptr[c0:c1]
+        one = member_law(chains.capacity[search], owner, masses, inspections, states, begins, met[c0:c1], theta)
+        for j in range(len(one)):
+            laws[ptr[i] + j] = one[j]
+
+
+@njit(**OPTIONS)
+def times_member(law, idle, ahead):
+    """law[a, b, t] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
+    by whether it adds to a, to b, or to neither."""
+    if idle[2] == 1.0:
+        return
+    for a in range(law.shape[0] - 1, -1, -1):
+        for b in range(law.shape[1] - 1, -1, -1):
+            for t in range(law.shape[2] - 1, -1, -1):
+                found = idle[2] * law[a, b, t]
+                if a > 0:
+                    found += idle[0] * law[a - 1, b, t]
+                if b > 0:
+                    found += idle[1] * law[a, b - 1, t]
+                if t > 0:
+                    found += ahead[2] * law[a, b, t - 1]
+                    if a > 0:
+                        found += ahead[0] * law[a - 1, b, t - 1]
+                    if b > 0:
+                        found += ahead[1] * law[a, b - 1, t - 1]
+                law[a, b, t] = found
+
+
+@njit(**OPTIONS)
+def member_law(k, owner, masses, inspections, states, begins, met, theta):
+    """Joint law of the numbers selected from two sets of groups that are known by their probability, flat.
+
+    `masses[e]` is the chance that event e is realised by a member of the first set, of the second, of neither. With
+    the k-th best at event e every other candidate is ahead or not, independently, and each is counted in a set with its
+    chance given that: who is selected is ahead. Of `inspections` everyone counts who was met (`met` from the beginning,
+    others from the event of the state in which they begin), if not ahead with the chances `theta` of that state less
+    those of being ahead. The factors are multiplied in the recursion over time of `chances`.
+    """
+    n = len(begins)
+    most = n if inspections else k
+    table = np.zeros((most + 1, most + 1))
+    idle, ahead = np.zeros((n, 3)), np.zeros((n, 3))
+    for c in range(n):
+        idle[c, 2] = 1.0
+        if inspections and met[c]:
+            idle[c] = theta[begins[c]]
+    if k > 0 and len(owner) > 0:
+        spans, stay, active, stamp = begin(n, owner)
+        laws = np.zeros((len(spans), most + 1, most + 1, k))
+        laws[1, 0, 0, 0] = 1.0
+        for j in range(stay[1], n):
+            times_member(laws[1], idle[active[1, j]], ahead[active[1, j]])
+        depth = 1
+        while depth > 0:
+            if depth > 1:
+                laws[depth] = laws[depth - 1]
+                for j in range(stay[depth], stay[depth - 1]):
+                    c = active[depth, j]
+                    times_member(laws[depth], idle[c], ahead[c])
+            lo, hi = spans[depth, 0], spans[depth, 1]
+            if hi - lo == 1:
+                c = owner[lo]
+                for a in range(most + 1):
+                    for b in range(most + 1):
+                        chance = laws[depth, a, b, k - 1]
+                        if chance > 0.0:
+                            if a < most:
+                                table[a + 1, b] += chance * masses[lo, 0]
+                            if b < most:
+                                table[a, b + 1] += chance * masses[lo, 1]
+                            table[a, b] += chance * masses[lo, 2]
+                if inspections and states[lo] == begins[c]:
+                    idle[c] = theta[begins[c]]
+                for g in range(3):
+                    ahead[c, g] += masses[lo, g]
+                    if inspections:
+                        idle[c, g] = max(0.0, idle[c, g] - masses[lo, g])
+                if not inspections:
+                    idle[c, 2] = max(0.0, 1.0 - ahead[c].sum())
+                spans[depth, 2] = 2
+            depth = advance(depth, spans, stay, owner, active, stamp)
+    final = np.zeros((most + 1, most + 1, max(k, 1)))
+    final[0, 0, 0] = 1.0
+    for c in range(n):
+        times_member(final, idle[c], ahead[c])
+    return (table + final.sum(axis=2)).ravel()
 
 
 @njit(**OPTIONS)

@@ -16,7 +16,8 @@ from auditkit.model.layout import Floats, Layout
 from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, own_rows, rdip
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum
-from auditkit.solver.evaluate import Prepared
+from auditkit.solver.evaluate import mixture_visits
+from auditkit.solver.least_spread import with_least_spread
 from auditkit.solver.oracle import Column, Infeasible, Oracle, free_visits
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
@@ -49,8 +50,10 @@ def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable
 MOST_ANSWERS = 8
 """Solutions that are kept with an instance."""
 
+COLUMN_GENERATION = "column-generation"
+
 METHODS: dict[str, Callable[[Oracle], DualOptimum]] = {
-    "column-generation": _generate,
+    COLUMN_GENERATION: _generate,
     "rdip": _affine_only("rdip", rdip.mix_extremes),
     "caratheodory": _affine_only("caratheodory", caratheodory.mix_surrounding),
 }
@@ -65,12 +68,16 @@ def solve(
     method: str = "column-generation",
     known: Sequence[Column] = (),
     settings: g_rdip.Settings | None = None,
+    least_spread: bool = False,
 ) -> Solution:
     """Unconstrained and constrained optimum of an instance, exactly, with a certificate.
 
     Column generation starts from the `known` columns, which must be of the rows of these constraints. `settings` are
-    those of g-rdip, the one method that is not exact: its mixture is measured against the certified optimum.
+    those of g-rdip, the one method that is not exact: its mixture is measured against the certified optimum. With
+    `least_spread` the mixture is the optimal one of the policies known whose realised outcomes scatter least.
     """
+    if least_spread and method != COLUMN_GENERATION:
+        raise InputError(Problem("least_spread", f"the mixture of {method} is given", f"use {COLUMN_GENERATION}"))
     if method == G_RDIP:
         return _approximate(solve(instance, constraints, known=known), settings or g_rdip.Settings())
     if method not in METHODS:
@@ -80,6 +87,7 @@ def solve(
     unconstrained = Outcome(layout, free_visits(layout))
     try:
         best = optimum(layout, rows, method, known)
+        best = with_least_spread(best) if least_spread else best
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
     return Solution(method, unconstrained, best, constraints=rows.constraints)
@@ -125,23 +133,6 @@ def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> So
             del kept[next(iter(kept))]
         kept[key] = solve(instance, constraints)
     return kept[key]
-
-
-def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:
-    """Expected visits when searches follow a mixture: each policy is evaluated on the searches that may follow it."""
-    visits, first = np.zeros(layout.states), layout.candidate_ptr[layout.search_ptr]
-    for i, policy in enumerate(mixture.policies):
-        who, chance = mixture.followers(i)
-        if not len(who):
-            continue
-        prepared = Prepared.of_policy(layout, rows, policy, None if len(who) == mixture.count else who)
-        prepared.visits(who[chance == 1.0], visits)
-        if (drawn := chance < 1.0).any():
-            found = prepared.visits(who[drawn])
-            for search, share in zip(who[drawn], chance[drawn], strict=True):
-                own = slice(first[search], first[search + 1])
-                visits[own] += share * found[own]
-    return visits
 
 
 def _approximate(certified: Solution, settings: g_rdip.Settings) -> Solution:

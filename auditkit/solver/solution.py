@@ -76,6 +76,8 @@ class Optimum:
     cuts: tuple[tuple[int, Row], ...] = ()
     """Tangents of measures that the policies or the bound refer to, each with the number of its measure."""
     cut_duals: Floats = field(default_factory=lambda: np.zeros(0))
+    spread: float | None = None
+    """How far realised outcomes scatter (`least_spread.py`), where the least was asked for."""
 
     @property
     def utility(self) -> float:

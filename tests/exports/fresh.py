@@ -1303,8 +1303,10 @@ FIRST_RUN = {
     "promotion_panel": "partly right",
     "blank_when_hired": "asked, then right",
     "short_years": "refused",
+    "eligible_list": "misread",
 }
-"""What the first run made of those that it did not read right, of `FRESH` with commit be8c70d. `short_years` ended in a
+"""What the first run made of those that it did not read right: of `FRESH` with commit be8c70d, of `KEPT` (only the
+last of these) with the commit that mended `FRESH`. `short_years` ended in a
 traceback; its birthdays, all on one day of October by a mistake of the generator, were spread over the year afterwards,
 and it still did."""
 

@@ -122,6 +122,17 @@ class Vocabulary:
         }
 
     @cached_property
+    def single_words(self) -> frozenset[str]:
+        """All words of all phrases but months, which people are called by too."""
+        tables = self.tables.values()
+        phrases: list[Any] = [entries for table in tables for key, entries in table.items() if key != "months"]
+        found: set[str] = set()
+        while phrases:
+            entry = phrases.pop()
+            found.update(plain(entry).split()) if isinstance(entry, str) else phrases.extend(entry)
+        return frozenset(found)
+
+    @cached_property
     def _patterns(self) -> dict[tuple[str, str], re.Pattern[str]]:
         return {}
 

@@ -73,8 +73,8 @@ RECONCILED = {
     Reconciled.BOTH: "the difference is found pooled and within requisitions",
     Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
     "which requisitions people applied to",
-    Reconciled.POOLED_WITHIN_UNCLEAR: "no detectable difference within requisitions, but one as large as the pooled "
-    "difference is not ruled out there",
+    Reconciled.POOLED_WITHIN_UNCLEAR: "within requisitions the evidence is not sufficient, but a difference as large "
+    "as the pooled one is not ruled out there",
     Reconciled.WITHIN_ONLY: "the difference is found within requisitions, not pooled",
     Reconciled.WITHIN_ONLY_OPPOSITE: "a difference is found within requisitions only, and it points the other way than "
     "the pooled rates",
@@ -118,10 +118,10 @@ def deviations(sd: float | None) -> str:
 
 def _clustered(alone: float | None, clustered: float | None, design: ClusterDesign | None) -> str:
     """p with the design effect, where that is another one, and why."""
-    if design is None or clustered is None or clustered == alone:
+    if design is None or p(clustered) == p(alone):
         return ""
-    times = f" ({decimals(design.effect, 1)} times the variance of independent applications)"
-    return f", {p(clustered)} allowing for {design.cause}{times if design.effect > 1 else ''}"
+    effect = f", design effect {decimals(design.effect, 1)}" if design.effect >= 1.05 else ""
+    return f", {p(clustered)} allowing for {design.cause}{effect}"
 
 
 def _against(words: Phrases, attribute: str, reference: str | None) -> str:
@@ -187,7 +187,8 @@ def within_only(
     of = f"of {words.before(step)}, " if conditional else ""
     one, zero = rates_apart(*rates)
     text = f"Within requisitions, {of}{worse} {words.were(step)} {'less' if favourable else 'more'} often than {better}"
-    text += f": an odds ratio of {measured(odds_ratio, bounds)} for {own} ({interval(bounds, ratio)}; "
+    x, spread = with_interval(odds_ratio, bounds)
+    text += f": an odds ratio of {x} for {own} ({spread}; "
     text += f"{p(evidence[0])} by itself; corrected for all tests of this report {p(evidence[1])})"
     if opposite:
         return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
@@ -206,7 +207,7 @@ def behind_it(
     step: str,
     odds_ratio: float | None,
     bounds: Bounds,
-    within_p: float | None,
+    within_p: tuple[float | None, float | None],
     reconciled: Reconciled,
     shortfall: float | None,
     inside: bool,
@@ -215,11 +216,12 @@ def behind_it(
 ) -> str:
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known.
 
-    `inside` says that the shortfall is the one within requisitions.
+    `within_p` is p by itself and corrected; `inside` says that the shortfall is the one within requisitions.
     """
     parts = []
     if odds_ratio is not None:
-        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {p(within_p)})")
+        evidence = f"{p(within_p[0])}{'' if within_p[1] is None else f', corrected {p(within_p[1])}'}"
+        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {evidence})")
     if shortfall is not None and shortfall > 0:
         who = words.people(attribute, group)
         rate = "at the common rate of each requisition" if inside else "at the common rate"
@@ -367,18 +369,33 @@ class Alone(NamedTuple):
 
 
 def alone(found: Sequence[Alone], tests: int) -> str:
-    """Reconciles more than two standard deviations with evidence that is not sufficient."""
+    """Reconciles more than two standard deviations with evidence that is not sufficient after the correction."""
+    return whole(
+        f"{_far(found)}. That is beyond two standard deviations and still not a finding, because among "
+        f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
+        "data, the uncorrected figures apply"
+    )
+
+
+def far_but_clustered(found: Sequence[Alone]) -> str:
+    """Beyond two standard deviations only if applications were independent."""
+    causes = sorted({one.design.cause for one in found if one.design is not None})
+    alike = {"requisitions": "of one requisition", "repeat applicants": "of one person"}
+    which = " and ".join(alike[cause] for cause in causes)
+    return whole(
+        f"{_far(found)}. That is beyond two standard deviations only for independent applications: those {which} are "
+        "alike, and allowing for that the evidence is not sufficient"
+    )
+
+
+def _far(found: Sequence[Alone]) -> str:
     each = []
     for one in found[:MOST_NAMED]:
         wide = _clustered(one.p, one.p_design, one.design)
         text = f"{one.who} {one.were} {deviations(one.sd)} less often than expected ({p(one.p)} by itself{wide}; "
         each.append(f"{text}corrected {p(one.p_adjusted)})")
-    rest = f" and {plural(len(found) - MOST_NAMED, 'more comparison')}" if len(found) > MOST_NAMED else ""
-    return whole(
-        f"{'; '.join(each)}{rest}. That is beyond two standard deviations and still not a finding, because among "
-        f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
-        "data, the uncorrected figures apply"
-    )
+    more = len(found) - MOST_NAMED
+    return "; ".join(each) + (f" and {plural(more, 'more comparison')}" if more > 0 else "")
 
 
 Untestable = Literal["one-group", "nobody", "everybody"]
@@ -412,6 +429,21 @@ def no_comparison_within(attribute: str, shared: int, requisitions: int) -> str:
         f"{which} applicants of two groups of {spaced(attribute)} that are compared: {so}, and a pooled difference "
         "can be one between requisitions."
     )
+
+
+def joined_requisitions(tables: Sequence[DisparityTable], requisitions: int) -> str:
+    """That requisitions with few applicants of a group are compared together."""
+    named = [f"{count(table.joined)} of {count(requisitions)} (for {spaced(table.attribute)})" for table in tables]
+    text = (
+        f"Requisitions with few applicants of a group, {listing(named)}, are compared in sets in which the group has "
+        "a similar share of the applicants, so that results within requisitions give no person's outcome away."
+    )
+    if alone := [spaced(table.attribute) for table in tables if table.stratified is None and table.shared]:
+        text += (
+            f" For {listing(alone)} this leaves no comparison within requisitions, and a pooled difference can be one "
+            "between requisitions."
+        )
+    return text
 
 
 def many_unknown(attribute: str, unknown: int, of: int) -> str:
