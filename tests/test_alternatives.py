@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from auditkit.rules.known_before import expected_scores
 from auditkit.rules.play import RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.solver import solve_once
+from auditkit.verification.check_alternatives import check_alternatives
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "hiring.csv"
 PLUGINS = load()
@@ -76,6 +78,35 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     assert weights.met and weights.utility >= 0.99 * bound[0.9]  # type: ignore[operator]
     assert each.largest_ratio.filled == 1.0
     json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:
+    small = among(fitted, some(fitted.instance.layout, 250))
+    found = find_alternatives(small, PLUGINS.rules, attributes=["Gender"], gains=False)
+
+    def failures(document: list[dict[str, Any]]) -> set[str]:
+        checks, same_code = check_alternatives(
+            {"alternatives": json.loads(json.dumps(document))}, small, None, PLUGINS.rules, lambda _: None
+        )
+        assert len(checks) > 100 and "gains" in same_code[0]
+        return {check.claim.split(": ", 1)[1] for check in checks if not check.holds}
+
+    assert failures(found.to_json()) == set()
+    for change, failed in (
+        (lambda d: d["firm"].update(ratio=0.99), "the firm's own rule: ratio"),
+        (lambda d: d["rules"][0].update(utility=d["rules"][0]["utility"] * 1.001), "more-interviews at 0.8: utility"),
+        (lambda d: d["rules"][2]["people"].update(ratio=1.0), "lottery at 0.8, for those who applied: ratio"),
+        (lambda d: d["rules"][1]["parameters"].update(per_opening=-1), "shortlist at 0.8: it is a rule"),
+    ):
+        document = found.to_json()
+        change(document[0])
+        assert failures(document) == {failed}
+    document = found.to_json()
+    document[0]["blind"][-1].update(bound=document[0]["blind"][-1]["bound"] * 0.999)
+    checks, _ = check_alternatives({"alternatives": document}, small, None, PLUGINS.rules, lambda _: None)
+    assert [check.claim for check in checks if not check.holds] == [
+        "alternatives by Gender, blind at 1.0: bound from the dual"
+    ]
 
 
 def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fitted: Fitted) -> None:

@@ -472,6 +472,7 @@ class FrontierOptimumModel(ReportPart):
     gap: float | None
     filled: float | None = Field(description="expected positions filled")
     reached: float | None = Field(description="the ratio that it has")
+    dual: float = Field(default=0.0, description="of the difference of the rates; the bound follows from it")
 
 
 class AlternativeModel(ReportPart):
