@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import auditkit
 from auditkit.cli import invoke
 from auditkit.compare.intervals import refitted
 from auditkit.compare.value_of_point import AtScale, PointValue, revealed_scale, value_of_a_point
@@ -25,7 +27,7 @@ from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, _gain
 from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
-from auditkit.rules.known_before import expected_scores
+from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.solver import solve_once
@@ -267,3 +269,12 @@ def test_the_command_prints_what_it_finds(capsys: pytest.CaptureFixture[str]) ->
     assert each["attribute"] == "Gender" and {"blind", "aware", "firm", "rules", "largest_ratio"} <= set(each)
     judged = [rule["gain"] for rule in each["rules"] if rule["gain"] is not None]
     assert judged and all(gain["interval"][0] <= gain["ratio"] <= gain["interval"][1] for gain in judged)
+
+
+def test_features_are_those_of_the_candidates_whatever_the_order_of_the_file() -> None:
+    table = pd.read_csv(SAMPLE)
+    mixed = table.sample(frac=1.0, random_state=3).reset_index(drop=True)
+    known = [known_of(auditkit.fit(each, group_aware=False), with_refits=False) for each in (table, mixed)]
+    for each in known:  # a score is expected to be higher where the CV is
+        assert np.corrcoef(each.features["CV Score"], each.expected)[0, 1] > 0.5
+    assert known[0].features["CV Score"].sum() == pytest.approx(known[1].features["CV Score"].sum())
