@@ -465,7 +465,8 @@ def table_of(seed: int) -> pd.DataFrame:
 def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     table_of(4).to_csv(path, index=False)
-    settings_ = Config().over(report__replicates=3, report__what_if=False, fit__points=8, fit__group_aware=True)
+    quick = {"report__replicates": 3, "report__what_if": False, "report__alternatives": False, "fit__points": 8}
+    settings_ = Config().over(**quick, fit__group_aware=True)
     document = pipeline.audit(path, settings_, plugins()).to_json()
     assert verify_report(document, path, plugins()).failed == ()
     (step,) = [s for s in document["revealed"]["steps"] if s["standing"] == "priors"]

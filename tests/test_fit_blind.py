@@ -136,11 +136,9 @@ def test_a_group_that_scores_higher_is_likelier_given_a_high_score(tmp_path: Pat
 def test_resampled_priors_have_membership_too(boxes: Fitted, chains: Fitted) -> None:
     for fitted in (boxes, chains):
         assert fitted.refit is not None
-        which = np.arange(8)
-        like = [c for search in fitted.instance.searches[:8] for c in search.candidates][:8]
         times = np.ones(fitted.refit.searches, dtype=np.int64)
-        same = fitted.refit.candidates(times, which, like, moved=False)
-        assert len(same) == 8
-        for own in same:
+        same = fitted.refit.instance(fitted.instance, times, np.arange(8), moved=False)
+        assert len(same.searches) == 8
+        for own in (c for search in same.searches for c in search.candidates):
             shares = own.membership if hasattr(own, "membership") else own.states[0].membership
             assert set(shares) == set(fitted.instance.layout.protected)

@@ -80,6 +80,7 @@ WRITTEN = (".py", ".md", ".html", ".jinja", ".toml", ".css", ".js", ".txt")
 MODULE = re.compile(r"\bauditkit(?:\.[A-Za-z_]\w*)+")
 PATH = re.compile(r"\b(?:auditkit|plugins|tests|docs|tools|benchmarks|sample_data|templates)/[\w./-]*\w\.[a-z]{2,4}\b")
 FILE = re.compile(r"`(?!src/)((?:[\w-]+/)*[\w-]+\.py)`")
+TEMPLATE = re.compile(r"(?:\bshow\(|get_template\(|\{%-? (?:import|include|from|extends) )[\"']([\w-]+\.html)[\"']")
 NOT_IN_REPOSITORY = {"MATH"}
 
 
@@ -109,6 +110,7 @@ def missing(text: str, files: set[str]) -> Iterator[str]:
     yield from (name for name in MODULE.findall(text) if not is_module(name))
     yield from (path for path in PATH.findall(text) if path not in files)
     yield from (name for name in FILE.findall(text) if not any(place.endswith(f"/{name}") for place in places))
+    yield from (name for name in TEMPLATE.findall(text) if not any(place.endswith(f"/{name}") for place in places))
     yield from (f"{word} (not in this repository)" for word in NOT_IN_REPOSITORY if re.search(rf"\b{word}\b", text))
 
 
@@ -131,6 +133,7 @@ def test_files_and_modules_named_in_texts_exist() -> None:
         "`nowhere.py` has it",
         "`nowhere/errors.py` has it",
         "MATH section 2",
+        'show("pagewaiting.html")',
     ],
 )
 def test_a_name_that_leads_nowhere_is_seen(text: str) -> None:

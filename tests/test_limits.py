@@ -348,7 +348,9 @@ def test_limits_come_from_the_data(tmp_path: Path) -> None:
 def test_limits_of_the_settings_reach_the_report(auditkit: Any, tmp_path: Path) -> None:
     people = _people(np.random.default_rng(2)).drop(columns="Places of team")
     people.to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "audit.toml").write_text("[limits]\nFaculty = {Arts = 1}\n")
+    (tmp_path / "audit.toml").write_text(
+        "[fit]\npoints = 8\n[report]\nreplicates = 4\nalternatives = false\n[limits]\nFaculty = {Arts = 1}\n"
+    )
     run = auditkit("report", tmp_path / "people.csv", "--config", tmp_path / "audit.toml")
     assert run.code == 0, run.err
     report = json.loads((tmp_path / "people.audit.json").read_text())
@@ -373,7 +375,8 @@ def test_prices_under_limits_have_intervals(tmp_path: Path, constraint: str) -> 
     """Priors are fitted again to resampled searches, whose candidates must be found by their units and segments."""
     _people(np.random.default_rng(4)).to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "audit.toml").write_text(
-        "[fit]\npoints = 6\n[report]\nreplicates = 2\nwhat_if = false\n[limits]\nFaculty = {Arts = 1}\n"
+        "[fit]\npoints = 6\n[report]\nreplicates = 2\nwhat_if = false\nalternatives = false\n"
+        "[limits]\nFaculty = {Arts = 1}\n"
     )
     found = audit(tmp_path / "people.csv", constraints=[constraint], config=tmp_path / "audit.toml")
     assert found.to_json()["constrained"][0]["price_of_fairness"]["interval"] is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import socket
 import time
@@ -15,15 +16,20 @@ from starlette.testclient import TestClient
 from auditkit.config import Config
 from auditkit.page import page_frame
 from auditkit.page.access import Key
-from auditkit.page.open_audits import OpenAudits, safe_name
+from auditkit.page.bench import TaskProgress
+from auditkit.page.open_audits import OpenAudit, OpenAudits, safe_name
 from auditkit.page.page_frame import policy_of
 from auditkit.page.routes import application
+from auditkit.page.worker import Pending, Worker
+from auditkit.report.time_left import TimeEstimate
 from support.audit_helpers import rows, save
 from support.page_server import running
 from support.plugin_helpers import Ran
 
 KEY = Key(4321)
 HOME = "http://127.0.0.1:4321"
+
+TEMPLATE = re.compile(r'"(page_\w+\.html)"')
 
 
 @pytest.fixture
@@ -266,3 +272,20 @@ def test_300_megabytes_are_refused_and_never_hang(tmp_path: Path) -> None:
         answer = client.post(f"{server.origin}/files", content=body(), headers=kind)
         assert answer.status_code == 413 and "larger than the 250 MB" in answer.text
         assert client.get(f"{server.origin}/").status_code == 200
+
+
+def test_every_template_of_the_page_exists_and_a_run_that_is_under_way_is_shown(audits: OpenAudits) -> None:
+    frame = page_frame.PageFrame(audits)
+    named = [
+        name for path in Path(page_frame.__file__).parent.glob("*.py") for name in TEMPLATE.findall(path.read_text())
+    ]
+    assert len(set(named)) > 5
+    for name in named:
+        frame.templates.get_template(name)
+    audit = OpenAudit("id", Path("people.csv"), audits.folder, audits.base, Worker(audits.folder))
+    estimate = TimeEstimate(0.5, 0.2, 100.0, 200.0, 60.0)
+    job = Pending(progress=TaskProgress("fitting priors", estimate=estimate, stages=("Reading", "Fitting"), at=1))
+    text = bytes(frame.waiting(audit, job, "Making the report", "/then", cancel=True).body).decode()
+    assert "about 5 min left" in text and 'aria-valuenow="50"' in text and "Cancel" in text
+    job.heard -= 400
+    assert job.left == "longer than estimated" and 0.69 < job.share < 0.7

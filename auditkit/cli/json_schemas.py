@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from auditkit.config import Config
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.documents import ConstraintModel, InstanceModel, SolutionModel
-from auditkit.report.schema import Report
+from auditkit.report.schema import Report, ReportPart
 from auditkit.scheduled.settings import HistorySettings
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ def schema(name: str, plugins: Plugins) -> Schema:
     if name not in FILES:
         raise InputError(Problem(name, "there is no schema of this name", nearest(name, FILES)))
     model, title = FILES[name]
+    if model is Report:
+        _read_docstrings(ReportPart)
     found = {"$schema": DIALECT, **model.model_json_schema(), "title": title}
     keys, parts = found["properties"], found.setdefault("$defs", {})
     parts[CONSTRAINT] = ConstraintModel.model_json_schema()
@@ -51,6 +53,14 @@ def schema(name: str, plugins: Plugins) -> Schema:
     elif name == "report":
         _configuration(parts["Config"]["properties"], parts, plugins)
     return found
+
+
+def _read_docstrings(part: type[ReportPart]) -> None:
+    """Attributes of results are described by their docstrings, which take too long to find for all but a schema."""
+    for own in part.__subclasses__():
+        own.model_config["use_attribute_docstrings"] = True
+        _read_docstrings(own)
+        own.model_rebuild(force=True)
 
 
 def text(name: str, plugins: Plugins) -> str:

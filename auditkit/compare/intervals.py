@@ -43,7 +43,7 @@ drawn for searches in the order of their names: the same data give the same inte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeGuard
 
@@ -182,17 +182,7 @@ class Resampling:
 def refitted(fitted: Fitted, times: Ints, searches: Ints, *, moved: bool = True, regrouped: bool = False) -> Instance:
     """Some of the searches under the priors that are learnt if search s of the history occurs times[s] times."""
     assert fitted.refit is not None
-    layout, own = fitted.instance.layout, [fitted.instance.searches[s] for s in searches.tolist()]
-    which = np.concatenate([np.arange(*layout.search_ptr[s : s + 2]) for s in searches.tolist()])
-    like = [candidate for search in own for candidate in search.candidates]
-    candidates = fitted.refit.candidates(times, which, like, moved=moved, regrouped=regrouped)
-    ends = np.cumsum([0, *(len(search.candidates) for search in own)]).tolist()
-    return Instance(
-        tuple(
-            replace(search, candidates=tuple(candidates[a:b]))
-            for search, a, b in zip(own, ends, ends[1:], strict=False)
-        )
-    )
+    return fitted.refit.instance(fitted.instance, times, searches, moved=moved, regrouped=regrouped)
 
 
 def _replicates(

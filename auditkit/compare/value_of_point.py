@@ -12,13 +12,20 @@ be judged from a revealed value. `at_half` and `at_twice` say what changes if a 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from auditkit.constraints.base import Rows
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
+from auditkit.model.layout import Layout
 from auditkit.model.variants import with_value_scale
 from auditkit.solver import solve_once
+from auditkit.solver.block_sums import BlockSums
+from auditkit.solver.evaluate import visits
 from auditkit.solver.policy import Outcome
 from auditkit.text import to_digits
 
@@ -65,9 +72,7 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
     if unit is None or inspected <= 0:
         return 1.0
 
-    def more(value: float) -> float:
-        return float(_best(instance, value).inspected.sum())
-
+    more = _inspections(instance.layout)
     most = more(unit * WIDEST)
     wanted = min(inspected, NEARLY_ALL * most)
     low, high = math.log(unit / WIDEST), math.log(unit * WIDEST)
@@ -75,6 +80,23 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if more(math.exp(middle)) < wanted else (low, middle)
     return to_digits(math.exp(high), DIGITS)
+
+
+def _inspections(layout: Layout) -> Callable[[float], float]:
+    """How many the best search inspects in expectation if a point is worth so much."""
+    blocks = BlockSums(layout, Rows((), (), ()))
+    if blocks.types is None:
+        return lambda value: float(
+            visits(layout, np.where(layout.selecting, value, 1.0) * layout.reward)[layout.start].sum()
+        )
+    worth = layout.kinds.selecting[blocks.types.alike]
+
+    def more(value: float) -> float:
+        assert blocks.types is not None
+        counts = blocks.of_rewards(np.where(worth, value, 1.0) * blocks.types.reward).counts
+        return float(counts[:, : len(layout.cells)][:, layout.cells.starts].sum())
+
+    return more
 
 
 def _unit(instance: Instance) -> float | None:

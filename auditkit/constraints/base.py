@@ -50,8 +50,6 @@ class Row:
     """For a cut: the visits at which it touches its measure."""
     weights: int | None = None
     """For a row made by `of`: the number of weights, which must be that of the states."""
-    by_kind: bool = False
-    """It weighs candidates of a kind alike, so that the kinds of the layout need not be split for it."""
     meaning: Meaning = UNSTATED
     """What it asks for; programs read this and never the label."""
 
@@ -118,7 +116,7 @@ class CellRow(Row):
     @staticmethod
     def like(row: Row, cells: StateCells) -> CellRow | None:
         """The same row by cells; None if it tells states of a cell apart."""
-        if isinstance(row, CellRow) or row.tangent_at is not None or row.by_kind:
+        if isinstance(row, CellRow) or row.tangent_at is not None or isinstance(row, KindRow):
             return row if isinstance(row, CellRow) else None
         cell = cells.of_state[row.states]
         entries = np.bincount(cell, minlength=len(cells))
@@ -153,6 +151,78 @@ class CellRow(Row):
 
     def reduce(self, rewards: Floats, dual: float) -> None:
         rewards -= (dual * self.cell_weights)[self.cells.of_state]
+
+
+class KindRow(Row):
+    """A row that weighs candidates of a kind alike; what it keeps grows with the kinds.
+
+    `shared` are the weights of shared cells (`StateCells`), if these say it all.
+    """
+
+    layout: Layout
+    kind_weights: Floats
+    """Of the states of kinds."""
+    shared: Floats | None
+
+    def __init__(
+        self,
+        label: str,
+        layout: Layout,
+        kind_weights: Floats,
+        sense: Sense,
+        bound: float,
+        by: str | None = None,
+        meaning: Meaning = UNSTATED,
+        shared: Floats | None = None,
+    ) -> None:
+        own = {"label": label, "layout": layout, "kind_weights": kind_weights, "sense": sense, "bound": bound, "by": by}
+        self.__dict__.update(own, meaning=meaning, shared=shared)
+
+    @staticmethod
+    def of_shared(
+        label: str, layout: Layout, shared: Floats, sense: Sense, bound: float, by: str | None, meaning: Meaning
+    ) -> KindRow:
+        return KindRow(label, layout, layout.cells.shares @ shared, sense, bound, by, meaning, shared)
+
+    @staticmethod
+    def like(row: Row, layout: Layout) -> KindRow:
+        """The same row, known to weigh candidates of a kind alike."""
+        weights = row.at(layout.states_of_kinds)
+        return KindRow(row.label, layout, weights, row.sense, row.bound, row.by, row.meaning)
+
+    def with_bound(self, bound: float) -> KindRow:
+        own = self.label, self.layout, self.kind_weights, self.sense, bound, self.by, self.meaning
+        return KindRow(*own, self.shared)
+
+    @property
+    def everywhere(self) -> Floats:
+        """The weight of every state, computed on every access."""
+        return self.layout.of_states(self.kind_weights)
+
+    @property
+    def states(self) -> Ints:
+        return np.flatnonzero(self.everywhere)
+
+    @property
+    def coefficients(self) -> Floats:
+        weights = self.everywhere
+        return weights[weights != 0.0]
+
+    def value(self, visits: Floats) -> float:
+        return dot(self.everywhere, visits)
+
+    def size(self, visits: Floats) -> float:
+        return dot(np.abs(self.everywhere), np.abs(visits))
+
+    @property
+    def largest(self) -> float:
+        return float(np.abs(self.kind_weights).max(initial=0.0))
+
+    def at(self, states: Ints) -> Floats:
+        return self.everywhere[states]
+
+    def reduce(self, rewards: Floats, dual: float) -> None:
+        rewards -= dual * self.everywhere
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints.base import CellRow, Constraint, Measure, Row
+from auditkit.constraints.base import CellRow, Constraint, KindRow, Measure, Row
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Ints, Layout, Partition, dot
 from auditkit.text import number
@@ -35,7 +35,7 @@ def checked_rows(constraint: Constraint, rows: Any, layout: Layout) -> list[Row]
     for row in _listed(constraint, rows, "rows", "Row"):
         if not isinstance(row, Row):
             raise PluginError(constraint, f"{_named(constraint)}: rows must be of the class Row, not {row!r}")
-        if not isinstance(row, CellRow):
+        if not isinstance(row, CellRow | KindRow):
             with blaming(constraint, f"{_named(constraint)}, row {row.label!r},"):
                 row = replace(
                     row,
@@ -63,16 +63,22 @@ def row_flaw(row: Row, layout: Layout) -> str | None:
         return f"its sense is {row.sense!r}, not <=, == or >="
     if row.weights is not None and row.weights != layout.states:
         return _wrong_number(row.weights, layout)
-    by_cell = isinstance(row, CellRow)
+    by_cell = isinstance(row, CellRow | KindRow)
     if not by_cell and (row.states.ndim != 1 or row.coefficients.shape != row.states.shape):
         return f"{row.coefficients.shape} coefficients for {row.states.shape} states; there must be as many"
     if (wrong := _of_numbers(row) or (None if by_cell else _of_states(row.states, layout))) is not None:
         return wrong
-    if not np.isfinite(row.cell_weights if isinstance(row, CellRow) else row.coefficients).all():
+    if not np.isfinite(_numbers(row)).all():
         return "a coefficient is not finite"
     if max(row.largest, abs(row.bound)) > LARGEST:
         return f"its numbers must not exceed {LARGEST:g}"
     return None
+
+
+def _numbers(row: Row) -> Floats:
+    if isinstance(row, KindRow):
+        return row.kind_weights
+    return row.cell_weights if isinstance(row, CellRow) else row.coefficients
 
 
 def _wrong_number(weights: int, layout: Layout) -> str:

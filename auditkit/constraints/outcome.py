@@ -8,14 +8,15 @@ cost on (`min_value`, `min_cost`). `GroupConstraint` adds whose groups are compa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 import numpy as np
 from pydantic import Field, model_validator
 
-from auditkit.constraints.base import UNSTATED, CellRow, Constraint, Measure, Row, Sense
+from auditkit.constraints.base import UNSTATED, CellRow, Constraint, KindRow, Measure, Row, Sense
 from auditkit.constraints.words import Words
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.groups import comparable
@@ -195,10 +196,17 @@ class Rates:
         self, label: str, groups: Mapping[str, float], sense: Sense, bound: float, meaning: Meaning = UNSTATED
     ) -> Row:
         """A row on a sum of the rates of some groups, each times a factor."""
+        told = self.scope.attribute.uncertain
+        if (by_meaning := self._by_meaning) is not None and told is not None:
+            cells, count = self.layout.cells, len(self.scope.attribute.names)
+            shared = np.zeros(cells.shares.shape[1])
+            place = cells.first_shared[told.attribute] + count * np.arange(len(by_meaning))
+            for group, factor in groups.items():
+                shared[place + told.group[self.scope.code(group)]] += factor * (by_meaning / self.sizes[group])
+            return KindRow.of_shared(label, self.layout, shared, sense, float(bound), self.scope.by, meaning)
         if self._by_cell is None:
             weights = sum((factor * self.weights(group) for group, factor in groups.items()), np.zeros(()))
-            row = Row.of(label, weights, sense, bound, self.scope.by, meaning)
-            return replace(row, by_kind=True) if self._by_kind else row
+            return Row.of(label, weights, sense, bound, self.scope.by, meaning)
         outcome, code = self._by_cell
         weights = np.zeros(len(outcome))
         for group, factor in groups.items():
@@ -206,17 +214,17 @@ class Rates:
         return CellRow(label, self.layout.cells, weights, sense, float(bound), self.scope.by, meaning)
 
     @cached_property
-    def _by_kind(self) -> bool:
-        """Whether candidates of a kind count alike: always, unless they are told apart by a segment or a threshold."""
-        told, layout = self.scope.attribute.uncertain, self.layout
+    def _by_meaning(self) -> Floats | None:
+        """Of groups that have shared cells: the outcome by what a visit means; None if it tells more apart, or a
+        segment does."""
+        told, cells = self.scope.attribute.uncertain, self.layout.cells
         if told is None or told.known is not None or self.scope.segment is not None:
-            return False
-        first = np.zeros(len(layout.kinds.group), dtype=np.int64)
-        first[layout.candidate_kind] = np.arange(len(layout.candidate_kind))
-        sizes = np.diff(layout.kinds.ptr)
-        place = np.arange(layout.kinds.ptr[-1]) - np.repeat(layout.kinds.ptr[:-1], sizes)
-        of_kinds = self.outcome[np.repeat(layout.start[first], sizes) + place]
-        return bool(np.array_equal(layout.of_states(of_kinds), self.outcome))
+            return None
+        if told.attribute not in cells.first_shared:
+            return None
+        outcome = np.zeros(int(cells.meaning.max(initial=-1)) + 1)
+        outcome[cells.meaning[cells.of_state]] = self.outcome
+        return outcome if np.array_equal(outcome[cells.meaning[cells.of_state]], self.outcome) else None
 
     @cached_property
     def _by_cell(self) -> tuple[Floats, Ints] | None:
@@ -280,15 +288,24 @@ def counted(
     min_value: float | dict[str, float] | None,
     min_cost: float | dict[str, float] | None,
 ) -> Floats:
-    """Weights of states, of which only values and costs from these on count."""
+    """Weights of states, of which only values and costs from these on count; refused where no one has any."""
     if min_value is not None:
+        _refuse_above_all("min_value", min_value, layout.reward[layout.selecting])
         least = _per_candidate(layout, "min_value", min_value)[layout.state_candidate]
         good = layout.selecting & (layout.reward >= least)
         weights = weights * np.where(layout.selecting, good, proves(layout, good))
     if min_cost is not None:
+        _refuse_above_all("min_cost", min_cost, -layout.reward[layout.start])
         enough = -layout.reward[layout.start] >= _per_candidate(layout, "min_cost", min_cost)
         weights = weights * enough[layout.state_candidate]
     return weights
+
+
+def _refuse_above_all(key: str, least: float | dict[str, float], numbers: Floats) -> None:
+    """A threshold that nothing reaches: the constraint would hold whatever is done."""
+    if not isinstance(least, dict) and len(numbers) and numbers.max() < least:
+        most = plain(float(numbers.max()))
+        raise InputError(Problem(key, f"nothing reaches {plain(least)}: the largest is {most}", "give a lower number"))
 
 
 def proves(layout: Layout, good: Bools) -> Floats:
@@ -410,6 +427,20 @@ class WelfareConstraint(GroupConstraint):
                 if not len(states):
                     label = f"{self.on} of {name}{scope.where}, impossible under every policy, >= {bound:g}"
                     rows.append(Row(label, states, np.zeros(0), ">=", bound, meaning=self.about(scope, name)))
+        return rows
+
+    def all_alike(self, layout: Layout) -> list[Row]:
+        """What a measure of inequality asks for if it allows none: its tangents say nothing there, these rows do."""
+        rows = []
+        for scope in self.each_scope(layout):
+            weights = []
+            for name, states, weight in self.whose(layout, scope):
+                each = np.zeros(layout.states)
+                each[states] = weight
+                weights.append((name, each))
+            for (one, a), (other, b) in pairwise(weights):
+                label = f"{self.on} of {one} = {other}{scope.where}"
+                rows.append(Row.of(label, a - b, "==", 0.0, meaning=self.about(scope, one)))
         return rows
 
     def each_scope(self, layout: Layout) -> list[Scope]:

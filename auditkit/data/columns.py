@@ -154,26 +154,18 @@ def _by_name(name: str) -> tuple[Match, ...]:
     joined = (words.replace(" ", ""), short.replace(" ", ""))
     tables = [(role, "", tiers) for role, tiers in vocabulary.roles.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in vocabulary.groups.items()]
-    found = []
+    found, exact_only, padded = [], vocabulary.words("names", "exact_only"), f" {words} "
     for role, attribute, tiers in tables:
+        foreign = any(f" {word} " in padded for word in vocabulary.words("names", f"foreign_{role}"))
         matches = []
         for tier, names in enumerate(tiers):
             for known in names:
                 whole = known.replace(" ", "") in joined
-                if whole or _holds(words, known, role):
+                if whole or (not foreign and f" {known} " in padded and known not in exact_only):
                     matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
         if matches:
             found.append(min(matches, key=lambda match: match.closeness))
     return tuple(found)
-
-
-def _holds(words: str, known: str, role: str) -> bool:
-    vocabulary = spoken()
-    if known in vocabulary.words("names", "exact_only"):
-        return False
-    if any(f" {word} " in f" {words} " for word in vocabulary.words("names", f"foreign_{role}")):
-        return False
-    return f" {known} " in f" {words} "
 
 
 def named(name: str, role: str) -> Match | None:

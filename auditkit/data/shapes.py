@@ -26,6 +26,7 @@ from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.vocabulary import plain, spoken
 
 _MOST_ROWS = 5000
+_DIGIT = re.compile(r"\d")
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
 
 
@@ -411,6 +412,8 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
 
 def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
     """Whole numbers from 0 in every cell ("<5" is 0 until `_least_difference` settles it), or None."""
+    if not all(map(_DIGIT.search, cells)):
+        return None  # most columns of an export say so in their first cell
     small = cells.map(_SMALL.match).notna()
     if small.all():
         return None

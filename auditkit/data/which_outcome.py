@@ -39,6 +39,7 @@ from auditkit.data.steps import (
 from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import Problem
+from auditkit.text import percent
 
 _NESTED = 0.97
 """Share of those who got further that must have reached a step."""
@@ -382,7 +383,8 @@ def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, s
     fewer = [each for each in state.decisions if each.column != decision.column and 0 < each.selected.mean() < rate]
     if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
         return
-    state.ambiguous = f"{decision.column!r} is good for {rate:.0%} of the people, so another column may be the decision"
+    share = percent(rate, 0)
+    state.ambiguous = f"{decision.column!r} is good for {share} of the people, so another column may be the decision"
     state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
 
 

@@ -16,7 +16,7 @@ from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People
 from auditkit.model.groups import Groups
 from auditkit.model.instance import Instance, LaidOut
-from auditkit.model.layout import ByKind, Floats, Ints, Numbered, lay_out_alike
+from auditkit.model.layout import BoxKinds, ByKind, Floats, Ints, Numbered, lay_out_boxes
 from auditkit.model.membership import Shares
 from auditkit.model.search import Box, Search
 
@@ -87,6 +87,8 @@ class BoxSearches(Sequence[Search]):
     value_scale: float
     true_value: TrueValue | None
     members: CellShares | None = None
+    ids: Sequence[str] | None = None
+    """Of candidates; c0, c1, ... if not given."""
     shared: dict[tuple[int, str], SharedArrays] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -101,16 +103,15 @@ class BoxSearches(Sequence[Search]):
             return tuple(self[i] for i in range(*number.indices(len(self))))
         place = range(len(self))[number]
         own = range(int(self.ptr[place]), int(self.ptr[place + 1]))
-        boxes = self._some(np.array(own, dtype=np.int64), self.attributes[own.start : own.stop], Numbered("c", own))
+        some = slice(own.start, own.stop)
+        terms = self.laws, self.laws.which[some], self.people[some], self.costs[some], self.attributes[some]
+        names, scale = self._ids[some], self.value_scale
+        boxes = _boxes(*terms, scale, self.true_value, names, self.shared, self.members)
         return Search(self.names[place], int(self.capacity[place]), boxes)
 
-    def _some(
-        self, which: Ints, attributes: Sequence[Mapping[str, float | str]], names: Sequence[str] | None = None
-    ) -> list[Box]:
-        people, costs = [self.people[i] for i in which], self.costs[which]
-        numbers = self.laws.which[which]
-        scale, true = self.value_scale, self.true_value
-        return _boxes(self.laws, numbers, people, costs, attributes, scale, true, names, self.shared, self.members)
+    @property
+    def _ids(self) -> Sequence[str]:
+        return Numbered("c", range(int(self.ptr[-1]))) if self.ids is None else self.ids
 
     def instance(self) -> Instance:
         """All of them, known by their layout: one box for each law, cost and group."""
@@ -118,15 +119,26 @@ class BoxSearches(Sequence[Search]):
         alike, different = pd.factorize(cost * len(self.laws.values) + self.laws.which)  # numbered as they first occur
         first = np.empty(len(different), dtype=np.int64)
         first[alike[::-1]] = np.arange(len(alike) - 1, -1, -1)
-        layout = lay_out_alike(
-            self.names,
-            self.capacity,
-            np.diff(self.ptr),
-            Numbered("c", range(int(self.ptr[-1]))),
-            ByKind(tuple(self._some(first, [{}] * len(first))), alike.astype(np.int64)),
-            self.attributes,
-        )
+        kinds = self._kinds(first)
+        sizes, kind = np.diff(self.ptr), alike.astype(np.int64)
+        layout = lay_out_boxes(self.names, self.capacity, sizes, self._ids, kinds, kind, self.attributes)
         return LaidOut(layout, self)
+
+    def _kinds(self, which: Ints) -> BoxKinds:
+        """The boxes of some candidates."""
+        begin, support, chances = self.laws.flat
+        law, people = self.laws.which[which], self.people[which]
+        sizes = np.diff(begin)[law]
+        ptr = np.concatenate([[0], np.cumsum(sizes)])
+        place = np.repeat(begin[law] - ptr[:-1], sizes) + np.arange(ptr[-1])
+        scores, probs, true = support[place], chances[place], None
+        if (model := self.true_value) is not None:
+            effects = np.array([model.effects.get(who.cell, 0.0) for who in people])
+            true = self.value_scale * (model.intercept + model.slope * scores + np.repeat(effects, sizes))
+        cells = [who.shares for who in people if who.shares is not None]
+        given = {} if self.members is None else self.members.given(np.repeat(cells, sizes), scores)
+        groups = [who.group for who in people]
+        return BoxKinds(ptr, self.costs[which], self.value_scale * scores, probs, true, groups, given)
 
 
 def _box(

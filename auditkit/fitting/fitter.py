@@ -124,19 +124,23 @@ class Laws:
         return Laws(self.values, self.probs, self.which[positions])
 
     @cached_property
-    def _tidy(self) -> list[bool]:
-        """Which laws have neither padding nor points that coincide."""
-        tidy = (self.probs > 0).all(axis=1) & (np.diff(self.values, axis=1) > 0).all(axis=1)
-        return np.asarray(tidy).tolist()
+    def flat(self) -> tuple[Ints, Floats, Floats]:
+        """Where each law begins, and support and probabilities one law after another, without the padding; points that
+        coincide become one."""
+        present = self.probs > 0
+        law, values = np.nonzero(present)[0], self.values[present]
+        first = np.flatnonzero(np.concatenate([[True], (np.diff(values) > 0) | (np.diff(law) > 0)]))
+        probs = np.add.reduceat(self.probs[present], first)
+        values = values[first]
+        for array in (values, probs):
+            array.setflags(write=False)
+        return np.searchsorted(law[first], np.arange(len(self.values) + 1)), values, probs
 
     def law(self, number: int) -> tuple[Floats, Floats]:
-        """Support and probabilities of one law without its padding; points that coincide become one."""
-        if self._tidy[number]:
-            return self.values[number], self.probs[number]
-        present = self.probs[number] > 0
-        values, probs = self.values[number][present], self.probs[number][present]
-        first = np.flatnonzero(np.concatenate([[True], np.diff(values) > 0]))
-        return values[first], np.add.reduceat(probs, first)
+        """Support and probabilities of one law."""
+        ptr, values, probs = self.flat
+        own = slice(ptr[number], ptr[number + 1])
+        return values[own], probs[own]
 
 
 class ScoreModel(ABC):

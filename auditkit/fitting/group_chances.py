@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.folds import Folds
 from auditkit.fitting.regression import Design, is_number
+from auditkit.fitting.searches import People
 from auditkit.fitting.strata import credibility, pseudo_count
 from auditkit.model.groups import comparable
-from auditkit.model.layout import Floats, Ints
+from auditkit.model.layout import ByKind, Floats, Ints
 from auditkit.model.membership import Share
 
 if TYPE_CHECKING:
@@ -269,6 +270,12 @@ class CellShares:
             tilts[name] = tilted(laws.values[law], laws.probs[law], pi, effects[name][fold], own.names)
         return CellShares(kind, tilts, passing, before)
 
+    @property
+    def people(self) -> ByKind[People]:
+        """Candidates without a group but with the number of their cell."""
+        count = int(self.cell.max(initial=-1)) + 1
+        return ByKind(tuple(People({}, f"cell {i}", i) for i in range(count)), self.cell)
+
     def shares(self, cell: int, scores: Floats, probs: Floats) -> dict[str, dict[str, Share]]:
         """The membership of a box of this cell, whose law has these scores."""
         return {
@@ -278,6 +285,14 @@ class CellShares:
             }
             for name, tilt in self.tilts.items()
         }
+
+    def given(self, cells: Ints, scores: Floats) -> dict[str, tuple[tuple[str, ...], Floats]]:
+        """Of each attribute the groups, sorted, and the chance of each at scores of these cells, (scores, groups)."""
+        found = {}
+        for name, tilt in self.tilts.items():
+            order = np.argsort(tilt.names)
+            found[name] = tuple(tilt.names[i] for i in order), tilt.thetas(cells, scores)[:, order]
+        return found
 
     def of_stages(self, cell: int, scores: Floats) -> dict[str, list[dict[str, Floats]]]:
         """Of a chain: attribute -> for each stage, and after the last, the chance of each group.
@@ -350,8 +365,12 @@ class Tilts:
 
     def theta(self, cell: int, scores: Floats) -> Floats:
         """(scores, classes)"""
-        z = (scores - self.centre[cell]) / self.scale[cell]
-        return _softmax(self.intercept[cell] + z[:, None] * self.slope[cell])
+        return self.thetas(np.full(len(scores), cell), scores)
+
+    def thetas(self, cells: Ints, scores: Floats) -> Floats:
+        """Of scores of different cells."""
+        z = (scores - self.centre[cells]) / self.scale[cells]
+        return _softmax(self.intercept[cells] + z[:, None] * self.slope[cells])
 
 
 def tilted(values: Floats, probs: Floats, pi: Floats, effects: Floats, names: tuple[str, ...]) -> Tilts:
@@ -397,23 +416,28 @@ def _solved(z: Floats, probs: Floats, pi: Floats, means: Floats) -> tuple[Floats
     free = classes - 1
     a = np.log(pi[:, :free] / pi[:, free:])
     b = means[:, :free] - means[:, free:]
-    base = np.stack([np.ones_like(z), z], axis=2)  # (cells, points, 2)
     target = np.stack([pi[:, :free], pi[:, :free] * means[:, :free]], axis=2)
-    todo = np.arange(cells)
+    todo, powers, probs = np.arange(cells), np.stack([np.ones_like(z), z, z**2], axis=2), probs[:, :, None]
+    each, moment = np.arange(free), np.array([[0, 1], [1, 2]])
     for _ in range(NEWTON_STEPS):
-        eta = a[todo, None, :] + z[todo, :, None] * b[todo, None, :]
-        theta = _softmax(np.concatenate([eta, np.zeros((*eta.shape[:2], 1))], axis=2))[:, :, :free]
-        weighted = probs[todo, :, None] * theta
-        miss = target[todo] - np.einsum("cpk,cpi->cki", weighted, base[todo])
+        eta = a[todo, None, :] + powers[:, :, 1:2] * b[todo, None, :]
+        largest = np.maximum(eta.max(axis=2, keepdims=True), 0.0)
+        theta = np.exp(eta - largest)
+        theta /= theta.sum(axis=2, keepdims=True) + np.exp(-largest)
+        weighted = probs * theta
+        sums = weighted.transpose(0, 2, 1) @ powers  # (cells, classes, moments)
+        miss = target[todo] - sums[:, :, :2]
         left = np.abs(miss).max(axis=(1, 2)) > RESIDUAL
         if not left.any():
             todo = todo[:0]
             break
-        todo, theta, weighted, miss = todo[left], theta[left], weighted[left], miss[left]
-        outer = np.einsum("cpi,cpj->cpij", base[todo], base[todo])
-        hessian = -np.einsum("cpk,cpl,cpij->ckilj", weighted, theta, outer)
-        each = np.arange(free)
-        hessian[:, each, :, each, :] += np.einsum("cpk,cpij->kcij", weighted, outer)
+        if not left.all():
+            todo, theta, weighted, miss, sums = todo[left], theta[left], weighted[left], miss[left], sums[left]
+            powers, probs = powers[left], probs[left]
+        pairs = (weighted[:, :, :, None] * theta[:, :, None, :]).reshape(len(todo), -1, free * free)
+        both = (pairs.transpose(0, 2, 1) @ powers).reshape(len(todo), free, free, 3)
+        hessian = -both[:, :, :, moment].transpose(0, 1, 3, 2, 4)  # (cells, class, power, class, power)
+        hessian[:, each, :, each, :] += sums[:, :, moment].transpose(1, 0, 2, 3)
         size = 2 * free
         flat = hessian.reshape(-1, size, size) + 1e-14 * np.eye(size)
         step = np.linalg.solve(flat, miss.reshape(-1, size, 1)).reshape(-1, free, 2)

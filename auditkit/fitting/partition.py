@@ -37,6 +37,9 @@ PENALTY = 2.0
 FINE = 0.005
 MOST = 256
 
+FEW_CODES = 10_000
+"""Codes below this are counted instead of sorted."""
+
 
 @dataclass(frozen=True, eq=False)
 class Halves:
@@ -100,6 +103,7 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> CellPa
     chosen: tuple[Split, ...] = ()
     depth = {str(column): 0 for column in features.columns if column not in group_columns(features)}
     code, count = np.zeros(n, dtype=np.int64), 1
+    known: dict[tuple[str, int], tuple[Split, Ints] | None] = {}
     loss = _spread(code, scores, weights)
     while loss > 0:
         price = PENALTY * loss / max(1, n - count)
@@ -107,10 +111,14 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> CellPa
         coarse = _spread(code, trend, weights) > FINE * loss
         best: tuple[float, Split, Ints, int, float] | None = None
         for column, times in depth.items():
-            split = _next_split(features, column, times)
-            if split is None:
+            if (column, times) not in known:
+                next_ = _next_split(features, column, times)
+                known[column, times] = None if next_ is None else (next_, next_.digits(features))
+            found = known[column, times]
+            if found is None:
                 continue
-            finer = numbered(code * split.base + split.digits(features))[0]
+            split, digits = found
+            finer = numbered(code * split.base + digits)[0]
             more = int(finer.max()) + 1
             if more == count or more > min(MOST, n / LEAST):
                 continue
@@ -130,6 +138,9 @@ def partition(features: pd.DataFrame, scores: Floats, weights: Floats) -> CellPa
 
 def numbered(codes: Ints) -> tuple[Ints, Ints]:
     """The number of each code among the different ones in order, and these: np.unique without sorting all of them."""
+    if codes.min(initial=0) >= 0 and codes.max(initial=0) < FEW_CODES:
+        occurs = np.bincount(codes) > 0
+        return (np.cumsum(occurs) - 1)[codes], np.flatnonzero(occurs)
     import pandas as pd
 
     numbers, found = pd.factorize(codes, sort=True)

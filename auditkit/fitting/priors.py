@@ -162,6 +162,7 @@ def fit(
         np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
         rows,
         actual,
+        extra,
         costs if plan is None else padded,
         scale,
         chances_of_groups,
@@ -227,8 +228,8 @@ def unseen_people(
     members: CellShares, actual: ByKind[People], true_value: TrueValue | None
 ) -> tuple[ByKind[People], TrueValue | None]:
     """Candidates without a group but with the number of their cell, and what is expected of cells in the long term."""
-    count = int(members.cell.max(initial=-1)) + 1
-    people = ByKind(tuple(People({}, f"cell {i}", i) for i in range(count)), members.cell)
+    people = members.people
+    count = len(people.items)
     if true_value is None:
         return people, None
     effects = np.array([true_value.effects.get(who.cell, 0.0) for who in actual.items])[actual.kind]

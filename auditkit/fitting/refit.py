@@ -20,20 +20,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.fitting import chains
-from auditkit.fitting.boxes import boxes
+from auditkit.fitting.boxes import BoxSearches, boxes
 from auditkit.fitting.chains import StagePlan
 from auditkit.fitting.fitter import Fitter, Laws, group_columns
 from auditkit.fitting.folds import Folds, cross_fit
 from auditkit.fitting.group_chances import CellShares, GroupChances, Passing, group_chances
 from auditkit.fitting.regression import Design, least_squares
 from auditkit.fitting.searches import People
-from auditkit.model.layout import Floats, Ints
+from auditkit.model.instance import Instance
+from auditkit.model.layout import ByKind, Floats, Ints
 from auditkit.model.search import Candidate
 
 if TYPE_CHECKING:
@@ -125,7 +127,8 @@ class Refit:
     """Of each row of the table: its search, numbered in the order of names, whatever the order of the rows."""
     rows: Ints
     """Per candidate, in the order of the layout: its row of the table."""
-    people: Sequence[People]
+    people: ByKind[People]
+    attributes: ByKind[Mapping[str, float | str]]
     costs: Floats
     """Of the inspection, or (candidates, stages)."""
     value_scale: float
@@ -138,14 +141,16 @@ class Refit:
     def searches(self) -> int:
         return int(self.search.max(initial=-1)) + 1
 
-    def candidates(
-        self, times: Ints, which: Ints, like: Sequence[Candidate], *, moved: bool = True, regrouped: bool = False
-    ) -> Sequence[Candidate]:
-        """The candidates at the positions `which`, `like` those of the instance, if search s had occurred times[s]
-        times: other laws, and other chances of passing stages, `moved` by what shrinkage left out.
+    def instance(
+        self, like: Instance, times: Ints, searches: Ints, *, moved: bool = True, regrouped: bool = False
+    ) -> Instance:
+        """Some searches of the instance, if search s had occurred times[s] times: other laws, and other chances of
+        passing stages, `moved` by what shrinkage left out.
 
         The chances of groups before the inspection are taken as they are, or learnt from these searches (`regrouped`).
         """
+        layout = like.layout
+        which = np.concatenate([np.arange(*layout.search_ptr[s : s + 2]) for s in searches.tolist()])
         asked, taught = self.rows[which], times[self.search]
         used = np.union1d(asked, np.flatnonzero(taught))
         rows, t, taught = np.searchsorted(used, asked), self.training.only(used), taught[used]
@@ -153,32 +158,42 @@ class Refit:
         laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, taught)
         if moved:
             laws = groups.moved(laws, t.scores, t.weights * taught)
-        people, costs = [self.people[i] for i in which.tolist()], self.costs[which]
-        attributes, names = [c.attributes for c in like], [c.id for c in like]
         of_groups = {name: own.only(used) for name, own in self.chances.items()}
         if regrouped and self.groups is not None:
             own_groups = self.groups.only(used)
             names_of = {name: own.names for name, own in self.chances.items()}
             of_groups = group_chances(own_groups.labels, own_groups.features, t.folds, taught > 0, names_of)
-        members: CellShares | None = None
-        if t.plan is None:
-            if of_groups:
-                teach = t.weights * taught
-                members = cell_shares(of_groups, laws, rows, t.scores, teach, t.folds, shrunk=not moved)
-                people = [People({}, f"cell {i}", i) for i in members.cell.tolist()]
-            own = laws.take(rows)
-            return boxes(own, people, costs, attributes, self.value_scale, None, names, members)
-        chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
-        for stage, known in enumerate(t.results if moved else ()):
-            if stage != t.plan.shows:
-                missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
-                chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
+        passed = None
+        if t.plan is not None:
+            chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
+            for stage, known in enumerate(t.results if moved else ()):
+                if stage != t.plan.shows:
+                    missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
+                    chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
+            passed = StageResults(t.plan.shows, chances, t.results)
+        members, people = None, ByKind(self.people.items, self.people.kind[which])
         if of_groups:
-            passed, teach = StageResults(t.plan.shows, chances, t.results), t.weights * taught
+            teach = t.weights * taught
             members = cell_shares(of_groups, laws, rows, t.scores, teach, t.folds, passed, shrunk=not moved)
-            people = [People({}, f"cell {i}", i) for i in members.cell.tolist()]
-        terms = (attributes, self.value_scale, None, names, members)
-        return chains.chains(t.plan, laws.take(rows), chances[rows], costs, people, *terms)
+            people = members.people
+        own, costs = laws.take(rows), self.costs[which]
+        extra = ByKind(self.attributes.items, self.attributes.kind[which])
+        ids = [layout.candidate_ids[i] for i in which.tolist()]
+        ends = np.concatenate([[0], np.cumsum(np.diff(layout.search_ptr)[searches])])
+        if passed is None and layout.limits is None:
+            names = [layout.search_ids[s] for s in searches.tolist()]
+            terms = names, layout.capacity[searches], ends, own, people, costs, extra, self.value_scale, None
+            return BoxSearches(*terms, members, ids).instance()
+        made: Sequence[Candidate]
+        if passed is None or t.plan is None:
+            made = boxes(own, people, costs, extra, self.value_scale, None, ids, members)
+        else:
+            chances = passed.chances[rows]
+            made = chains.chains(t.plan, own, chances, costs, people, extra, self.value_scale, None, ids, members)
+        return Instance(
+            replace(like.searches[s], candidates=tuple(made[a:b]))
+            for s, (a, b) in zip(searches.tolist(), pairwise(ends.tolist()), strict=True)
+        )
 
 
 class GroupResiduals:

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.errors import InputError, Problem, nearest
-from auditkit.model.groups import UNKNOWN, comparable, groups_of
+from auditkit.model.groups import UNKNOWN, Groups, comparable, groups_of
 from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.membership import uncertain_problem
 from auditkit.model.search import Box, Candidate, Chain, Search, uncertain_attributes
@@ -214,9 +214,9 @@ class ByKind(Sequence[T]):
     @overload
     def __getitem__(self, candidate: int) -> T: ...
     @overload
-    def __getitem__(self, candidate: slice) -> tuple[T, ...]: ...
-    def __getitem__(self, candidate: int | slice) -> T | tuple[T, ...]:
-        if isinstance(candidate, slice):
+    def __getitem__(self, candidate: slice | Ints) -> tuple[T, ...]: ...
+    def __getitem__(self, candidate: int | slice | Ints) -> T | tuple[T, ...]:
+        if isinstance(candidate, slice | np.ndarray):
             return tuple(self.items[t] for t in self.kind[candidate])
         return self.items[self.kind[candidate]]
 
@@ -355,6 +355,14 @@ class Layout:
             for capacity, members in zip(self.limits.capacity, self.limits.members(self.search_ptr), strict=True):
                 found[members] |= capacity == 0
         return found
+
+    @property
+    def states_of_kinds(self) -> Ints:
+        """Of each state of each kind: the same state of the first candidate of the kind."""
+        first = np.empty(len(self.kinds.group), dtype=np.int64)
+        first[self.candidate_kind[::-1]] = np.arange(len(self.candidate_kind) - 1, -1, -1)
+        sizes = np.diff(self.kinds.ptr)
+        return np.repeat(self.start[first] - self.kinds.ptr[:-1], sizes) + np.arange(self.kinds.ptr[-1])
 
     def owners(self, states: Ints) -> Ints:
         """The candidates that some states belong to."""
@@ -616,6 +624,81 @@ def lay_out(searches: Sequence[Search]) -> Layout:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class BoxKinds:
+    """Boxes, one of each kind, as arrays: the values of kind t, which rise, are `ptr[t]`..`ptr[t + 1]`."""
+
+    ptr: Ints
+    cost: Floats
+    values: Floats
+    probs: Floats
+    true_values: Floats | None
+    groups: Sequence[Groups]
+    given: Mapping[str, tuple[tuple[str, ...], Floats]]
+    """Of attributes whose groups are uncertain: their groups, and the chance of each given each value."""
+
+    @property
+    def labels(self) -> dict[str, list[str]]:
+        """The label of every kind for each protected attribute."""
+        return _labels(self.groups, [tuple(self.given)])
+
+    def laid_out(self, group: Ints) -> CandidateKinds:
+        """Their states: the start, then the values as they fall."""
+        sizes, count = np.diff(self.ptr), len(self.cost)
+        ptr, owner = self.ptr + np.arange(count + 1), np.repeat(np.arange(count), sizes)
+        place = np.repeat(ptr[1:] - 1 + self.ptr[:-1], sizes) - np.arange(len(owner))
+        reward, stop = np.empty(ptr[-1]), np.ones(ptr[-1], dtype=np.bool_)
+        reward[ptr[:-1]], reward[place], stop[ptr[:-1]] = -self.cost, self.values, False
+        true_reward, edge_prob = reward.copy(), np.empty(len(owner))
+        edge_prob[place - owner - 1] = self.probs
+        if self.true_values is not None:
+            true_reward[place] = self.true_values
+        membership = {}
+        for name, (names, given) in self.given.items():
+            chances = np.empty((len(reward), len(names)))
+            chances[ptr[:-1]], chances[place] = np.add.reduceat(self.probs[:, None] * given, self.ptr[:-1]), given
+            membership[name] = chances
+        return CandidateKinds(
+            ptr=ptr,
+            edge_ptr=self.ptr,
+            group=group,
+            shapes=tuple(map(_box_shape, sizes.tolist())),
+            names=(None,) * count,
+            value_order=tuple(map(_backwards, sizes.tolist())),
+            reward=reward,
+            true_reward=true_reward,
+            edge_prob=edge_prob,
+            stage=np.full(len(reward), -1, dtype=np.int16),
+            terminal=np.zeros(len(reward), dtype=np.bool_),
+            stop=stop,
+            membership=membership,
+        )
+
+
+def lay_out_boxes(
+    search_ids: Sequence[str],
+    capacity: Sequence[int] | Ints,
+    counts: Sequence[int] | Ints,
+    candidate_ids: Sequence[str],
+    boxes: BoxKinds,
+    kind: Ints,
+    attributes: ByKind[Mapping[str, float | str]],
+) -> Layout:
+    """The layout of searches with so many candidates each, `kind` of each among the boxes."""
+    protected = boxes.labels
+    groups, group = _crossed_labels(protected)
+    made = _laid_out(
+        boxes.laid_out(group),
+        boxes.true_values is not None,
+        (search_ids, capacity, counts, candidate_ids),
+        kind,
+        groups,
+        {name: ByKind(tuple(own), kind) for name, own in protected.items()},
+        attributes,
+    )
+    return replace(made, protected=_uncertain(made, {name: names for name, (names, _) in boxes.given.items()}))
+
+
 def lay_out_alike(
     search_ids: Sequence[str],
     capacity: Sequence[int] | Ints,
@@ -628,11 +711,8 @@ def lay_out_alike(
     """The layout of searches with so many candidates each, of whom those that are alike but for their ids and
     attributes are given once."""
     pieces, piece = _pieces(alike.items)
-    protected = _protected(alike.items)
-    cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
-    groups = tuple(sorted(set(cells)))
-    group_code = {name: i for i, name in enumerate(groups)}
-    group = np.array([group_code[cell] for cell in cells], dtype=np.int64)
+    protected = _labels([c.group for c in alike.items], [uncertain_attributes(c) for c in alike.items])
+    groups, group = _crossed_labels(protected)
     stages = tuple(dict.fromkeys(s for p in pieces if p.names is not None for s in p.stages if s is not None))
     several = max(len(groups), 1)
     different, first, number = np.unique(piece * several + group, return_index=True, return_inverse=True)
@@ -640,9 +720,36 @@ def lay_out_alike(
     if any(p.membership for p in pieces):
         labels = {name: [own[i] for i in first] for name, own in protected.items()}
         kinds = replace(kinds, membership=_membership([pieces[i] for i in different // several], labels))
-    kind, counts = number[alike.kind], np.asarray(counts, dtype=np.int64)
-    sizes = np.diff(kinds.ptr)[kind]
-    made = Layout(
+    made = _laid_out(
+        kinds,
+        has_true,
+        (search_ids, capacity, counts, candidate_ids),
+        number[alike.kind],
+        groups,
+        {name: ByKind(tuple(own), alike.kind) for name, own in protected.items()},
+        attributes,
+        stages,
+        limits,
+    )
+    names = {name: _group_names(pieces, name, made.protected[name].names) for name in kinds.membership}
+    return replace(made, protected=_uncertain(made, names)) if names else made
+
+
+def _laid_out(
+    kinds: CandidateKinds,
+    has_true: bool,
+    searches: tuple[Sequence[str], Sequence[int] | Ints, Sequence[int] | Ints, Sequence[str]],
+    kind: Ints,
+    groups: tuple[str, ...],
+    protected: Mapping[str, ByKind[str]],
+    attributes: ByKind[Mapping[str, float | str]],
+    stages: tuple[str, ...] = (),
+    limits: Limits | None = None,
+) -> Layout:
+    """The layout of candidates of these kinds; `searches` are ids, capacities, numbers and ids of candidates."""
+    search_ids, capacity, counts, candidate_ids = searches
+    counts, sizes = np.asarray(counts, dtype=np.int64), np.diff(kinds.ptr)[kind]
+    return Layout(
         search_ids=tuple(search_ids),
         candidate_ids=candidate_ids,
         groups=groups,
@@ -651,24 +758,30 @@ def lay_out_alike(
         search_ptr=_offsets(counts),
         candidate_ptr=_offsets(sizes),
         candidate_search=np.repeat(np.arange(len(counts)), counts),
-        candidate_group=group[alike.kind],
+        candidate_group=kinds.group[kind],
         candidate_kind=kind,
         kinds=kinds,
         structure=Structure(kinds.shapes, kind, sizes),
         attributes={name: numbers[attributes.kind] for name, numbers in _attributes(attributes.items).items()},
-        protected={name: Partition.of(name, ByKind(tuple(own), alike.kind)) for name, own in protected.items()},
+        protected={name: Partition.of(name, own) for name, own in protected.items()},
         texts={name: Partition.of(name, ByKind(own, attributes.kind)) for name, own in _texts(attributes.items)},
         has_true_rewards=has_true,
         limits=limits,
     )
-    return made if not kinds.membership else replace(made, protected=_uncertain(made, pieces))
 
 
-def _uncertain(layout: Layout, pieces: Sequence[_Piece]) -> dict[str, Partition]:
+def _crossed_labels(protected: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], Ints]:
+    """All attributes crossed: the groups that occur, and the number of each one's."""
+    cells = ["+".join(labels) for labels in zip(*protected.values(), strict=True)] if protected else []
+    groups = tuple(sorted(set(cells)))
+    code = {name: i for i, name in enumerate(groups)}
+    return groups, np.array([code[cell] for cell in cells], dtype=np.int64)
+
+
+def _uncertain(layout: Layout, names_of: Mapping[str, tuple[str, ...]]) -> dict[str, Partition]:
     """The partitions of a layout, those of attributes with membership by its expected numbers."""
     found = dict(layout.protected)
-    for name in layout.kinds.membership:
-        names = _group_names(pieces, name, layout.protected[name].names)
+    for name, names in names_of.items():
         codes = np.full(len(layout.candidate_kind), -1, dtype=np.int64)
         told = Uncertain(name, np.arange(len(names)))
         found[name] = Partition(name, names, codes, layout.before(name).sum(axis=0), told)
@@ -765,12 +878,17 @@ def _text(value: float | str | None) -> str:
     return value if isinstance(value, str) else UNKNOWN
 
 
-def _protected(candidates: Sequence[Candidate]) -> dict[str, list[str]]:
-    """The label of every candidate for each protected attribute that any of them has."""
-    each = [groups_of(c.group) for c in candidates]
-    names = dict.fromkeys(name for groups in each for name in groups)
-    names |= dict.fromkeys(name for c in candidates for name in uncertain_attributes(c))
-    return {name: [groups.get(name, UNKNOWN) for groups in each] for name in names}
+def _labels(groups: Sequence[Groups], uncertain: Iterable[Iterable[str]]) -> dict[str, list[str]]:
+    """The label of each for every protected attribute that any of them has, `uncertain` ones included."""
+    each = [groups_of(own) for own in groups]
+    names = dict.fromkeys(name for own in each for name in own)
+    names |= dict.fromkeys(name for own in uncertain for name in own)
+    return {name: [own.get(name, UNKNOWN) for own in each] for name in names}
+
+
+@cache
+def _backwards(m: int) -> Ints:
+    return np.arange(m)[::-1]
 
 
 @cache

@@ -2,10 +2,14 @@
 
 A visit means that the candidate is inspected (its start is left), leaves a stage, is selected, or several of these.
 Rows on numbers or rates by group weigh all states of a cell alike, so that one number for each cell says them.
+
+Where groups are known by their probability, a visit counts in several *shared* cells, one for each group and what the
+visit means, with the chance of the group. Rows on such groups are sums over shared cells.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +18,9 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from auditkit.model.layout import Bools, Floats, Ints, Layout
+
+MOST_SHARED = 20_000_000
+"""Entries of `shares`."""
 
 SELECTED, STARTS, STAGES = 1, 2, 4
 """Terms of the number that says what a visit means; stages are counted from 1 on, in units of the last."""
@@ -31,6 +38,12 @@ class StateCells:
     starts: Bools
     stage: Ints
     """The stage that a visit leaves, -1 for none."""
+    meaning: Ints
+    """What a visit of each cell means, numbered."""
+    shares: Floats
+    """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many."""
+    first_shared: Mapping[str, int]
+    """Of attributes with shared cells: the number of the first. Those of one meaning stand together."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -53,8 +66,21 @@ class StateCells:
             meaning % STARTS == SELECTED,
             meaning % STAGES >= STARTS,
             meaning // STAGES - 1,
+            np.tile(np.arange(len(meanings)), groups),
+            *_shared(kinds.membership, number, len(meanings)),
         )
 
     def counts(self, visits: Floats) -> Floats:
         """Visits of the states of each cell, added up."""
         return np.bincount(self.of_state, visits, minlength=len(self)).astype(np.float64)
+
+
+def _shared(membership: Mapping[str, Floats], meaning: Ints, meanings: int) -> tuple[Floats, dict[str, int]]:
+    """`shares` and `first_shared`, from the chances of groups in the states of kinds and what visits of these mean."""
+    counts = {name: meanings * chances.shape[1] for name, chances in membership.items()}
+    if not counts or len(meaning) * sum(counts.values()) > MOST_SHARED:
+        return np.zeros((len(meaning), 0)), {}
+    means = meaning[:, None] == np.arange(meanings)
+    shares = [(means[:, :, None] * chances[:, None, :]).reshape(len(meaning), -1) for chances in membership.values()]
+    first = np.cumsum([0, *counts.values()]).tolist()
+    return np.concatenate(shares, axis=1), dict(zip(counts, first))

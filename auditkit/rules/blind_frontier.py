@@ -10,12 +10,13 @@ on r, with the positions filled, or with a floor on utility; both are one more r
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from auditkit.constraints.base import Constraint, Row
+from auditkit.constraints.base import Constraint, KindRow, Row
+from auditkit.constraints.outcome import Scope, outcome_weights
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.rules.play import GroupPair, rate_weights
@@ -56,9 +57,9 @@ class RatioOfPair(Constraint):
     minimum: float
 
     def rows(self, layout: Layout) -> list[Row]:
-        weights = rate_weights(layout, GroupPair(self.attribute, self.group, self.against, self.on))
+        rates = Scope.of(layout, layout.protected[self.attribute]).rates(layout, outcome_weights(layout, self.on))
         label = f"{self.on} rate of {self.group} at least {self.minimum:g} of that of {self.against}"
-        return [by_kind(Row.of(label, weights[0] - self.minimum * weights[1], ">=", 0.0, self.attribute), layout)]
+        return [rates.row(label, {self.group: 1.0, self.against: -self.minimum}, ">=", 0.0)]
 
 
 class AtLeast(Constraint):
@@ -71,16 +72,12 @@ class AtLeast(Constraint):
     def rows(self, layout: Layout) -> list[Row]:
         found = []
         if self.utility is not None:
-            found.append(Row.of(f"utility at least {self.utility:g}", layout.reward, ">=", self.utility))
+            row = Row.of(f"utility at least {self.utility:g}", layout.reward, ">=", self.utility)
+            found.append(KindRow.like(row, layout) if layout.uncertain else row)
         if self.filled is not None:
             counted = layout.selecting.astype(np.float64)
             found.append(Row.of(f"positions filled at least {self.filled:g}", counted, ">=", self.filled))
-        return [by_kind(row, layout) for row in found]
-
-
-def by_kind(row: Row, layout: Layout) -> Row:
-    """The row, known to weigh candidates of a kind alike."""
-    return replace(row, by_kind=True) if layout.uncertain else row
+        return found
 
 
 def frontier_points(

@@ -7,7 +7,7 @@ firm's rule in the model, so that a rule and the firm's own are compared under t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -35,7 +35,7 @@ def numeric_features(fitted: Fitted) -> dict[str, Floats]:
     for name in map(str, table.columns):
         column = table[name]
         if is_number(column) and len(found) < MOST_FEATURES:
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)[fitted.rows]
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)[fitted.refit.rows]
             known = ~np.isnan(values)
             if known.any() and values[known].std() > 0:
                 found[name] = np.where(known, values, values[known].mean())
@@ -113,19 +113,11 @@ def _index_without(fitted: Fitted, feature: str) -> Callable[[], Floats]:
         assert fitted.refit is not None
         fewer = replace(fitted.refit.training, features=fitted.refit.training.features.drop(columns=[feature]))
         own: Refit = replace(fitted.refit, training=fewer, chances={})
-        layout = fitted.instance.layout
-        like = [candidate for search in fitted.instance.searches for candidate in search.candidates]
-        times, which = np.zeros(own.searches, dtype=np.int64), np.arange(len(like))
+        times, searches = np.zeros(own.searches, dtype=np.int64), np.arange(len(fitted.instance.searches))
         times[own.search[own.rows]] = 1
-        candidates: Sequence[object] = own.candidates(times, which, like, moved=False)
-        ends = layout.search_ptr.tolist()
-        made = [
-            replace(search, candidates=tuple(candidates[a:b]))  # type: ignore[arg-type]
-            for search, a, b in zip(fitted.instance.searches, ends, ends[1:], strict=False)
-        ]
         from auditkit.solver.evaluate import Prepared
 
-        other = Instance(made).layout
+        other = own.instance(fitted.instance, times, searches, moved=False).layout
         return np.asarray(Prepared.of(other, other.reward).index[other.start, 0])
 
     return index

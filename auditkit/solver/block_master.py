@@ -130,11 +130,11 @@ class BlockMaster:
         size = float(np.abs(first.utility).sum()) or 1.0
         utility = np.round(yields.utility / size, ALIKE) + 0.0
         values = np.round(yields.values / self.scale[self.entries.row], ALIKE) + 0.0
-        for unit in range(self.entries.units):
-            own = slice(self.entries.start[unit], self.entries.start[unit + 1])
-            key = utility[unit].tobytes() + values[own].tobytes()
-            if key not in self._seen[unit]:
-                self._seen[unit].add(key)
+        paid, held, ends = utility.tobytes(), values.tobytes(), (8 * self.entries.start).tolist()
+        for unit, seen in enumerate(self._seen):
+            key = paid[8 * unit : 8 * unit + 8] + held[ends[unit] : ends[unit + 1]]
+            if key not in seen:
+                seen.add(key)
                 fresh.append(unit)
         if not fresh:
             return False

@@ -56,6 +56,7 @@ class ChainPiece(NamedTuple):
     reward: Floats
     cell: Ints
     cells: int
+    share: Floats
     further: PieceRows
     entry_ptr: Ints
     entry_block: Ints
@@ -106,14 +107,16 @@ def _chain_sums(piece: ChainPiece, rewards: Floats, tol: Floats) -> Parts:
     first = chains.candidate_ptr[chains.search_ptr[piece.block_ptr]]
     block = np.repeat(np.arange(blocks), np.diff(first))
     utility = np.bincount(block, piece.reward * visits, minlength=blocks).astype(np.float64)
-    counts = np.bincount(block * piece.cells + piece.cell, visits, minlength=blocks * piece.cells).astype(np.float64)
+    plain = np.bincount(block * piece.cells + piece.cell, visits, minlength=blocks * piece.cells)
+    shared = [np.bincount(block, share * visits, minlength=blocks) for share in piece.share.T]
+    counts = np.column_stack([plain.reshape(blocks, piece.cells), *shared]).astype(np.float64)
     further = np.zeros(len(piece.entry_block))
     for i in range(len(rows.ptr) - 1):
         own, low, high = slice(rows.ptr[i], rows.ptr[i + 1]), piece.entry_ptr[i], piece.entry_ptr[i + 1]
         place = np.searchsorted(piece.entry_block[low:high], block[rows.states[own]])
         terms = rows.coefficients[own] * visits[rows.states[own]]
         further[low:high] = np.bincount(place, terms, minlength=high - low)
-    return utility, counts.reshape(blocks, piece.cells), further
+    return utility, counts, further
 
 
 def writable(piece: P) -> P:
@@ -242,6 +245,7 @@ def _cut_boxes(problem: BlockSums, a: int, b: int) -> BoxPiece:
         weights=Weights(
             reward=weights.reward[states],
             cell=weights.cell[states],
+            share=weights.share[states],
             row_ptr=_ptr(rows),
             row=weights.row[pairs],
             row_first=_ptr(lengths)[:-1],
@@ -258,7 +262,7 @@ def _cut_chains(problem: BlockSums, a: int, b: int) -> ChainPiece:
     searches, search_ptr, candidates = _searches(problem, a, b)
     low, high = (int(layout.candidate_ptr[c]) for c in (candidates.start, candidates.stop))
     edges = slice(int(layout.edges.ptr[low]), int(layout.edges.ptr[high]))
-    own = entries(problem, a, b)
+    own, shares = entries(problem, a, b), problem.cells.shares
     return ChainPiece(
         block_ptr=problem.ptr[a : b + 1] - problem.ptr[a],
         chains=Chains(
@@ -276,7 +280,8 @@ def _cut_chains(problem: BlockSums, a: int, b: int) -> ChainPiece:
         limits=_cut_limits(problem, a, b),
         reward=layout.reward[low:high],
         cell=problem.cells.of_state[low:high].astype(np.int64),
-        cells=problem.cells.count,
+        cells=problem.cells.plain,
+        share=np.column_stack([np.zeros((high - low, 0)), *(layout.of_states(c)[low:high] for c in shares.T)]),
         further=_renumbered(problem.further, _chain_states(problem, a, b)),
         entry_ptr=_entry_ptr(problem, own),
         entry_block=problem.entry_block[own] - a,

@@ -1,9 +1,9 @@
 """The one interface under every method: a policy goes in; for each block of searches its utility and rows come out.
 
 Blocks are ranges of searches, at most `MOST_BLOCKS` of about equal size; they depend on the data alone. Rows on numbers
-or rates by group are sums over cells (`model/state_cells.py`). What a policy yields is therefore kept as the count of
-each cell in each block, from which the value of any such row follows, whatever its coefficients. Other rows are added
-up by themselves, in the blocks that they touch.
+or rates by group are sums over cells, plain or shared (`model/state_cells.py`). What a policy yields is therefore kept
+as the count of each cell in each block, from which the value of any such row follows, whatever its coefficients. Other
+rows are added up by themselves, in the blocks that they touch.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from auditkit.constraints.base import CellRow, Rows
+from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, engine
 from auditkit.solver.box_kernels import Boxes, Weights
@@ -41,7 +41,9 @@ class Cells:
 
     def __init__(self, layout: Layout, ptr: Ints | None = None) -> None:
         self.ptr = block_ranges(layout) if ptr is None else ptr
-        self.of_state, self.count = layout.cells.of_state, len(layout.cells)
+        self.of_state, self.plain = layout.cells.of_state, len(layout.cells)
+        self.shares = layout.cells.shares
+        self.count = self.plain + self.shares.shape[1]
         self._cells = layout.cells
         self.types = Types.of_boxes(layout) if layout.only_boxes else None
 
@@ -49,8 +51,10 @@ class Cells:
         """The weight of each cell in each row, and for which rows that is all there is to say."""
         matrix, whole = np.zeros((len(rows), self.count)), np.zeros(len(rows), dtype=np.bool_)
         for j, row in enumerate(rows.rows):
-            if (same := CellRow.like(row, self._cells)) is not None:
-                matrix[j], whole[j] = same.cell_weights, True
+            if isinstance(row, KindRow) and row.shared is not None:
+                matrix[j, self.plain :], whole[j] = row.shared, True
+            elif (same := CellRow.like(row, self._cells)) is not None:
+                matrix[j, : self.plain], whole[j] = same.cell_weights, True
         return matrix, whole
 
     @staticmethod
@@ -89,7 +93,9 @@ class BlockSums:
         self.further = [rows.rows[j] for j in self.alone]
         search = layout.candidate_search
         touched = [
-            np.arange(self.blocks) if row.by_kind else np.unique(self.block_of[search[layout.owners(row.states)]])
+            np.arange(self.blocks)
+            if isinstance(row, KindRow)
+            else np.unique(self.block_of[search[layout.owners(row.states)]])
             for row in self.further
         ]
         self.entry_ptr = np.cumsum([0, *(len(t) for t in touched)]).astype(np.int64)
@@ -129,6 +135,10 @@ class BlockSums:
         rewards = policy.rewards(types, typed)
         return self._of_types(rewards, tolerance(rewards, policy.sizes(types, typed)))
 
+    def of_rewards(self, rewards: Floats) -> Sums:
+        """The sums of the policy that is optimal for other rewards of the states of types."""
+        return self._of_types(rewards.reshape(-1, 1), np.zeros(1))
+
     def _of_types(self, rewards: Floats, tol: Floats) -> Sums:
         layout, types = self.layout, self.types
         assert types is not None
@@ -156,6 +166,7 @@ class BlockSums:
         return Weights(
             reward=types.reward,
             cell=cell,
+            share=self.cells.shares[types.alike],
             row_ptr=np.searchsorted(type_[order], np.arange(len(types.ptr))).astype(np.int64),
             row=number_of[order],
             row_first=begin[order],
@@ -174,10 +185,12 @@ class BlockSums:
             low, high = self.entry_ptr[i], self.entry_ptr[i + 1]
             place = np.searchsorted(self.entry_block[low:high], block[row.states])
             further[low:high] = np.bincount(place, row.coefficients * visits[row.states], minlength=high - low)
-        block *= cells.count
+        shared = [np.bincount(block, layout.of_states(c) * visits, minlength=self.blocks) for c in cells.shares.T]
+        block *= cells.plain
         block += cells.of_state
-        counts = np.bincount(block, visits, minlength=self.blocks * cells.count)
-        return Sums(utility.astype(np.float64), counts.astype(np.float64).reshape(self.blocks, cells.count), further)
+        plain = np.bincount(block, visits, minlength=self.blocks * cells.plain).reshape(self.blocks, cells.plain)
+        counts = np.column_stack([plain, *shared]).astype(np.float64)
+        return Sums(utility.astype(np.float64), counts, further)
 
     def values(self, sums: Sums) -> Floats:
         """The value of each (row, block)."""
@@ -203,11 +216,13 @@ def sums_of_boxes(
     blocks, index = len(block_ptr) - 1, np.empty_like(rewards)
     box_kernels.box_indices(0, len(boxes.type_ptr) - 1, boxes.type_ptr, boxes.prob, rewards, tol, index)
     found = Sums(np.zeros(blocks), np.zeros((blocks, cells)), np.zeros(len(weights.entry_block)))
-    further = found.further if len(weights.row) else None
     if rewards.shape[1] == 1:
         every = np.ones(len(boxes.type_ptr) - 1, dtype=np.bool_)
         events = box_kernels.type_events(boxes.type_ptr, boxes.prob, index, weights.reward, every)
-        into = (weights, found.utility, found.counts, further)
+        further = len(weights.row) > 0
+        yields = box_kernels.event_yields(boxes.type_ptr, boxes.prob, events, weights) if further else None
+        shares = box_kernels.event_shares(boxes.type_ptr, boxes.prob, events, weights.share)
+        into = (weights, yields, shares, found.utility, found.counts, found.further)
         in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
     else:
         tied = (weights, found.utility, found.counts, found.further)

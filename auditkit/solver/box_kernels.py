@@ -36,13 +36,15 @@ class Boxes(NamedTuple):
 class Weights(NamedTuple):
     """What is added up for each block of searches, by the states of types: rewards, counts of cells, further rows.
 
-    `cell[s]` is the cell whose count the visits of s join. Further row i of type t is `row_ptr[t] <= i < row_ptr[t+1]`:
+    `cell[s]` is the cell whose count the visits of s join, and `share[s]` what they add to each of the shared cells,
+    which are counted after the others. Further row i of type t is `row_ptr[t] <= i < row_ptr[t+1]`:
     its number `row[i]` and a coefficient for each state of the type, from `row_first[i]` on. Its sum over block b is
     entry `entry_ptr[row]` + the place of b among `entry_block[entry_ptr[row]:entry_ptr[row + 1]]`.
     """
 
     reward: np.ndarray
     cell: np.ndarray
+    share: np.ndarray
     row_ptr: np.ndarray
     row: np.ndarray
     row_first: np.ndarray
@@ -329,16 +331,19 @@ def most_events(first_search, last_search, search_ptr, type, ptr):
 
 
 @njit(**OPTIONS)
-def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights, utility, counts, entries):
-    """Sums over the searches of each block, in their order: utility[b], counts[b, cell] and entries of further rows;
-    `entries` is None where there are none of those, which are then not compiled."""
-    n, most = most_events(block_ptr[first_block], block_ptr[last_block], boxes.search_ptr, boxes.type, events.ptr)
+def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, shares, utility, counts, entries):
+    """Sums over the searches of the blocks first..last-1, in their order: utility[b], counts[b, cell] and entries of
+    further rows; `yields` (`event_yields`) is None where there are none of those, which are then not compiled."""
+    shared = shares.shape[1]
+    plain = counts.shape[1] - shared
+    n, most = most_events(block_ptr[first], block_ptr[last], boxes.search_ptr, boxes.type, events.ptr)
     key, other_key = np.empty(most), np.empty(most)
     order, other = np.empty(most, np.int64), np.empty(most, np.int64)
     owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
-    scratch = np.empty(0 if entries is None else len(events.key))
-    for block in range(first_block, last_block):
-        total = 0.0
+    rows = len(weights.entry_ptr) - 1
+    further, seen, touched = np.zeros(rows), np.full(rows, -1), np.empty(rows, np.int64)
+    for block in range(first, last):
+        total, met = 0.0, 0
         for search in range(block_ptr[block], block_ptr[block + 1]):
             k, c0 = boxes.capacity[search], boxes.search_ptr[search]
             types = boxes.type[c0 : boxes.search_ptr[search + 1]]
@@ -347,6 +352,16 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
                 if events.always[t] and not barred(search, c0 + i, k, limits):
                     total += weights.reward[boxes.type_ptr[t]]
                     counts[block, weights.cell[boxes.type_ptr[t]]] += 1.0
+                    for c in range(shared):
+                        counts[block, plain + c] += weights.share[boxes.type_ptr[t], c]
+                if yields is not None:
+                    for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
+                        row = weights.row[r]
+                        if seen[row] != block:
+                            seen[row], further[row], touched[met] = block, 0.0, row
+                            met += 1
+                        if events.always[t] and not barred(search, c0 + i, k, limits):
+                            further[row] += weights.coefficient[weights.row_first[r]]
             count, swapped = merge_events(types, events, key, order, other_key, other, ends)
             merged = other if swapped else order
             for e in range(count):
@@ -358,16 +373,21 @@ def box_sums(first_block, last_block, block_ptr, boxes, limits, events, weights,
             for e in range(count):
                 x, event = chance[e], merged[e] >> 32
                 if x > 0.0:
-                    start = boxes.type_ptr[types[owner[e]]]
+                    t = types[owner[e]]
+                    start = boxes.type_ptr[t]
                     total += events.gain[event] * x
                     if events.of_state[start] == event:
                         counts[block, weights.cell[start]] += x
                     counts[block, weights.cell[start + 1]] += kappa[e] * x
-            if entries is not None:
-                add_further(
-                    block, search, boxes, limits, events, merged[:count], owner, chance, scratch, weights, entries
-                )
+                    for c in range(shared):
+                        counts[block, plain + c] += shares[event, c] * x
+                    if yields is not None:
+                        for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
+                            further[weights.row[r]] += yields[weights.row_first[r] + event - events.ptr[t]] * x
         utility[block] = total
+        if yields is not None:
+            for i in range(met):
+                entries[entry_of(weights, touched[i], block)] = further[touched[i]]
 
 
 @njit(**OPTIONS)
@@ -419,36 +439,43 @@ def entry_of(weights, row, block):
 
 
 @njit(**OPTIONS)
-def add_further(block, search, boxes, limits, events, merged, owner, chance, scratch, weights, entries):
-    """What the candidates of a search add to the further rows; `scratch` has a number for each event of types."""
-    c0, k = boxes.search_ptr[search], boxes.capacity[search]
-    types = boxes.type[c0 : boxes.search_ptr[search + 1]]
-    by_owner = falling(-owner[: len(merged)])
-    place = 0
-    for i in range(len(types)):
-        t = types[i]
-        while place < len(merged) and owner[by_owner[place]] == i:
-            scratch[merged[by_owner[place]] >> 32] = chance[by_owner[place]]
-            place += 1
-        base = boxes.type_ptr[t]
+def event_shares(type_ptr, prob, events, share):
+    """What each event adds to the shared cells if there is room."""
+    cells = share.shape[1]
+    found = np.zeros((len(events.key), cells))
+    for t in range(len(type_ptr) - 1 if cells else 0):
+        for s in range(type_ptr[t], type_ptr[t + 1]):
+            e = events.of_state[s]
+            if e >= 0:
+                chance = prob[s] if s > type_ptr[t] else 1.0
+                for c in range(cells):
+                    found[e, c] += chance * share[s, c]
+    return found
+
+
+@njit(**OPTIONS)
+def event_yields(type_ptr, prob, events, weights):
+    """What each event of a type adds to the further rows of the type if there is room: in the places of their
+    coefficients, the first event of the type first."""
+    yields = np.zeros(len(weights.coefficient))
+    for t in range(len(type_ptr) - 1):
+        base = type_ptr[t]
         for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
-            total = 0.0
-            for s in range(base, boxes.type_ptr[t + 1]):
+            first = weights.row_first[r]
+            for s in range(base, type_ptr[t + 1]):
                 e = events.of_state[s]
-                visits = scratch[e] if e >= 0 else 0.0
-                if s > base:
-                    visits *= boxes.prob[s]
-                elif events.always[t] and not barred(search, c0 + i, k, limits):
-                    visits = 1.0
-                total += weights.coefficient[weights.row_first[r] + s - base] * visits
-            if total != 0.0:
-                entries[entry_of(weights, weights.row[r], block)] += total
+                if e >= 0:
+                    chance = prob[s] if s > base else 1.0
+                    yields[first + e - events.ptr[t]] += chance * weights.coefficient[first + s - base]
+    return yields
 
 
 @njit(**OPTIONS)
 def tied_box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol, weights, utility, counts, entries):
     """As `box_sums`, for policies that break ties by further levels."""
     zero = np.zeros(index.shape[1])
+    shared = weights.share.shape[1]
+    plain = counts.shape[1] - shared
     widest = 0
     for t in range(len(boxes.type_ptr) - 1):
         widest = max(widest, boxes.type_ptr[t + 1] - boxes.type_ptr[t])
@@ -468,6 +495,8 @@ def tied_box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol,
                     if p[j] > 0.0:
                         utility[block] += weights.reward[base + j] * p[j]
                         counts[block, weights.cell[base + j]] += p[j]
+                        for c in range(shared):
+                            counts[block, plain + c] += weights.share[base + j, c] * p[j]
                 for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
                     total = 0.0
                     for j in range(size):

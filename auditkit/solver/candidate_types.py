@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.constraints.base import CellRow, Row, Rows
+from auditkit.constraints.base import CellRow, KindRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver.session import current
 
@@ -30,13 +30,15 @@ class Types:
     ptr: Ints
     states: Ints
     """Of each state of a type: the same state of the first candidate of the type, in the layout."""
+    alike: Ints
+    """The same among the states of kinds."""
     reward: Floats
     chance: Floats
 
     @staticmethod
     def of_boxes(layout: Layout, rows: Sequence[Row] = ()) -> Types:
         """Types of boxes that agree in kind and in their coefficients in some rows; without any, found once."""
-        rows = [row for row in rows if not row.by_kind]
+        rows = [row for row in rows if not isinstance(row, KindRow)]
         if rows:
             return Types._of_boxes(layout, rows)
         return current().get(layout, "types", lambda: Types._of_boxes(layout, ()))
@@ -59,15 +61,15 @@ class Types:
         reward, chance = kinds.reward[alike], kinds.chance[alike]
         for array in (reward, chance):  # as those of a layout are, or kernels would be compiled twice
             array.flags.writeable = False
-        return Types(of, ptr, states, reward, chance)
+        return Types(of, ptr, states, alike, reward, chance)
 
     def restrict(self, rows: Rows) -> Rows:
         """Rows in the numbering of the states of types."""
         return replace(rows, rows=tuple(self._restricted(row) for row in rows.rows))
 
     def _restricted(self, row: Row) -> Row:
-        if isinstance(row, CellRow) or len(row.states) >= len(self.states):
-            weights = row.at(self.states)
+        if isinstance(row, CellRow | KindRow) or len(row.states) >= len(self.states):
+            weights = row.kind_weights[self.alike] if isinstance(row, KindRow) else row.at(self.states)
             own = np.flatnonzero(weights)
             return Row(row.label, own, weights[own], row.sense, row.bound, row.by, meaning=row.meaning)
         if not len(row.states):

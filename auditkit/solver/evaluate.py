@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from auditkit.constraints.base import CellRow, Rows
+from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes
@@ -30,7 +30,7 @@ TIE_TOLERANCE = 1e-9
 FEW_SEARCHES = 1000
 """Up to so many are prepared one by one, without those between them."""
 
-WORTH_THREADS, STATES_PER_PIECE = 20_000, 5_000
+WORTH_THREADS, STATES_PER_PIECE = 80_000, 20_000
 """Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
 STATES_AT_ONCE = 1_000_000
@@ -119,7 +119,7 @@ class Prepared:
     @staticmethod
     def of_policy(layout: Layout, rows: Rows, policy: Policy, searches: Ints | None = None) -> Prepared:
         used = (policy.rows or rows).rows[: max(len(level.duals) for level in policy.levels)]
-        if not layout.only_boxes or not all(isinstance(row, CellRow) for row in used):
+        if not layout.only_boxes or not all(isinstance(row, CellRow | KindRow) for row in used):
             return Prepared.of(layout, policy.rewards(layout, rows), policy.sizes(layout, rows), searches)
         types = Types.of_boxes(layout)  # what is asked of a type is known of all who are of it
         typed = types.restrict(replace(rows, rows=used))

@@ -116,8 +116,11 @@ class Oracle:
         if self.rows.measures:
             utility = dot(self.layout.reward, visits)
             column = Column(policy, utility, self.rows.values(visits), visits=visits)
-        else:
+        elif self.blocks.further:
             column = self.summed(policy, self.blocks.of_visits(visits))
+        else:  # all problems of the layout share them
+            sums = current().get(self.layout, "free sums", lambda: self.blocks.of_visits(visits))
+            column = self.summed(policy, sums)
         self.columns.append(column)
         return column
 

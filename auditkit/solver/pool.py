@@ -11,7 +11,7 @@ from collections import deque
 
 import numpy as np
 
-from auditkit.constraints.base import CellRow, Rows
+from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Floats, Layout
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.policy import Policy
@@ -35,7 +35,8 @@ class Pool:
 
     def _entries(self) -> int:
         kept = {id(policy.rows): policy.rows for policy, _ in self.found if policy.rows is not None}
-        return sum(len(row.states) for rows in kept.values() for row in rows.rows if not isinstance(row, CellRow))
+        every = [row for rows in kept.values() for row in rows.rows if not isinstance(row, CellRow)]
+        return sum(len(row.kind_weights if isinstance(row, KindRow) else row.states) for row in every)
 
     def best(self, matrix: Floats, bounds: Floats, duals: Floats, most: int) -> list[tuple[Policy, Sums]]:
         """Policies that come nearest to the bound at some duals of rows with these weights of cells."""

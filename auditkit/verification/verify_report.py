@@ -22,10 +22,11 @@ from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
 from auditkit.model.layout import Floats
-from auditkit.pipeline import audit, constraints_of, silent
+from auditkit.pipeline import audit, constraints_of, fit_protected, silent
 from auditkit.report import schema
 from auditkit.report.load_report import load
 from auditkit.text import flat, printable
+from auditkit.verification.check_alternatives import check_alternatives
 from auditkit.verification.check_report import check_report
 from auditkit.verification.claims import Check, Verified
 from auditkit.verification.compare_reports import REWORDED, compare_reports
@@ -82,6 +83,13 @@ def verify_report(
 
         more, unchecked = check_report(report, again.fitted, rows, progress, gained)
         checks += more
+        if report.get("alternatives"):
+            aware = fit_protected(shown, config, plugins, group_aware=True, scale=again.fitted.settings.value_scale)
+            blind = again.fitted
+            if blind.settings.group_aware:
+                blind = fit_protected(shown, config, plugins, group_aware=False, scale=blind.settings.value_scale)
+            more, same_code = check_alternatives(report, blind, aware, plugins.rules, progress)
+            checks, unchecked = checks + more, [*unchecked, *same_code]
         given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
     not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()
     return Verified(tuple(checks), not_checked, given=tuple(given))
