@@ -205,7 +205,7 @@ class TableMaker:
         return replace(found, against=against, reference=reference)
 
     def comparison(self, sides: Sides) -> GroupComparison:
-        """With everybody else, or whoever is on the other side."""
+        """Of two sides."""
         cut, alpha = self.cut, self.settings.alpha
         pair = cut.pair(sides)
         designs = self.tests.designs("pooled")
