@@ -115,12 +115,12 @@ def named(data: Applicants) -> tuple[set[Name], set[Name], bool]:
     settings = DisparitySettings(threshold=SUPPRESSED)
     evidence = page_evidence(data, list(cuts(data, settings)), settings)
     adjusted = [tests.gate for tests in evidence.tables.values()] + [p for _, p in evidence.searched]
-    adjusted += [trend.p_adjusted for trend in evidence.trends.values()]
+    adjusted += [trend.p_adjusted or 0.0 for trend in evidence.trends.values()]
     if min(adjusted) > settings.alpha:
         return set(), set(), False
     found = disparities(data, settings)
     tables = {(table.attribute, row.group, table.step) for table, row in found.found()}
-    trends = [table for table in found.tables if table.trend is not None and table.trend.p_adjusted <= settings.alpha]
+    trends = [t for t in found.tables if t.trend is not None and (t.trend.p_adjusted or 0.0) <= settings.alpha]
     tables |= {(table.attribute, "trend", table.step) for table in trends}
     searched = {(one.attribute, one.group, one.step) for one in found.search.found}
     return tables, searched, any((one.segment, one.value) == ("department", "0") for one in found.search.found)

@@ -385,7 +385,7 @@ def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[Comp
     report without comparisons has those of rows."""
     compared = [each for each in table.groups if each.status != GroupStatus.EXCLUDED and each.applicants]
     if not row.comparisons or len(compared) == 2 or table.crossing:
-        figures = row.comparisons[0] if row.comparisons else row
+        figures: ComparisonModel | DisparityRowModel = row.comparisons[0] if row.comparisons else row
         return [ComparedWith(table.reference or "the highest rate", figures)] if row.compared else []
     roles: dict[str, list[str]] = {}
     for one in row.comparisons:
