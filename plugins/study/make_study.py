@@ -22,7 +22,7 @@ processor time; `auditkit study NAME --instances N` takes more and keeps what is
 says how instances are drawn and what the paper leaves open. ± is one standard error over instances; bands in charts
 are two. Verdicts are computed: **agrees** if the statement is true of the measured mean, **within error** if it is
 within two standard errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the
-reading that is judged stands in brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
+reading that is judged is in brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
 
 
 def make(
