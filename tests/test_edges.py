@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from auditkit.constraints import bind
-from auditkit.errors import InputError
+from auditkit.errors import InputError, nearest
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Chain, Search, State
@@ -269,3 +269,9 @@ def test_the_unit_of_rewards_does_not_matter(scale: float, specs: list[str]) -> 
     best, usual = (solve(one, constraints).constrained for one in (Instance((Search("s", 1, tuple(made)),)), FOUR))
     assert best is not None and usual is not None
     assert best.utility / scale == pytest.approx(usual.utility, rel=1e-12) and best.gap <= 1e-12 * scale
+
+
+def test_a_message_does_not_list_thousands_of_names() -> None:
+    said = nearest("?", [f"{i:04}" for i in range(2000)])
+    assert said.startswith("known: 0000, 0001") and said.endswith("0029, 1,970 more")
+    assert nearest("?", ["a", "b"]) == "known: a, b"

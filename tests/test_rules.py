@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from auditkit.errors import PluginError
 from auditkit.model.documents import instance_from_document
@@ -348,3 +349,36 @@ def test_a_rule_of_somebody_else_is_evaluated_like_the_others(tmp_path: Path) ->
     own = visits_of(known.layout, ranked(kind.of({"cost_share": 1.0}, known), known))
     same = visits_of(known.layout, ranked(MoreInterviews(cost_share=0.5), known))
     assert own == pytest.approx(same)
+
+
+def test_weights_of_several_tests_are_a_special_case() -> None:
+    """One stage, no cost, scores that are known: any chances of k in all can be had, so the optimum is a small program.
+
+    Inputs of the example of De Corte, Lievens and Sackett (2007), as in docs/notebooks/pareto-weights.ipynb.
+    """
+    between = np.array([[1, 0.24, 0, 0.19], [0.24, 1, 0.12, 0.16], [0, 0.12, 1, 0.51], [0.19, 0.16, 0.51, 1]])
+    validity, apart = np.array([0.30, 0.30, 0.18, 0.28]), np.array([1.00, 0.23, 0.09, 0.33])
+    rng, n, k, minority = np.random.default_rng(7), 300, 30, 0.25
+    scores = rng.multivariate_normal(np.zeros(4), between, n) - np.where(rng.random((n, 1)) < minority, apart, 0.0)
+    performance = scores @ np.linalg.solve(between, validity)
+    toward = np.linalg.solve(between, apart)
+    odds = minority / (1 - minority) * np.exp(-scores @ toward - apart @ toward / 2)
+    chance = odds / (1 + odds)
+    boxes = []
+    for i, p in enumerate(chance.tolist()):
+        member = {"F": {"before": p, "given": [p]}, "M": {"before": 1 - p, "given": [1 - p]}}
+        boxes.append(Box(f"c{i}", {}, 0.0, [10 + performance[i]], [1.0], membership={"Gender": member}))
+    points = frontier_points(Instance([Search("s", k, boxes)]), PAIR, (0.4, 0.6, 0.8, 1.0))
+    assert points[0].utility == pytest.approx(10 * k + np.sort(performance)[-k:].sum())
+    rates = chance / chance.sum(), (1 - chance) / (1 - chance).sum()
+    earned = []
+    for own in np.random.default_rng(1).dirichlet(np.full(4, 0.6), 1500):
+        chosen = np.argsort(-(scores @ own))[:k]
+        earned.append((rates[0][chosen].sum() / rates[1][chosen].sum(), 10 * k + performance[chosen].sum()))
+    for point in points[1:]:
+        assert point.ratio is not None and point.utility is not None
+        row = point.ratio * rates[1] - rates[0]
+        program = linprog(-(10 + performance), A_ub=[row, np.ones(n)], b_ub=[0.0, k], bounds=(0, 1))
+        assert point.utility == pytest.approx(-program.fun, abs=1e-6)
+        within = [utility for ratio, utility in earned if ratio >= point.ratio]
+        assert max(within, default=0.0) <= point.utility + 1e-9

@@ -420,7 +420,7 @@ def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decisi
 
 
 def _is_unnamed(state: TableLook, name: str) -> bool:
-    """Whether nothing is known of a name: neither a role, nor a step, nor something else that is no decision."""
+    """Whether nothing is known of a name: neither a role, nor a step, nor anything else that is not a decision."""
     told = by_name(name) or spoken().step_rank(label_of(name)) is not None or is_bad(name)
     return not told and not spoken().has("favourable", "not_decision", plain(name))
 

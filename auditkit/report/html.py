@@ -102,7 +102,7 @@ def shipped_sections() -> Sections:
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section as it stands in the page."""
+    """A section of the page."""
 
     name: str
     title: str
@@ -112,7 +112,7 @@ class PageSection:
 
 
 def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[PageSection]:
-    """The report's own sections that have something to show, each with those of plugins that stand behind it."""
+    """The report's own sections that have something to show, each followed by those that plugins put after it."""
     found: list[PageSection] = []
     for section in CORE:
         if section().data(report) is not None:
@@ -122,7 +122,7 @@ def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[Pa
 
 
 def added(report: Report, sections: Sections, template_dir: Path | None = None) -> dict[str, list[PageSection]]:
-    """Sections of plugins, rendered, by the section behind which they stand; a wrong template is a PluginError."""
+    """Sections of plugins, rendered, by the section that they follow; a wrong template is a PluginError."""
     found: dict[str, list[PageSection]] = {}
     shown = {name: entry for name, entry in report.sections.items() if name in sections}
     if not shown:
@@ -330,7 +330,7 @@ def loss_interval(price: ReportPriceModel | None) -> str | None:
 
 @dataclass(frozen=True)
 class FrontierGroup:
-    """A group whose numbers stand beside the points of a frontier."""
+    """A group whose numbers are shown beside the points of a frontier."""
 
     attribute: str
     name: str
@@ -340,7 +340,7 @@ class FrontierGroup:
 def frontier_groups(curve: CurveModel) -> tuple[list[FrontierGroup], int]:
     """The largest of the groups that the points of a frontier count, and how many more there are.
 
-    A name that two attributes share stands with its attribute.
+    A name that two attributes share is shown with its attribute.
     """
     known = next((point.selected for point in curve.points if point.selected), {})
     counts = {(attribute, name): n for attribute, groups in known.items() for name, n in groups.items()}

@@ -41,7 +41,7 @@ MARGINS = (1e-2, 1e-4, 1e-6, 0.0)
 
 
 UNCERTAIN = 1e-4
-"""Of the utility: a gap that is not closed further is no optimum."""
+"""Of the utility: a gap that is not closed further does not prove an optimum."""
 
 
 class BarelyMet(InputError):

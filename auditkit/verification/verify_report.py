@@ -52,7 +52,9 @@ def verify_report(
     try:
         datetime.fromisoformat(report["created"])
     except ValueError:
-        raise InputError(Problem("the report: created", "is no date", "write it again with auditkit report")) from None
+        raise InputError(
+            Problem("the report: created", "is not a date", "write it again with auditkit report")
+        ) from None
     config = check({**report["config"], "source": None, "also": [], "engine": "local"})  # a report sends data nowhere
     if not slow:
         refuse_slow(config)
@@ -117,7 +119,7 @@ def refuse_slow(config: Config) -> None:
 
 
 def _chosen(config: Config, version: str) -> Iterator[str]:
-    """What its author chose: a report may be right about settings that nobody else would have taken."""
+    """The author's own settings: a report may be right about settings that are themselves questionable."""
     usual = dict(flat(Config().model_dump(mode="json")))
     settings = flat(config.model_dump(mode="json"))
     own = [f"{key} = {printable(text)}" for key, text in settings if usual.get(key) != text]
