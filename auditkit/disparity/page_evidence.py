@@ -95,7 +95,7 @@ def page_evidence(data: Applicants, page: Sequence[Cut], settings: DisparitySett
     rows = sample(data, sum(test.df for test in first) + len(searched) + len(trends))
     parts = [score_matrix(data, contrasts, rows), search_scores(data, searched, rows)]
     matrix = np.vstack([*parts, *(test.scores(data, rows) for test in trends)])
-    tests_of_page = [*first, *(test.on_page() for test in (*searched, *trends))]
+    tests_of_page = [*first, *(test.on_page() for test in searched), *(test.on_page() for test in trends)]
     found = step_down(tests_of_page, covariance(data, matrix, rows), settings.alpha, SHARES)
     adjusted: dict[Key, dict[Way, float]] = {cut.key: {} for cut in page}
     for (cut, _, way), p in zip(contrasts, found.p):
