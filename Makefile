@@ -26,7 +26,7 @@ help:
 	@echo "make reliability   the same, and docs/reliability.md from it; finished attacks are kept in build/reliability"
 	@echo "make sbom    the SBOM (CycloneDX) and the licences of all dependencies"
 	@echo "make install-locked   install exactly what the lock holds, every file checked by its hash"
-	@echo "make lock    resolve requirements.lock anew within the ranges of pyproject.toml"
+	@echo "make lock    resolve requirements.lock again within the ranges of pyproject.toml"
 	@echo "make clean   remove caches and build results (not $(VENV))"
 
 demo: $(VENV)/.installed

@@ -89,13 +89,18 @@ def wrong_type(where: str, value: object, expected: str) -> Problem:
     return Problem(where, f"must be {expected}, not {shown}({kind})" if shown else f"must be {expected}, not {kind}")
 
 
+MOST_NAMES = 30
+"""Names that a message lists."""
+
+
 def nearest(word: object, known: Iterable[str]) -> str:
-    """A remedy for a misspelt name: the nearest known one, or the list of them all."""
+    """A remedy for a misspelt name: the nearest known one, or the list of them, shortened where it is long."""
     names = sorted(known)
     close = difflib.get_close_matches(str(word).lower(), [name.lower() for name in names], n=1, cutoff=0.5)
     if close:
         return f"did you mean {next(n for n in names if n.lower() == close[0])!r}?"
-    return f"known: {', '.join(names)}" if names else "there are none"
+    more = [f"{len(names) - MOST_NAMES:,} more"] if len(names) > MOST_NAMES else []
+    return f"known: {', '.join([*names[:MOST_NAMES], *more])}" if names else "there are none"
 
 
 def validated(

@@ -95,11 +95,11 @@ def parse_json(content: bytes, place: str) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON; of a key that stands there twice, every program takes the one it likes."""
+    """An object of JSON; where a key occurs twice, programs disagree on which one counts."""
     made = dict(pairs)
     if len(made) < len(pairs):
         twice = next(key for i, (key, _) in enumerate(pairs) if key in {other for other, _ in pairs[:i]})
-        raise InputError(Problem("", f"the key {twice!r} stands twice in one object", "keep one of them"))
+        raise InputError(Problem("", f"the key {twice!r} occurs twice in one object", "keep one of them"))
     return made
 
 

@@ -28,12 +28,14 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one process a core
 import numpy as np
 from numpy.typing import NDArray
 
+from auditkit.config import ReportSettings
 from auditkit.data.attributes import AGE_BANDS
 from auditkit.disparity import Applicants, DisparitySettings, disparities
 from auditkit.disparity.cuts import cuts
 from auditkit.disparity.page_evidence import page_evidence
 
 STEPS = ("screened", "interviewed", "offered", "hired")
+SUPPRESSED = ReportSettings().suppress_below
 Floats = NDArray[np.float64]
 
 
@@ -103,21 +105,22 @@ def names(world: World, seed: int) -> tuple[Named, bool]:
     """What each way names, as (attribute, group, step); and whether the report names department 0."""
     data = draw(world, seed)
     tables, searched, there = named(data)
-    without, _, _ = named(replace(data, segments={}))
+    compared = world.women != PLAIN.women or world.black != PLAIN.black  # of power only
+    without = named(replace(data, segments={}))[0] if compared else set()
     return {"report": tables | searched, "tables": tables, "without": without}, there
 
 
 def named(data: Applicants) -> tuple[set[Name], set[Name], bool]:
     """Differences and trends of tables, those of the search, and whether department 0 is among the latter."""
-    settings = DisparitySettings()
+    settings = DisparitySettings(threshold=SUPPRESSED)
     evidence = page_evidence(data, list(cuts(data, settings)), settings)
     adjusted = [tests.gate for tests in evidence.tables.values()] + [p for _, p in evidence.searched]
-    adjusted += [trend.p_adjusted for trend in evidence.trends.values()]
+    adjusted += [trend.p_adjusted or 0.0 for trend in evidence.trends.values()]
     if min(adjusted) > settings.alpha:
         return set(), set(), False
     found = disparities(data, settings)
     tables = {(table.attribute, row.group, table.step) for table, row in found.found()}
-    trends = [table for table in found.tables if table.trend is not None and table.trend.p_adjusted <= settings.alpha]
+    trends = [t for t in found.tables if t.trend is not None and (t.trend.p_adjusted or 0.0) <= settings.alpha]
     tables |= {(table.attribute, "trend", table.step) for table in trends}
     searched = {(one.attribute, one.group, one.step) for one in found.search.found}
     return tables, searched, any((one.segment, one.value) == ("department", "0") for one in found.search.found)

@@ -29,7 +29,8 @@ def looks(rng: np.random.Generator, ratio: float) -> tuple[int | None, int | Non
     z = np.cumsum(x1 - m / 2) / np.sqrt(np.maximum(variance, 1e-12))  # Cochran, Mantel and Haenszel
     small, week = 2 * ndtr(-abs(z)) <= 0.05, np.arange(1, WEEKS + 1)
     alarms = (e >= ALARM, small & (week >= 4), small & (week % YEAR == 0))
-    return tuple(int(np.argmax(now)) + 1 if now.any() else None for now in alarms)
+    first, weekly, yearly = (int(np.argmax(now)) + 1 if now.any() else None for now in alarms)
+    return first, weekly, yearly
 
 
 @cache

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from auditkit import hookimpl
-from auditkit.constraints import Description, Measure, Parameter, WelfareConstraint, Words
+from auditkit.constraints import Description, Measure, Parameter, Row, WelfareConstraint, Words
 from auditkit.model.layout import Floats, Layout
+from auditkit.plugins.divergence import none_or_some
 from auditkit.plugins.holder_mean import HolderMean
 from auditkit.text import plain
 
@@ -25,7 +26,17 @@ class Atkinson(WelfareConstraint):
     maximum: float = Field(ge=0, le=1, description="largest inequality: 0 all alike, 1 anything")
     aversion: float = Field(default=1.0, gt=0, description="how much low outcomes count: 1 is the geometric mean")
 
+    @field_validator("maximum")
+    @classmethod
+    def _none_or_some(cls, maximum: float) -> float:
+        return none_or_some(maximum)
+
+    def rows(self, layout: Layout) -> list[Row]:
+        return [] if self.maximum else self.all_alike(layout)
+
     def measures(self, layout: Layout) -> list[Measure]:
+        if not self.maximum:
+            return []
         label = f"{self.level} Atkinson index ({self.aversion:g}) <= {self.maximum:g}"
         return self.welfares(layout, label, self._value, self._slope, ">=", 0.0)
 

@@ -11,13 +11,22 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from auditkit import hookimpl
-from auditkit.constraints import Description, Measure, Parameter, Scope, WelfareConstraint, Words
+from auditkit.constraints import Description, Measure, Parameter, Row, Scope, WelfareConstraint, Words
 from auditkit.model.layout import Floats, Layout
 from auditkit.plugins.nash_welfare import LEAST
 from auditkit.text import plain
+
+FAINTEST = 1e-8
+
+
+def none_or_some(maximum: float) -> float:
+    """A measure of inequality at most: its tangents cannot tell less than FAINTEST from nothing."""
+    if 0 < maximum < FAINTEST:
+        raise ValueError(f"must be 0, or at least {FAINTEST:g}: less cannot be told from 0")
+    return maximum
 
 
 class Divergence(WelfareConstraint):
@@ -27,8 +36,16 @@ class Divergence(WelfareConstraint):
     basis: Literal["count"] = "count"
     maximum: float = Field(ge=0, description="largest Kullback-Leibler divergence from the shares of the candidates")
 
+    @field_validator("maximum")
+    @classmethod
+    def _none_or_some(cls, maximum: float) -> float:
+        return none_or_some(maximum)
+
+    def rows(self, layout: Layout) -> list[Row]:
+        return [] if self.maximum else self.model_copy(update={"basis": "rate"}).all_alike(layout)
+
     def measures(self, layout: Layout) -> list[Measure]:
-        return [self._measure(layout, scope) for scope in self.scopes(layout)]
+        return [] if not self.maximum else [self._measure(layout, scope) for scope in self.scopes(layout)]
 
     def _measure(self, layout: Layout, scope: Scope) -> Measure:
         size = np.array([scope.sizes[group] for group in scope.groups()], dtype=np.float64)

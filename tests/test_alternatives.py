@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import auditkit
 from auditkit.cli import invoke
 from auditkit.compare.intervals import refitted
 from auditkit.compare.value_of_point import AtScale, PointValue, revealed_scale, value_of_a_point
@@ -24,10 +27,11 @@ from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, _gain
 from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
-from auditkit.rules.known_before import expected_scores
+from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.solver import solve_once
+from auditkit.verification.check_alternatives import check_alternatives
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "hiring.csv"
 PLUGINS = load()
@@ -76,6 +80,35 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     assert weights.met and weights.utility >= 0.99 * bound[0.9]  # type: ignore[operator]
     assert each.largest_ratio.filled == 1.0
     json.dumps(found.to_json(), allow_nan=False)
+
+
+def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:
+    small = among(fitted, some(fitted.instance.layout, 250))
+    found = find_alternatives(small, PLUGINS.rules, attributes=["Gender"], gains=False)
+
+    def failures(document: list[dict[str, Any]]) -> set[str]:
+        checks, same_code = check_alternatives(
+            {"alternatives": json.loads(json.dumps(document))}, small, None, PLUGINS.rules, lambda _: None
+        )
+        assert len(checks) > 100 and "gains" in same_code[0]
+        return {check.claim.split(": ", 1)[1] for check in checks if not check.holds}
+
+    assert failures(found.to_json()) == set()
+    for change, failed in (
+        (lambda d: d["firm"].update(ratio=0.99), "the firm's own rule: ratio"),
+        (lambda d: d["rules"][0].update(utility=d["rules"][0]["utility"] * 1.001), "more-interviews at 0.8: utility"),
+        (lambda d: d["rules"][2]["people"].update(ratio=1.0), "lottery at 0.8, for those who applied: ratio"),
+        (lambda d: d["rules"][1]["parameters"].update(per_opening=-1), "shortlist at 0.8: it is a rule"),
+    ):
+        document = found.to_json()
+        change(document[0])
+        assert failures(document) == {failed}
+    document = found.to_json()
+    document[0]["blind"][-1].update(bound=document[0]["blind"][-1]["bound"] * 0.999)
+    checks, _ = check_alternatives({"alternatives": document}, small, None, PLUGINS.rules, lambda _: None)
+    assert [check.claim for check in checks if not check.holds] == [
+        "alternatives by Gender, blind at 1.0: bound from the dual"
+    ]
 
 
 def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fitted: Fitted) -> None:
@@ -236,3 +269,12 @@ def test_the_command_prints_what_it_finds(capsys: pytest.CaptureFixture[str]) ->
     assert each["attribute"] == "Gender" and {"blind", "aware", "firm", "rules", "largest_ratio"} <= set(each)
     judged = [rule["gain"] for rule in each["rules"] if rule["gain"] is not None]
     assert judged and all(gain["interval"][0] <= gain["ratio"] <= gain["interval"][1] for gain in judged)
+
+
+def test_features_are_those_of_the_candidates_whatever_the_order_of_the_file() -> None:
+    table = pd.read_csv(SAMPLE)
+    mixed = table.sample(frac=1.0, random_state=3).reset_index(drop=True)
+    known = [known_of(auditkit.fit(each, group_aware=False), with_refits=False) for each in (table, mixed)]
+    for each in known:  # a score is expected to be higher where the CV is
+        assert np.corrcoef(each.features["CV Score"], each.expected)[0, 1] > 0.5
+    assert known[0].features["CV Score"].sum() == pytest.approx(known[1].features["CV Score"].sum())

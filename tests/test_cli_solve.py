@@ -39,6 +39,16 @@ def test_solve_prints_a_table_and_the_document(auditkit: Any) -> None:
     assert len(document["instance"]["sha256"]) == 64
 
 
+def test_solve_for_the_least_spread(auditkit: Any, tmp_path: Path) -> None:
+    out = tmp_path / "solution.json"
+    shown = auditkit("solve", SAMPLE, "--least-spread", "-o", out)
+    assert shown.code == 0 and "spread         1," in shown.out and "6.5625" in shown.out
+    assert auditkit("verify", out, SAMPLE).code == 0
+    assert "spread" not in auditkit("solve", SAMPLE).out
+    refused = auditkit("solve", SAMPLE, "--least-spread", "--method", "rdip")
+    assert refused.code == 2 and "use column-generation" in refused.err
+
+
 @pytest.mark.parametrize("method", ["column-generation", "rdip", "caratheodory"])
 def test_solve_then_verify(auditkit: Any, tmp_path: Path, method: str) -> None:
     out = tmp_path / "solution.json"

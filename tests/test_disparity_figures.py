@@ -23,8 +23,10 @@ from auditkit.data.attributes import AGE_BANDS
 from auditkit.data.availability_file import read_availability
 from auditkit.disparity import Applicants, GroupStatus, Pair, detectable_ratio, disparities
 from auditkit.disparity.availability import PoolCount, availability, generalised_binomial
+from auditkit.disparity.cuts import DisparitySettings, cuts
 from auditkit.disparity.score_differences import score_page
 from auditkit.disparity.trend import bands, trend
+from auditkit.disparity.trend_tests import trend_tests
 from auditkit.errors import InputError
 
 quick = settings(deadline=None, max_examples=30)
@@ -71,6 +73,36 @@ def test_each_band_is_compared_with_the_first() -> None:
     assert over.interval.lower == pytest.approx(0.4 * math.exp(-norm.ppf(0.975) * error), abs=1e-10)
     z = (0.2 - 0.5) / math.sqrt(1 / 3 * 2 / 3 * (1 / 40 + 1 / 50))
     assert over.p == pytest.approx(2 * norm.sf(abs(z)), abs=1e-10)
+
+
+def test_a_trend_is_in_the_error_control_of_the_page() -> None:
+    """Its scores add up to the numerator of Z, and its corrected p allows for all tests of the page."""
+    rng = np.random.default_rng(4)
+    band = rng.integers(0, 4, 900)
+    hired = rng.random(900) < 0.4 - 0.08 * band
+    for requisitions in (None, rng.integers(0, 9, 900)):
+        data = Applicants(
+            {"age": np.where(band > 0, "40 and over", "under 40").astype(object)},
+            {"hired": hired},
+            strata=requisitions,
+            ordered={"age": AGE_BANDS},
+            bands={"age": np.array(AGE_BANDS, dtype=object)[band]},
+        )
+        page = list(cuts(data, DisparitySettings()))
+        (test,) = trend_tests(data, page, {cut.key: {} for cut in page}, DisparitySettings())
+        numerator = variance = 0.0
+        for k in (0,) if requisitions is None else np.unique(requisitions):
+            here = np.ones(900, dtype=bool) if requisitions is None else requisitions == k
+            s, y, t = band[here] - band[here].mean(), hired[here] - hired[here].mean(), int(here.sum())
+            numerator += float(s @ y)
+            variance += float((s @ s) * (y @ y)) / (t if requisitions is None else t - 1)
+        assert test.scores(data, np.arange(900)).sum() == pytest.approx(numerator, abs=1e-10)
+        assert test.found.deciding == pytest.approx(numerator / math.sqrt(variance), abs=1e-10)
+        found = disparities(data)
+        trend_of = found.tables[0].trend
+        assert trend_of is not None and trend_of.p_adjusted is not None
+        assert trend_of.p_design <= trend_of.p_adjusted <= 0.05
+        assert found.tests == sum(test is not None for test in (found.tables[0].pooled, found.tables[0].stratified)) + 1
 
 
 # Availability ---------------------------------------------------------------------------------------------------------

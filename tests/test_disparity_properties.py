@@ -47,7 +47,7 @@ def test_fisher_and_sd_by_enumeration(pair: Pair) -> None:
     assert pair.fisher_p == pytest.approx(float(tail), abs=1e-9)
     mean = sum(a * p for a, p in probs.items())
     variance = sum((a - mean) ** 2 * p for a, p in probs.items())
-    assert pair.shortfall == pytest.approx(float(mean - pair.x1), abs=1e-9)
+    assert pair.shortfall == pytest.approx(float(mean - pair.x1), abs=1e-10)
     if variance:
         assert pair.sd == pytest.approx(float(pair.x1 - mean) / math.sqrt(variance), abs=1e-9)
     else:
@@ -76,6 +76,7 @@ def test_stratified_by_enumeration(strata: list[Pair]) -> None:
     assert found.odds_ratio == (pytest.approx(float(ad / bc)) if bc else None)
     assert found.risk_ratio == (pytest.approx(float(top / bottom)) if bottom else None)
     assert found.reverses == (direction * excess < 0)
+    assert found.shortfall == pytest.approx(float(-excess), abs=1e-10)
     for ratio, interval in (
         (found.odds_ratio, found.odds_interval),
         (found.risk_ratio, found.risk_interval),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from auditkit.constraints import bind
+from auditkit.errors import InputError, nearest
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Chain, Search, State
@@ -208,3 +209,69 @@ def test_g_rdip_knows_that_cycles_are_visited_more_than_once() -> None:
     certified = found.approximate.certified
     assert found.constrained is not None
     assert found.constrained.utility == pytest.approx(certified.utility, abs=0.3)
+
+
+# At the edge of what can be met ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("divergence:maximum=0", "parity"),
+        ("atkinson:maximum=0", "parity:basis=count"),
+        ("atkinson:maximum=0,basis=rate", "parity"),
+        ("atkinson:maximum=0,level=individual", "floor:minimum=0.25"),
+    ],
+)
+def test_no_inequality_at_all_is_equality(text: str, same: str) -> None:
+    """The tangents of a measure of inequality say nothing where there is none: it was 'optimal' with a gap of 6 %."""
+    found, other = (solve(FOUR, [build(one)]).constrained for one in (text, same))
+    assert found is not None and other is not None and found.gap <= 1e-9
+    assert found.utility == pytest.approx(other.utility, abs=1e-9)
+    with pytest.raises(InputError, match="must be 0, or at least 1e-08"):
+        build(text.replace("maximum=0", "maximum=1e-12"))
+
+
+@pytest.mark.parametrize(
+    ("text", "milder"),
+    [
+        ("nash-welfare:minimum=0.5", "nash-welfare:minimum=0.4999"),
+        ("holder-mean:q=-1,minimum=0.5", "holder-mean:q=-1,minimum=0.4999"),
+        ("entropy:maximum=-0.7357588823", "entropy:maximum=-0.7356"),
+    ],
+)
+def test_a_measure_that_can_only_just_be_met_has_no_optimum_that_is_not_one(text: str, milder: str) -> None:
+    with pytest.raises(InputError, match="can only just be met, and the optimum is known no closer than"):
+        solve(FOUR, [build(text)])
+    best = solve(FOUR, [build(milder)]).constrained
+    assert best is not None and best.gap <= 1e-7
+
+
+@pytest.mark.parametrize("text", ["parity", "quota:group=Y,share=0.5", "impact-ratio", "floor:minimum=0.1"])
+def test_a_threshold_above_all_values_is_a_mistake(text: str) -> None:
+    """Nothing would count, so that the constraint would cost nothing."""
+    joined = "," if ":" in text else ":"
+    for key, most in (("min_value", "10"), ("min_cost", "1")):
+        with pytest.raises(InputError, match=f"{key}: nothing reaches 1,?000: the largest is {most}"):
+            solve(FOUR, [build(f"{text}{joined}{key}=1000")])
+    assert solve(FOUR, [build("quota:group=Y,share=0.5,min_value=10")]).status == "optimal"
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e30])
+@pytest.mark.parametrize("specs", [["parity:basis=count"], ["parity:basis=count", "parity:on=inspection"]])
+def test_the_unit_of_rewards_does_not_matter(scale: float, specs: list[str]) -> None:
+    made = [
+        Box(one.id, one.group, scale * one.cost, scale * one.values, one.probs)
+        for one in FOUR.searches[0].candidates
+        if isinstance(one, Box)
+    ]
+    constraints = [build(text) for text in specs]
+    best, usual = (solve(one, constraints).constrained for one in (Instance((Search("s", 1, tuple(made)),)), FOUR))
+    assert best is not None and usual is not None
+    assert best.utility / scale == pytest.approx(usual.utility, rel=1e-12) and best.gap <= 1e-12 * scale
+
+
+def test_a_message_does_not_list_thousands_of_names() -> None:
+    said = nearest("?", [f"{i:04}" for i in range(2000)])
+    assert said.startswith("known: 0000, 0001") and said.endswith("0029, 1,970 more")
+    assert nearest("?", ["a", "b"]) == "known: a, b"

@@ -411,7 +411,7 @@ LEFT_OUT: dict[str, tuple[str, str, dict[str, str]]] = {
     "section takes a name": (SECTION.format(data="{}").replace('"theirs"', '"fit"'), "auditkit's own", {}),
     "section after no section": (
         SECTION.format(data="{}").replace("class Theirs(Section):", "class Theirs(Section):\n    after = 'glosary'"),
-        "cannot stand after 'glosary': one of findings, disparity,",
+        "cannot follow 'glosary': one of findings, disparity,",
         {"theirs__html": "x"},
     ),
     "reader raises": (READER.format(tables="1 / 0"), "ZeroDivisionError", {}),

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from auditkit.errors import PluginError
+from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout, Partition
 from auditkit.model.limits import Limit
@@ -23,6 +25,7 @@ from auditkit.rules.blind_frontier import frontier_points, largest_ratio
 from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking
 from auditkit.rules.play import GroupPair, InTheModel, defect, for_those_who_applied, ranked, visits_of
 from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
+from auditkit.verification.played_rules import play
 
 PAIR = GroupPair("Gender", "F", "M")
 
@@ -102,6 +105,59 @@ def test_any_indices_and_shown_scores_are_evaluated_as_they_are_played(limited: 
         ranking = Ranking(index)
         assert defect(layout, ranking) is None
         assert visits_of(layout, ranking) == pytest.approx(literally(layout, index), abs=1e-12)
+        assert play(layout, ranking) == pytest.approx(literally(layout, index), abs=1e-12)
+
+
+def random_chain(rng: np.random.Generator, i: int) -> dict[str, Any]:
+    phone, low = float(rng.uniform(0.3, 0.9)), float(rng.uniform(0.2, 0.8))
+    states = {
+        "phone": {"stage": "phone", "reward": -0.5, "to": {"onsite": phone, "out": 1 - phone}},
+        "onsite": {"stage": "onsite", "reward": -1.0, "to": {"low": low, "high": 1 - low}},
+        "low": {"stage": "offer", "reward": 0, "to": {"hired-low": 0.9, "out": 0.1}},
+        "high": {"stage": "offer", "reward": 0, "to": {"hired-high": 0.8, "out": 0.2}},
+        "hired-low": {"reward": 4, "terminal": True},
+        "hired-high": {"reward": 9, "terminal": True},
+        "out": {"reward": 0, "to": {}},
+    }
+    return {"id": f"c{i}", "group": "F", "start": "phone", "states": states}
+
+
+def literally_in_chains(layout: Layout, index: Floats) -> Floats:
+    """The same for one search of chains: advance the highest number, wherever its candidate is."""
+    visits = np.zeros(layout.states)
+    k = int(layout.capacity[0])
+
+    def go(at: tuple[int, ...], hired: int, chance: float) -> None:
+        free = [c for c, s in enumerate(at) if s >= 0 and index[s] > 0]
+        if hired == k or not free:
+            return
+        best = max(free, key=lambda c: (index[at[c]], -c))
+        state = at[best]
+        visits[state] += chance
+        first, last = layout.edges.ptr[state], layout.edges.ptr[state + 1]
+        for edge in range(first, last):
+            to, p = int(layout.edges.items[edge]), chance * float(layout.edge_prob[edge])
+            done = bool(layout.terminal[to])
+            if done:
+                visits[to] += p
+            go((*at[:best], -1 if done else to, *at[best + 1 :]), hired + done, p)
+        if first == last:
+            go((*at[:best], -1, *at[best + 1 :]), hired, chance)
+
+    go(tuple(layout.start.tolist()), 0, 1.0)
+    return visits
+
+
+def test_any_indices_of_chains_are_evaluated_as_they_are_played() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        search = {"id": "s", "capacity": 1 + seed % 2, "candidates": [random_chain(rng, i) for i in range(3)]}
+        layout = instance_from_document({"format": "auditkit-instance/1", "searches": [search]}).layout
+        index = rng.uniform(-1, 10, layout.states)
+        index[[s for s in range(layout.states) if layout.edges.ptr[s] == layout.edges.ptr[s + 1]]] = -np.inf
+        wanted = literally_in_chains(layout, index)
+        assert visits_of(layout, Ranking(index)) == pytest.approx(wanted, abs=1e-12)
+        assert play(layout, Ranking(index)) == pytest.approx(wanted, abs=1e-12)
 
 
 def test_lotteries_are_the_mean_over_who_is_drawn() -> None:
@@ -121,6 +177,7 @@ def test_lotteries_are_the_mean_over_who_is_drawn() -> None:
             total += literally(layout, own) / len(drawn)
         found = visits_of(layout, Ranking(index, Draw(band, np.array([places]))))
         assert found == pytest.approx(total, abs=1e-12)
+        assert play(layout, Ranking(index, Draw(band, np.array([places])))) == pytest.approx(total, abs=1e-12)
 
 
 def rules(known: KnownBefore) -> list[Rule]:
@@ -215,6 +272,8 @@ def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
             for tried in trials.tried.values():
                 if tried.found.ratio is not None and tried.found.ratio >= point.ratio:
                     assert tried.found.utility <= point.bound + 1e-7
+            if kind is ScoreWeights:
+                assert target.met(best.found) and best.found.utility >= 0.9 * point.utility
 
 
 def test_the_largest_ratio_is_where_the_frontier_says() -> None:
@@ -290,3 +349,36 @@ def test_a_rule_of_somebody_else_is_evaluated_like_the_others(tmp_path: Path) ->
     own = visits_of(known.layout, ranked(kind.of({"cost_share": 1.0}, known), known))
     same = visits_of(known.layout, ranked(MoreInterviews(cost_share=0.5), known))
     assert own == pytest.approx(same)
+
+
+def test_weights_of_several_tests_are_a_special_case() -> None:
+    """One stage, no cost, scores that are known: any chances of k in all can be had, so the optimum is a small program.
+
+    Inputs of the example of De Corte, Lievens and Sackett (2007), as in docs/notebooks/pareto-weights.ipynb.
+    """
+    between = np.array([[1, 0.24, 0, 0.19], [0.24, 1, 0.12, 0.16], [0, 0.12, 1, 0.51], [0.19, 0.16, 0.51, 1]])
+    validity, apart = np.array([0.30, 0.30, 0.18, 0.28]), np.array([1.00, 0.23, 0.09, 0.33])
+    rng, n, k, minority = np.random.default_rng(7), 300, 30, 0.25
+    scores = rng.multivariate_normal(np.zeros(4), between, n) - np.where(rng.random((n, 1)) < minority, apart, 0.0)
+    performance = scores @ np.linalg.solve(between, validity)
+    toward = np.linalg.solve(between, apart)
+    odds = minority / (1 - minority) * np.exp(-scores @ toward - apart @ toward / 2)
+    chance = odds / (1 + odds)
+    boxes = []
+    for i, p in enumerate(chance.tolist()):
+        member = {"F": {"before": p, "given": [p]}, "M": {"before": 1 - p, "given": [1 - p]}}
+        boxes.append(Box(f"c{i}", {}, 0.0, [10 + performance[i]], [1.0], membership={"Gender": member}))
+    points = frontier_points(Instance([Search("s", k, boxes)]), PAIR, (0.4, 0.6, 0.8, 1.0))
+    assert points[0].utility == pytest.approx(10 * k + np.sort(performance)[-k:].sum())
+    rates = chance / chance.sum(), (1 - chance) / (1 - chance).sum()
+    earned = []
+    for own in np.random.default_rng(1).dirichlet(np.full(4, 0.6), 1500):
+        chosen = np.argsort(-(scores @ own))[:k]
+        earned.append((rates[0][chosen].sum() / rates[1][chosen].sum(), 10 * k + performance[chosen].sum()))
+    for point in points[1:]:
+        assert point.ratio is not None and point.utility is not None
+        row = point.ratio * rates[1] - rates[0]
+        program = linprog(-(10 + performance), A_ub=[row, np.ones(n)], b_ub=[0.0, k], bounds=(0, 1))
+        assert point.utility == pytest.approx(-program.fun, abs=1e-6)
+        within = [utility for ratio, utility in earned if ratio >= point.ratio]
+        assert max(within, default=0.0) <= point.utility + 1e-9

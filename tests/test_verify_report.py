@@ -105,7 +105,7 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     assert fails(lambda d: d["constrained"][0]["unfilled"]["probabilities"].pop())
     with pytest.raises(InputError, match="the report: input: is missing"):
         verify_report({"format": "auditkit-report/3"}, people, PLUGINS)
-    with pytest.raises(InputError, match="created: is no date"):
+    with pytest.raises(InputError, match="created: is not a date"):
         verify_report({**document, "created": "yesterday"}, people, PLUGINS)
     with pytest.raises(InputError, match=r"firm\.utility: is text, not a number"):
         verify_report({**document, "firm": {**document["firm"], "utility": "1.0"}}, people, PLUGINS)
@@ -129,7 +129,7 @@ def test_a_report_names_no_place_to_which_verify_sends_the_data(
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        ('"rows": 36', '"rows": 9999, "rows": 36', "the key 'rows' stands twice"),
+        ('"rows": 36', '"rows": 9999, "rows": 36', "the key 'rows' occurs twice"),
         ('"rows": 36', f'"rows": {"9" * 400}', "too many digits"),
     ],
 )

@@ -8,7 +8,7 @@ group, their error is mostly a shift of each group, of which a regression tells 
 X what is known before the inspection and D the dummies of groups. For the classes of candidates that a problem tells
 apart, d less its mean has r independent directions, and E f(d) is, to third order in f, the mean over 2 r points: along
 each direction sqrt(r) standard deviations to either side. Instances at these points differ from the one that was fitted
-in nothing but what the selection of a group is worth, so that no prior is fitted anew. They lie around the fit without
+in nothing but what the selection of a group is worth, so that no prior is refitted. They lie around the fit without
 its shrinkage, as resamples do (`fitting/refit.py`).
 """
 

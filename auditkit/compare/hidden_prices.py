@@ -60,7 +60,7 @@ def hidden_prices(
             continue
         entry = next((e for e in entries if _is_by(e, test.attribute, len(tests))), None)
         if entry is None or fitted.instance.layout.uncertain:
-            continue  # nobody's scores can be moved by a group that the model does not see
+            continue  # a group that the model does not see cannot move anyone's scores
         most = max(test.groups, key=lambda row: row.correlation)
         prices = [HiddenPrice(0.0, 0.0, entry.loss, entry.ratio)]
         for correlation in CORRELATIONS:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, Self, TypedDict
 
 import numpy as np
@@ -287,15 +288,24 @@ def counted(
     min_value: float | dict[str, float] | None,
     min_cost: float | dict[str, float] | None,
 ) -> Floats:
-    """Weights of states, of which only values and costs from these on count."""
+    """Weights of states, of which only values and costs from these on count; refused where no one has any."""
     if min_value is not None:
+        _refuse_above_all("min_value", min_value, layout.reward[layout.selecting])
         least = _per_candidate(layout, "min_value", min_value)[layout.state_candidate]
         good = layout.selecting & (layout.reward >= least)
         weights = weights * np.where(layout.selecting, good, proves(layout, good))
     if min_cost is not None:
+        _refuse_above_all("min_cost", min_cost, -layout.reward[layout.start])
         enough = -layout.reward[layout.start] >= _per_candidate(layout, "min_cost", min_cost)
         weights = weights * enough[layout.state_candidate]
     return weights
+
+
+def _refuse_above_all(key: str, least: float | dict[str, float], numbers: Floats) -> None:
+    """A threshold that nothing reaches: the constraint would hold whatever is done."""
+    if not isinstance(least, dict) and len(numbers) and numbers.max() < least:
+        most = plain(float(numbers.max()))
+        raise InputError(Problem(key, f"nothing reaches {plain(least)}: the largest is {most}", "give a lower number"))
 
 
 def proves(layout: Layout, good: Bools) -> Floats:
@@ -417,6 +427,20 @@ class WelfareConstraint(GroupConstraint):
                 if not len(states):
                     label = f"{self.on} of {name}{scope.where}, impossible under every policy, >= {bound:g}"
                     rows.append(Row(label, states, np.zeros(0), ">=", bound, meaning=self.about(scope, name)))
+        return rows
+
+    def all_alike(self, layout: Layout) -> list[Row]:
+        """What a measure of inequality asks for if it allows none: its tangents say nothing there, these rows do."""
+        rows = []
+        for scope in self.each_scope(layout):
+            weights = []
+            for name, states, weight in self.whose(layout, scope):
+                each = np.zeros(layout.states)
+                each[states] = weight
+                weights.append((name, each))
+            for (one, a), (other, b) in pairwise(weights):
+                label = f"{self.on} of {one} = {other}{scope.where}"
+                rows.append(Row.of(label, a - b, "==", 0.0, meaning=self.about(scope, one)))
         return rows
 
     def each_scope(self, layout: Layout) -> list[Scope]:

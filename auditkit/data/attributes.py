@@ -90,7 +90,7 @@ def _read_words(
 
 
 def _without_odd_words(cells: pd.Series[Any], column: str, notices: list[Notice]) -> pd.Series[Any]:
-    """Beside women and men, a word that is not known to be a gender is no answer: `N/D`, `Omitted`, `s/d`."""
+    """Beside women and men, an unknown word is not counted as an answer: `N/D`, `Omitted`, `s/d`."""
     words = spoken()
     found = [str(word) for word in pd.unique(cells) if not words.is_unknown(str(word))]
     sexes = {words.sex(word) for word in found}

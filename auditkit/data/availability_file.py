@@ -36,7 +36,7 @@ def read_availability(path: Path) -> list[dict[str, object]]:
             totals[key] = totals.get(key, 0.0) + size
         empty = [key for key, total in totals.items() if total <= 0]
         if empty:
-            raise InputError(Problem(str(path), f"pool {empty[0][1]!r} has nobody", FIX))
+            raise InputError(Problem(str(path), f"pool {empty[0][1]!r} is empty", FIX))
         shares = [size / totals[key] for key, size in zip(keys, shares)]
     return [
         {"group": group.strip(), "share": share, "attribute": attribute or None, "pool": pool or None}

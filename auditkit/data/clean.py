@@ -403,7 +403,7 @@ class _Cleaning:
                 self.collector.add("inspected-without-score", is_blank(cells) & inspected, column, cells)
 
     def _score_of_stage(self, reached: pd.DataFrame) -> None:
-        """Where the score is shown: only whoever got there can lack one."""
+        """The stage that shows the score: only those who reached it can lack one."""
         cells, column = self._cells("score")
         if cells is None or column is None or self.stages is None:
             return

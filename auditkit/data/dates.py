@@ -40,7 +40,7 @@ _MILLISECONDS = re.compile(r"1\d{12}")
 
 @dataclass(frozen=True, eq=False)
 class Dates:
-    """`values` with NaT where nothing readable stands; `styles` counts the cells of each way of writing."""
+    """`values` with NaT where a cell cannot be read; `styles` counts the cells of each way of writing."""
 
     values: pd.Series[Any]
     bad: pd.Series[Any]

@@ -214,7 +214,7 @@ def _final(
         # a log without one rejection does not record them
         open_end = "rejected"
         notices.append(
-            Notice("no-rejections", "no event is a rejection: whoever has no final event counts as rejected")
+            Notice("no-rejections", "no event is a rejection: applicants without a final event count as rejected")
         )
     return final.where(final != "", open_end).astype("str").replace({"declined": "offer declined"})
 

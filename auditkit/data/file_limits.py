@@ -89,7 +89,7 @@ def long_cell(where: str, length: int | None = None) -> Problem:
 def blank_rows(where: str) -> Problem:
     """Rows so far below the others that a spreadsheet made them."""
     what = f"there are more than {MOST_BLANK_ROWS:,} blank rows on end"
-    return Problem(where, what, "delete them, and what stands far below the table")
+    return Problem(where, what, "delete them, and whatever is far below the table")
 
 
 def unprintable(text: str) -> Problem | None:

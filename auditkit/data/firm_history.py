@@ -26,7 +26,7 @@ class History(Shown):
 
     | column | type | meaning |
     | --- | --- | --- |
-    | `row` | int | where it stands in the file (for event logs, its first event) |
+    | `row` | int | its place in the file (for event logs, its first event) |
     | `candidate`, `search` | str | ids; `search` is "all" if the data has none |
     | `person` | str | who applied; absent unless one person has several applications |
     | `group` | str | sex and race crossed with `+`, or the first attribute: what knows only one attribute uses it |
@@ -46,7 +46,7 @@ class History(Shown):
     | `date` | datetime | absent if there is none |
     | `stage:<name>` | boolean | the stage was reached; NA if that is not yet known |
     | `passed:<name>` | boolean | it was passed; NA if it was not reached or is not known |
-    | `step:<name>` | boolean | the step was reached; NA for whoever withdrew or is undecided before it |
+    | `step:<name>` | boolean | the step was reached; NA for those who withdrew or are undecided before it |
 
     `attributes`, `segments` and `steps` are the names after the colon, in order; the last step is the selection.
     `units` are the segments with limits inside a search, from outer to inner.
@@ -97,7 +97,7 @@ class History(Shown):
 
     @property
     def decision(self) -> str:
-        """The column that the audit is about: `selected`, or `inspected` if nobody knows who was selected."""
+        """The column that the audit is about: `selected`, or `inspected` if the data do not say who was selected."""
         return "selected" if self.has("selected") else "inspected"
 
     @property

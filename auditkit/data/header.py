@@ -1,4 +1,4 @@
-"""Where the header stands, and what the columns are called."""
+"""Find the header and the names of the columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEADER_WITHIN = 50
 
 
 def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tuple[pd.DataFrame, int]:
-    """Find the header, name the columns, and cut what stands above."""
+    """Find the header, name the columns, and cut the rows above."""
     head = cells.head(200)
     filled = head.map(lambda cell: bool(cell.strip()))
     if not filled.to_numpy().any():
@@ -45,7 +45,7 @@ def under_header(place: str, cells: pd.DataFrame, notices: list[Notice]) -> tupl
         what = "there is no header row: the first rows look like data"
         raise InputError(Problem(place, what, "put the column names in the first row"))
     if row != head.index[0]:
-        notices.append(Notice("title-rows", f"the header was found in row {row}; what stands above it was passed over"))
+        notices.append(Notice("title-rows", f"the header was found in row {row}; the rows above it were skipped"))
     below = cells.loc[row:].iloc[1:]
     names = [str(name) for name in cells.loc[row]]
     if row != head.index[0] and (joined := _two_rows([str(name).strip() for name in cells.loc[row - 1]], names)):

@@ -32,7 +32,7 @@ UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 
 @dataclass(frozen=True, eq=False)
 class ParsedNumbers:
-    """`values` with NaN where nothing (or nothing readable) stands; `bad` marks what is not a number."""
+    """`values` with NaN where a cell is empty or cannot be read; `bad` marks what is not a number."""
 
     values: pd.Series[Any]
     bad: pd.Series[Any]
@@ -130,7 +130,7 @@ def _pointed(
     thousands = "." if mark == "," else ","
     bare = [word.replace(thousands, "") if _GROUPED[mark].fullmatch(word) else word for word in bare]
     if mark == ",":
-        # a point that is no thousands mark must not pass for a decimal point once the commas are points
+        # a point that is not a thousands mark must not pass for a decimal point once the commas are points
         bare = ["?" if "." in word else word.replace(",", ".") for word in bare]
     return bare, mark, doubtful
 

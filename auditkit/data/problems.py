@@ -69,7 +69,7 @@ KINDS: dict[str, ProblemKind] = {
     "repeated-row": ProblemKind(
         "warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"
     ),
-    "repeated-header": ProblemKind("warn", "the header stands here again; the row is left out", "remove the row"),
+    "repeated-header": ProblemKind("warn", "the header is repeated here; the row is left out", "remove the row"),
     "total-row": ProblemKind("warn", "{value}: a row of totals or notes is left out", "remove the row"),
     "ambiguous-number": ProblemKind(
         "warn",
@@ -133,7 +133,7 @@ LEAVING = ("repeated-row", "repeated-header", "total-row")
 
 
 class Notice(NamedTuple):
-    """Something about the data that is worth saying but is no problem."""
+    """Something about the data that is worth saying but is not a problem."""
 
     code: str
     text: str

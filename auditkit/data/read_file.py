@@ -1,6 +1,6 @@
 """A file becomes a table of text: bytes, encoding, separator, header row, row numbers as in the file.
 
-Nothing is interpreted here; every cell stays the text that stands in the file, without spaces around it. Readers are
+Nothing is interpreted here; every cell keeps its text from the file, without spaces around it. Readers are
 plugins (`auditkit.data.reader`); what none of them knows is delimited text, whatever its name. Row numbers count the
 records of the file from 1, so in a spreadsheet they are the numbers at the left.
 """
@@ -54,7 +54,7 @@ Tabular = pd.DataFrame | ArrowTable
 
 
 def give_up(error: PluginError) -> None:
-    """What happens to a reader that fails if nobody says otherwise."""
+    """The default for a reader that fails."""
     raise error
 
 
@@ -164,7 +164,7 @@ def without_blank_rows(place: str, table: pd.DataFrame, notices: list[Notice]) -
     if blank.all():
         raise _error(place, "has a header but no rows", "export it again with its data")
     if blank.any():
-        notices.append(Notice("blank-rows", f"{int(blank.sum())} blank rows were passed over"))
+        notices.append(Notice("blank-rows", f"{int(blank.sum())} blank rows were skipped"))
         table = table[~blank]
     return table
 
@@ -241,7 +241,7 @@ def _chosen(place: str, tables: Mapping[str, pd.DataFrame], sheet: str | None, n
 
     A title sheet does not go before a far larger one.
 
-    Hidden sheets (`DataFrame.attrs["hidden"]`) are read only by name: what nobody sees must not be audited by accident.
+    Hidden sheets (`DataFrame.attrs["hidden"]`) are read only by name: hidden data must not be audited by accident.
     """
     full = [name for name, table in tables.items() if not table.empty]
     if sheet is not None and sheet not in tables:

@@ -1,6 +1,6 @@
 """Units inside a search and how many can be selected in each: from columns of the data, or from the user.
 
-Units stand from outer to inner (department, team), so a unit is told by its own name and those around it: two
+Units are listed from outer to inner (department, team), so a unit is told by its own name and those around it: two
 departments may each have a team "A".
 """
 

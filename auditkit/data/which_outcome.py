@@ -39,6 +39,7 @@ from auditkit.data.steps import (
 from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import Problem
+from auditkit.text import percent
 
 _NESTED = 0.97
 """Share of those who got further that must have reached a step."""
@@ -382,7 +383,8 @@ def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, s
     fewer = [each for each in state.decisions if each.column != decision.column and 0 < each.selected.mean() < rate]
     if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
         return
-    state.ambiguous = f"{decision.column!r} is good for {rate:.0%} of the people, so another column may be the decision"
+    share = percent(rate, 0)
+    state.ambiguous = f"{decision.column!r} is good for {share} of the people, so another column may be the decision"
     state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
 
 
@@ -418,7 +420,7 @@ def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decisi
 
 
 def _is_unnamed(state: TableLook, name: str) -> bool:
-    """Whether nothing is known of a name: neither a role, nor a step, nor something else that is no decision."""
+    """Whether nothing is known of a name: neither a role, nor a step, nor anything else that is not a decision."""
     told = by_name(name) or spoken().step_rank(label_of(name)) is not None or is_bad(name)
     return not told and not spoken().has("favourable", "not_decision", plain(name))
 

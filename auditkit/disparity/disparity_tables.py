@@ -205,7 +205,11 @@ class TableMaker:
         return replace(found, against=against, reference=reference)
 
     def comparison(self, sides: Sides) -> GroupComparison:
-        """With everybody else, or whoever is on the other side."""
+<<<<<<< HEAD
+        """Of two sides."""
+=======
+        """With everyone else, or the other side of the comparison."""
+>>>>>>> origin/main
         cut, alpha = self.cut, self.settings.alpha
         pair = cut.pair(sides)
         designs = self.tests.designs("pooled")
@@ -416,7 +420,7 @@ def _reconciled(pair: Pair, comparison: GroupComparison, level: float, alpha: fl
         return Reconciled.WITHIN_ONLY if same else Reconciled.WITHIN_ONLY_OPPOSITE
     odds, reach = pair.odds_ratio, within.interval
     inside = reach is None or reach.upper is None or (odds is not None and reach.lower <= odds <= reach.upper)
-    inside |= same and within.p <= alpha  # evidence that the correction does not leave is no explanation
+    inside |= same and within.p <= alpha  # evidence that does not survive the correction explains nothing
     # Not found with the design effect means that who applies where can account for the pooled difference.
     if by is DecidedBy.POOLED or pooled:
         return Reconciled.POOLED_WITHIN_UNCLEAR if inside else Reconciled.POOLED_EXPLAINED

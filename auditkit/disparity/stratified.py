@@ -37,7 +37,7 @@ class Agreement:
     df: int
     p: float
     reliable: bool
-    """At least four in five strata expect 5 or more in every cell; in sparser strata p is no guide."""
+    """At least four in five strata expect 5 or more in every cell; in sparser strata p is unreliable."""
 
 
 def _informative(n1: Any, x1: Any, n0: Any, x0: Any) -> tuple[Floats, Floats, Floats, Floats]:

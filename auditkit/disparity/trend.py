@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,9 @@ class Trend:
         return self.z if self.z_within is None else self.z_within
 
 
-def trend(groups: Sequence[str], n: Ints, x: Ints, designs: Mapping[str, Designs] | None = None) -> Trend | None:
+def trend(
+    groups: Sequence[str], n: Ints, x: Ints, designs: Mapping[Literal["pooled", "within"], Designs] | None = None
+) -> Trend | None:
     """Of counts by stratum and ordered group; None where nothing can be told. `designs` of "pooled" and "within"."""
     n, x = np.atleast_2d(n).astype(np.float64), np.atleast_2d(x).astype(np.float64)
     order = np.arange(n.shape[1], dtype=np.float64)

@@ -11,7 +11,7 @@ When no column pays, the trend alone is split further while its sum of squares w
 the scores: it is known better than single cells are, and candidates in one cell look the same. The average cell always
 has at least LEAST rows, and there are at most MOST cells.
 
-The group is no such column: every group has its own laws in the same cells (`strata`).
+The group is not such a column: every group has its own laws in the same cells (`strata`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The firm's recorded search as a problem of its own: what is left to decide once its choices of whom to inspect stand.
+"""The firm's recorded search as a problem of its own: what is left to decide once the inspections are fixed.
 
 The people whose score the firm saw are inspected at no further cost, everybody else is out of reach, and what the
-inspections cost is paid. Of chains the choices up to a stage stand, by default the one that shows the score: whoever
-reached a stage has passed those before it, and later stages keep their costs and chances.
+inspections cost is paid. Of chains the choices up to a stage are fixed, by default the one that shows the score: those
+who reached a stage have passed the ones before it, and later stages keep their costs and chances.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class RecordedSearch:
     """By candidate."""
     inspected: Bools
     out_of_reach: float
-    """What a policy should see of whoever was not inspected."""
+    """What a policy should see of candidates who were not inspected."""
 
     @property
     def reward(self) -> Floats:
@@ -63,7 +63,7 @@ def recorded_search(fitted: Fitted, through: str | None = None) -> RecordedSearc
         whose, of_stage, cost = layout.state_candidate, layout.state_stage, -layout.reward
         paid = np.zeros(len(inspected))
         source = np.repeat(np.arange(len(reward)), np.diff(kinds.edges.ptr))
-        # a state that is no stage and selects nobody is that of those who failed
+        # a state that is not a stage and selects no one is that of those who failed
         failed = (kinds.stage < 0) & ~kinds.selecting
         for number, stage in enumerate(stages[: last + 1]):
             code = layout.stages.index(stage)

@@ -37,7 +37,7 @@ def kinds_of(column: pd.Series[Any]) -> pd.Index[Any]:
 
 
 def positions_in(seen: pd.Index[Any], column: pd.Series[Any]) -> Ints:
-    """Where each value of a category stands in a list of values; -1 for one that is not there."""
+    """The place of each value of a category in a list of values; -1 for one that is not there."""
     import pandas as pd
 
     codes, values = pd.factorize(column)

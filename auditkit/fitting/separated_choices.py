@@ -1,6 +1,6 @@
 """Choices that follow the standing and the group without exception: the shifts that describe them fill a polytope.
 
-Where within every search all who were taken stand higher, shifts included, than all who were left,
+Where within every search all who were taken rank higher, shifts included, than all who were not,
 
     standing_i + m_i . d  >=  standing_j + m_j . d        i taken, j left, of one search, m the dummies of their groups,
 

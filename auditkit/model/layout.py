@@ -4,8 +4,8 @@ Candidates of the same law, cost and groups are one *kind*. A firm has few of th
 they follow one another is held once for each kind. Arrays of all states (`reward`, say) are made when they are asked
 for and, where there are many states, not kept: memory follows the kinds. Loops should ask for them once.
 
-States of a candidate stand together, its start state first and, when its chain has no cycle, every state after
-those that lead to it. Candidates of a search stand together. A *selecting* state is one whose visit means that
+States of a candidate are contiguous, its start state first and, when its chain has no cycle, every state after
+those that lead to it. Candidates of a search are contiguous. A *selecting* state is one whose visit means that
 the candidate is selected: a terminal state (paid on entry), or a `stop` state, the known value of a box (paid when
 it is left, because the firm may also leave it alone). A box with m values therefore has m + 1 states.
 
@@ -952,7 +952,7 @@ def _box_piece(box: Box) -> _Piece:
 
 def _chain_piece(chain: Chain) -> _Piece:
     reachable, cyclic = _order(chain)
-    names = tuple(dict.fromkeys([*reachable, *chain.by_name]))  # those never reached stand last, cut off
+    names = tuple(dict.fromkeys([*reachable, *chain.by_name]))  # those never reached come last, cut off
     position = {name: i for i, name in enumerate(names)}
     states = [chain.by_name[name] for name in names]
     live = states[: len(reachable)]

@@ -43,7 +43,7 @@ class StateCells:
     shares: Floats
     """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many."""
     first_shared: Mapping[str, int]
-    """Of attributes with shared cells: the number of the first. Those of one meaning stand together."""
+    """Of attributes with shared cells: the number of the first. Those of one meaning are contiguous."""
 
     def __len__(self) -> int:
         return len(self.sizes)

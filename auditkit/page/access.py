@@ -1,6 +1,6 @@
 """Who may ask the page for anything, and the headers of every answer.
 
-The page shows applicants' data to whoever runs the command, so three things are checked before any route:
+The page shows applicants' data to the person who runs the command, so three things are checked before any route:
 
 - *Host* must be the address that the server listens on: another name that resolves to 127.0.0.1 (DNS rebinding) is
   refused.

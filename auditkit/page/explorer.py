@@ -2,7 +2,7 @@
 
 The instance of the last report stays in the worker, and with it every policy that was evaluated on it: a new question
 starts from those (`scenarios.neighbours`), which is what makes an exact answer quick. Another value of a point is
-another instance; small ones are fitted while nobody asks for anything, others when they are first asked for.
+another instance; small ones are fitted while the page is idle, others on first use.
 """
 
 from __future__ import annotations

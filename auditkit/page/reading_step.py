@@ -86,7 +86,7 @@ def apply_menus(audit: OpenAudit, form: dict[str, str]) -> bool:
         place = int(form["answer"])
         answer = dict(audit.question.options[place].mapping) if place < len(audit.question.options) else answer
     if answer != audit.choices.answer:
-        audit.first = None  # the roles are read anew with this answer
+        audit.first = None  # this answer may change the roles
         audit.choose(answer=answer, roles={}, favourable="", groups=None)
         return True
     favourable = form.get("favourable", audit.choices.favourable)

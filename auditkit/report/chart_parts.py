@@ -38,7 +38,7 @@ def stacked(first: float, heights: Sequence[float]) -> list[float]:
 
 
 def legend_rows(names: Sequence[str]) -> list[list[tuple[int, float]]]:
-    """Which names stand in which line, and how far from the left; widths are estimates on the safe side."""
+    """Which names go in which line, and how far from the left; widths are estimates on the safe side."""
     rows: list[list[tuple[int, float]]] = [[]]
     x = 0.0
     for i, name in enumerate(names):

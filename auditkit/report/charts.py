@@ -1,7 +1,7 @@
 """The charts of a report, each from the report alone; what it does not hold is not drawn.
 
-All are 360 pixels wide, read from top to bottom, and repeat numbers that also stand in a table. Groups keep their
-colour and marker from chart to chart. Names stand above their marks, so that long ones cost no room.
+All are 360 pixels wide, read from top to bottom, and repeat numbers that are also in a table. Groups keep their
+colour and marker from chart to chart. Names are above their marks, so that long ones fit.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
 
 
 def _step_lines(words: Phrases, table: DisparityTableModel) -> tuple[str, str, list[str]]:
-    """The title of a step, what stands beside it, and what below it: against whom groups are compared."""
+    """The title of a step, the note beside it, and the line below it: against whom groups are compared."""
     step = labels.step_title(words, table.step, table.kind)
     against = labels.against(label(table.reference or labels.REFERENCE, 90))
     if len(step) + len(against) <= HEAD:
@@ -362,7 +362,7 @@ def firm_gain(report: Report) -> Chart | None:
 
 
 def given_up(report: Report) -> Chart | None:
-    """What each constraint costs with its interval: as a share of the best utility, or as a loss if that is no gain."""
+    """The cost of each constraint with its interval: as a share of the best utility, or else as a loss."""
     entries = report.entries[:MOST_POLICIES]
     priced = [entry.price_of_fairness for entry in entries]
     share = any(price is not None and price.ratio is not None for price in priced)

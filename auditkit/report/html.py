@@ -102,7 +102,7 @@ def shipped_sections() -> Sections:
 
 @dataclass(frozen=True)
 class PageSection:
-    """A section as it stands in the page."""
+    """A section of the page."""
 
     name: str
     title: str
@@ -112,7 +112,7 @@ class PageSection:
 
 
 def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[PageSection]:
-    """The report's own sections that have something to show, each with those of plugins that stand behind it."""
+    """The report's own sections that have something to show, each followed by those that plugins put after it."""
     found: list[PageSection] = []
     for section in CORE:
         if section().data(report) is not None:
@@ -122,7 +122,7 @@ def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[Pa
 
 
 def added(report: Report, sections: Sections, template_dir: Path | None = None) -> dict[str, list[PageSection]]:
-    """Sections of plugins, rendered, by the section behind which they stand; a wrong template is a PluginError."""
+    """Sections of plugins, rendered, by the section that they follow; a wrong template is a PluginError."""
     found: dict[str, list[PageSection]] = {}
     shown = {name: entry for name, entry in report.sections.items() if name in sections}
     if not shown:
@@ -159,18 +159,30 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "gain_rows": view.gain_rows(report),
         "leading": view.leading(report),
         "further": view.further(report),
+        "notices": view.notices(report),
+        "follow_ups": view.follow_ups(report),
+        "left_out": view.left_out(report),
         "comments": view.comments(report),
         "unsupported": [section.name for section in CORE if section.needs_model and section().data(report) is None],
         "slack_laws": lambda entry: view.laws(entry, phrases),
         "why": partial(view.reasons, report),
         "policies": list(view.policies(report)),
+        "has_long_term": view.has_long_term(report),
+        "most_policy_groups": view.most_groups(report),
+        "feasible": [policy for policy in view.policies(report) if not policy.infeasible],
+        "units": view.units(report),
+        "laws": [entry for entry in report.entries if entry.ex_post_slack],
+        "priced_blind": any(entry.group_aware for entry in report.entries),
         "price_level": view.price_level(report),
         "policy_attributes": view.policy_attributes(report),
         "policy_rows": partial(view.policy_rows, report),
         "groups_by_attribute": view.groups_by_attribute(report),
         "attributes": view.attributes(report),
+        "has_crossings": any(one.crossing for one in view.attributes(report)),
         "crossed_line": view.crossed_line(report),
+        "differences": any(finding.kind == "disparity" for finding in report.findings),
         "columns": view.columns(report),
+        "matrices": view.matrices(report),
         "line": None if report.disparity is None else report.disparity.line,
         "alpha": None if report.disparity is None else report.disparity.alpha,
         "errors": view.errors(report),
@@ -318,7 +330,7 @@ def loss_interval(price: ReportPriceModel | None) -> str | None:
 
 @dataclass(frozen=True)
 class FrontierGroup:
-    """A group whose numbers stand beside the points of a frontier."""
+    """A group whose numbers are shown beside the points of a frontier."""
 
     attribute: str
     name: str
@@ -328,7 +340,7 @@ class FrontierGroup:
 def frontier_groups(curve: CurveModel) -> tuple[list[FrontierGroup], int]:
     """The largest of the groups that the points of a frontier count, and how many more there are.
 
-    A name that two attributes share stands with its attribute.
+    A name that two attributes share is shown with its attribute.
     """
     known = next((point.selected for point in curve.points if point.selected), {})
     counts = {(attribute, name): n for attribute, groups in known.items() for name, n in groups.items()}

@@ -446,6 +446,11 @@ class ConstrainedModel(ReportPart):
         """Whether some policy meets the constraints."""
         return self.status == "optimal"
 
+    @property
+    def idle_rows(self) -> int:
+        """How many of its rows do not bind."""
+        return sum(not dual.value for dual in self.duals or ())
+
 
 # Alternatives ---------------------------------------------------------------------------------------------------------
 
@@ -472,6 +477,7 @@ class FrontierOptimumModel(ReportPart):
     gap: float | None
     filled: float | None = Field(description="expected positions filled")
     reached: float | None = Field(description="the ratio that it has")
+    dual: float = Field(default=0.0, description="of the difference of the rates; the bound follows from it")
 
 
 class AlternativeModel(ReportPart):
@@ -731,6 +737,11 @@ class DisparitiesModel(ReportPart):
     score_pages: tuple[ScorePageModel, ...] = ()
     validity: ScoreValidity | None = Field(default=None, description="null without outcomes of those hired")
     measures: tuple[MeasureColumn, ...] = ()
+
+    @property
+    def further_measures(self) -> tuple[MeasureColumn, ...]:
+        """Those of plugins that have a column of their own; the shortfall has one already."""
+        return tuple(column for column in self.measures if column.name != "shortfall")
 
 
 class SegmentPartModel(ReportPart):

@@ -70,7 +70,7 @@ class Section(ABC):
     """The Jinja file. A file `section_NAME.html` in --template-dir takes its place."""
 
     after: ClassVar[str] = "whatif"
-    """The section of `CORE` behind which it stands, in the same part of the report."""
+    """The section of `CORE` that it follows, in the same part of the report."""
 
     profiles: ClassVar[tuple[str, ...]] = ()
     """The profiles under which it appears; none: under every one, and without."""
@@ -256,7 +256,7 @@ def flaw(section: type[Section]) -> str | None:
     if not isinstance(title, str) or not title.strip():
         return f"the section {name!r} has no title"
     if section.after not in names:
-        return f"the section {name!r} cannot stand after {section.after!r}: one of {', '.join(names)}"
+        return f"the section {name!r} cannot follow {section.after!r}: one of {', '.join(names)}"
     template = getattr(section, "template", None)
     if not isinstance(template, Path) or not template.is_file():
         return f"the section {name!r} has no template: {template} is not a file"

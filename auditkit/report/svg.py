@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 WIDTH = 360
-"""Of every chart: two stand beside each other on a page, one on a phone, at about the size they are drawn."""
+"""Of every chart: two fit side by side on a page, one on a phone, at about the size they are drawn."""
 
 SIZE = 11.0
 FAMILY = "Liberation Sans, Arial, Helvetica, DejaVu Sans Condensed, sans-serif"

@@ -18,7 +18,7 @@ A threshold is `MEASURE.BOUND = number`:
 
 A figure *on* a line does not cross it. Numbers are compared as written, 0.8 is 4/5, and impact ratios are taken
 from the counts as fractions: 64/100 against 80/100 is not below 4/5. A threshold for which the report has no
-figure at all counts as crossed, because nobody watches that line. Crossings of attributes are looked at only where
+figure at all counts as crossed, because that line would go unwatched. Crossings of attributes are looked at only where
 they are named.
 """
 

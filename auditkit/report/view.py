@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,20 +13,25 @@ from auditkit.compare.firm_gain import FirmGain
 from auditkit.disparity import Comparator, GroupStatus
 from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error
+from auditkit.model.limits import UnitNumbers
 from auditkit.report.schema import (
     TOGETHER,
+    AvailabilityModel,
     Basis,
     ComparisonModel,
     ConstrainedModel,
     DisparityRowModel,
     DisparityTableModel,
     FindingModel,
+    FollowUpModel,
     GainModel,
     GroupErrorModel,
     GroupModel,
     LawModel,
+    LeftOutModel,
     Outcome,
     Report,
+    ScorePageModel,
     SegmentModel,
     StandingModel,
 )
@@ -120,6 +126,34 @@ def policies(report: Report) -> Iterator[PolicyView]:
         yield PolicyView(f"Best under {label}", f"Best with {words.constraint(entry)}", entry)
 
 
+def has_long_term(report: Report) -> bool:
+    """Whether any policy has a long-term utility."""
+    return any(policy.part.long_term_utility is not None for policy in policies(report))
+
+
+def most_groups(report: Report) -> int:
+    """The number of groups of the attribute that has most, among those by which policies are counted."""
+    groups = groups_by_attribute(report)
+    return max((len(groups.get(name, ())) for name in policy_attributes(report)), default=0)
+
+
+class UnitRow(NamedTuple):
+    """A unit with places of its own, and how full it is under each policy."""
+
+    label: str
+    positions: int
+    results: Sequence[UnitNumbers]
+
+
+def units(report: Report) -> list[UnitRow]:
+    """The units inside searches, under the policies that can be followed."""
+    open_to = [policy.part.units or () for policy in policies(report) if not policy.infeasible]
+    return [
+        UnitRow(unit.label, unit.positions, [own for found in open_to for own in found if own.label == unit.label])
+        for unit in (open_to[0] if open_to else ())
+    ]
+
+
 def price_span(entry: ConstrainedModel, share: bool = True) -> tuple[float, float] | None:
     """The interval of what a constraint gives up: as a share of the utility, or as a loss."""
     price = entry.price_of_fairness
@@ -180,6 +214,10 @@ class LawView(NamedTuple):
     def two_sd(self) -> float:
         return 2 * self.law.sd
 
+    @property
+    def two_normalised_sd(self) -> float | None:
+        return None if self.law.normalised is None else 2 * self.law.normalised.sd
+
 
 def laws(entry: ConstrainedModel, words: Phrases) -> list[LawView]:
     """Ex-post slacks of an entry."""
@@ -206,15 +244,30 @@ class ErrorRow(NamedTuple):
     error: GroupErrorModel | Error
 
 
-def errors(report: Report) -> list[tuple[str, list[ErrorRow]]]:
+class ErrorTable(NamedTuple):
+    """Errors of the predictions, by `name`."""
+
+    name: str
+    rows: list[ErrorRow]
+
+    @property
+    def has_standard_error(self) -> bool:
+        return any(row.error.standard_error is not None for row in self.rows)
+
+    @property
+    def has_coverage(self) -> bool:
+        return any(row.error.coverage is not None for row in self.rows)
+
+
+def errors(report: Report) -> list[ErrorTable]:
     """The errors by group and by expected score, where there are any."""
     if report.fit is None:
         return []
     found = [
-        ("group", [ErrorRow(row.group, row.n, row) for row in report.fit.by_group]),
-        ("expected score", [ErrorRow(row.name, row.scores, row) for row in report.fit.by_stratum]),
+        ErrorTable("group", [ErrorRow(row.group, row.n, row) for row in report.fit.by_group]),
+        ErrorTable("expected score", [ErrorRow(row.name, row.scores, row) for row in report.fit.by_stratum]),
     ]
-    return [(name, rows) for name, rows in found if rows]
+    return [table for table in found if table.rows]
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
@@ -299,6 +352,23 @@ class AttributeView(NamedTuple):
         own = [cut for cut in report.segments or () if cut.attribute == self.name]
         return [cut for cut in own if cut.segment != REQUISITION or any(part.found for part in cut.parts)]
 
+    def segment_tables(self, report: Report) -> list[tuple[str, str, list[SegmentModel]]]:
+        """The same by group and step: one table for each of both."""
+        found: dict[tuple[str, str], list[SegmentModel]] = {}
+        for group in dict.fromkeys(cut.group for cut in self.segments(report)):
+            for cut in self.segments(report):
+                if cut.group == group:
+                    found.setdefault((group, cut.step), []).append(cut)
+        return [(group, step, cuts) for (group, step), cuts in found.items()]
+
+    def availability(self, report: Report) -> list[AvailabilityModel]:
+        pools = () if report.disparity is None else report.disparity.availability
+        return [pool for pool in pools if pool.attribute == self.name]
+
+    def score_pages(self, report: Report) -> list[ScorePageModel]:
+        pages = () if report.disparity is None else report.disparity.score_pages
+        return [page for page in pages if page.attribute == self.name]
+
 
 _ROLES = {Comparator.HIGHEST: "the highest rate", Comparator.LARGEST: "the largest group"}
 
@@ -315,7 +385,7 @@ def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[Comp
     report without comparisons has those of rows."""
     compared = [each for each in table.groups if each.status != GroupStatus.EXCLUDED and each.applicants]
     if not row.comparisons or len(compared) == 2 or table.crossing:
-        figures = row.comparisons[0] if row.comparisons else row
+        figures: ComparisonModel | DisparityRowModel = row.comparisons[0] if row.comparisons else row
         return [ComparedWith(table.reference or "the highest rate", figures)] if row.compared else []
     roles: dict[str, list[str]] = {}
     for one in row.comparisons:
@@ -368,6 +438,20 @@ def columns(report: Report) -> list[MatrixColumn]:
     return found
 
 
+MOST_COLUMNS_IN_ONE = 5
+"""More columns of the first page make two tables."""
+
+
+def matrices(report: Report) -> list[tuple[str, list[MatrixColumn]]]:
+    """The tables of the first page: their captions and columns."""
+    every, caption = columns(report), "Impact ratios at each step"
+    if len(every) <= MOST_COLUMNS_IN_ONE:
+        return [(caption, every)]
+    halves = {"cumulative": "of all applicants", "conditional": "of those who reached the step before"}
+    found = [(f"{caption}, {of}", [one for one in every if one.kind == kind]) for kind, of in halves.items()]
+    return [(title, half) for title, half in found if half]
+
+
 def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> DisparityRowModel | None:
     """The result of a group in a column; without a group, the one that fares worst."""
     tables = [table for table in view.tables if (table.step, table.kind) == (column.step, column.kind)]
@@ -383,6 +467,44 @@ MOST_FINDINGS = 7
 def told(report: Report) -> list[FindingModel]:
     """The findings that are more than notices."""
     return [finding for finding in report.findings if finding.kind != "notice"]
+
+
+def notices(report: Report) -> list[FindingModel]:
+    return [finding for finding in report.findings if finding.kind == "notice"]
+
+
+MOST_PENDING = 4
+"""Earlier findings without an answer that the findings list."""
+
+
+class FollowUps(NamedTuple):
+    """What became of earlier findings."""
+
+    open: int
+    answered: int
+    gone: int
+    pending: list[FollowUpModel]
+
+
+def follow_ups(report: Report) -> FollowUps | None:
+    """Earlier findings counted by what became of them; None where there are none."""
+    number = Counter(one.status for one in report.follow_ups)
+    pending = [one for one in report.follow_ups if one.status != "answered"][:MOST_PENDING]
+    found = FollowUps(number["open"] + number["under way"], number["answered"], number["no longer found"], pending)
+    return found if report.follow_ups else None
+
+
+class LeftOut(NamedTuple):
+    """Rows that are left out before they stand for applications, and applications that are left out after that."""
+
+    rows: list[LeftOutModel]
+    applications: list[LeftOutModel]
+
+
+def left_out(report: Report) -> LeftOut:
+    of_rows = report.problems.counts.left
+    rows = [left for left in report.scope.left_out if left.reason in of_rows]
+    return LeftOut(rows, [left for left in report.scope.left_out if left.reason not in of_rows])
 
 
 def leading(report: Report) -> list[FindingModel]:

@@ -4,8 +4,8 @@ For a kind of rule with parameters t and the ratio r wanted,
 
     maximise  U(t) / |U0| - PENALTY max(0, r - ratio(t)) - PENALTY max(0, filled0 - filled(t)) / positions
 
-exactly evaluated. The penalty is exact: any rule that misses the ratio by d loses more than the whole utility times d.
-Positions must stay filled, because a ratio is also met by hiring nobody.
+exactly evaluated. A rule that misses the ratio by d loses `PENALTY` times d of the whole utility, more than rules pay
+for a ratio unless it buys one at any price. Positions must stay filled: hiring nobody meets a ratio too.
 
 One parameter: evenly spaced values, the same for all r; then, from the best of them, the point where the ratio reaches
 r on the line to its neighbour, or the middle where both neighbours are on one side. Several: a few points of a Halton
@@ -39,7 +39,7 @@ STEPS = 10
 GOOD_ENOUGH = 1e-4
 """Of the utility of the best search: a rule that loses less is not refined."""
 
-PENALTY = 5.0
+PENALTY = 20.0
 
 FILLED = 0.995
 """Of the positions that the best search fills."""

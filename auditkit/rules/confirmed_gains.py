@@ -2,7 +2,7 @@
 
 Chosen and judged on the same data, a gain appears in half of all firms where there is none. So the requisitions are
 dealt by a hash into `BLOCKS` blocks, and these into halves in `SPLITS` ways. On one half the laws are learnt and the
-best rule of each kind is chosen; on the other the laws are learnt anew and the chosen rule is compared with the firm's
+best rule of each kind is chosen; on the other the laws are refitted and the chosen rule is compared with the firm's
 own; then the other way round.
 
     gain = log(ratio of the rule / ratio of the firm's own rule),     the mean of both ways in each split
@@ -10,7 +10,7 @@ own; then the other way round.
 The splits are *balanced*: any two of them have half of each half in common (columns of a Hadamard matrix), so that the
 differences between their halves are contrasts of the blocks orthogonal to one another. The standard error is half the
 root mean square of the differences between the two ways, with as many degrees of freedom as there are splits (balanced
-half-samples; McCarthy 1969). Laws and choices are made anew in every half, so both are in it. A split's p is one-sided,
+half-samples; McCarthy 1969). Laws and choices are repeated in every half, so it covers both. A split's p is one-sided,
 from Student's law; a gain is *found* if twice the median p of all splits is at most 5 %: one split decides by luck. The
 estimate is the median over the splits. Gains are reported and not levels: what is wrong with the laws is wrong for both
 rules.

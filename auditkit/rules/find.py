@@ -233,7 +233,7 @@ def _alternative(
     assert free.utility is not None and free.filled is not None
     targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
     chosen = best_of_each(fitted, known, pair, rules, targets, hints=_hints(known, pair, blind))
-    confirmed = {} if judges is None else judges.gains(pair, _judged(rules), TARGETS, chosen)
+    confirmed = {} if judges is None else judges.gains(pair, judged_rules(rules), TARGETS, chosen)
     results = []
     for (name, ratio), rule in chosen.items():
         visits = visits_of(layout, ranked(rule, known))
@@ -276,7 +276,7 @@ def _alternative(
     )
 
 
-def _judged(rules: Mapping[str, type[Rule]]) -> dict[str, type[Rule]]:
+def judged_rules(rules: Mapping[str, type[Rule]]) -> dict[str, type[Rule]]:
     """Rules that can be chosen on half of the requisitions: those that need no other fit."""
     return {name: kind for name, kind in rules.items() if name != "without"}
 

@@ -35,7 +35,7 @@ def numeric_features(fitted: Fitted) -> dict[str, Floats]:
     for name in map(str, table.columns):
         column = table[name]
         if is_number(column) and len(found) < MOST_FEATURES:
-            values = column.to_numpy(dtype=np.float64, na_value=np.nan)[fitted.rows]
+            values = column.to_numpy(dtype=np.float64, na_value=np.nan)[fitted.refit.rows]
             known = ~np.isnan(values)
             if known.any() and values[known].std() > 0:
                 found[name] = np.where(known, values, values[known].mean())

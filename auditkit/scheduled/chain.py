@@ -1,7 +1,7 @@
 """Runs of a history as a chain: each has the SHA-256 of what was recorded of it and of the run before.
 
 A number that is changed, a run that is removed or put in between later breaks the chain there, and `breaks` says where.
-A chain that was cut at its end, or computed anew, is whole by itself: so the last link is kept outside the database,
+A chain that was cut at its end, or recomputed, is consistent in itself: so the last link is kept outside the database,
 beside the artefacts (`last-link.json`), and `auditkit run` and `auditkit history` print it, to be kept elsewhere. What
 happens to a run later (alerts, removed artefacts) is not part of it.
 """
@@ -36,13 +36,13 @@ def kept(folder: Path) -> dict[str, str]:
         return {str(found["link"]): f"run {int(found['run'])} of {path}"}
     except (KeyError, TypeError, ValueError):
         what = "is not what auditkit run keeps of its last run"
-        raise InputError(Problem(str(path), what, "restore it, or remove it to begin anew")) from None
+        raise InputError(Problem(str(path), what, "restore it, or remove it to start over")) from None
 
 
 def keep(connection: sa.Connection, folder: Path, run: int) -> tuple[str, list[str]]:
     """Keep the link of a run that was just recorded; the link, and what is wrong with the one kept before.
 
-    A link that does not fit is left as it is, for whoever looks into it.
+    A link that does not fit is left as it is, as evidence.
     """
     wrong = missing(connection, kept(folder))
     link = str(connection.scalar(sa.select(tables.runs.c.link).where(tables.runs.c.id == run)))

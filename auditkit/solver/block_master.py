@@ -170,7 +170,7 @@ class BlockMaster:
         kept = np.flatnonzero(values)
         variable, row = variable[kept], self.entries.row[entry[kept]]
         starts = np.concatenate([[0], np.cumsum(1 + np.bincount(variable, minlength=len(units)))]).astype(np.int64)
-        place = np.arange(len(kept)) + variable + 1  # the convexity row of every variable stands first
+        place = np.arange(len(kept)) + variable + 1  # the convexity row of every variable comes first
         index, numbers = np.empty(starts[-1], dtype=np.int32), np.ones(starts[-1])
         index[starts[:-1]] = units
         index[place] = self.entries.units + row

@@ -128,7 +128,7 @@ def _same(layout: Layout, alike: Ints, rows: Sequence[Row]) -> bool:
         place = np.minimum(np.searchsorted(owner, alike[owner]), len(owner) - 1)
         if not (np.array_equal(owner[place], alike[owner]) and np.array_equal(entries[place], entries)):
             return False
-        heads = alike[owner]  # whoever is like a candidate of the row is of the row itself
+        heads = alike[owner]  # a candidate like one of the row belongs to the row too
         if len(owner) < int(sizes_alike[np.unique(heads)].sum()):
             return False
     return True

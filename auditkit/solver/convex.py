@@ -18,12 +18,13 @@ import numpy as np
 
 from auditkit.constraints.base import Constraint, Measure, Row
 from auditkit.constraints.checks import STEP, slope_flaw
-from auditkit.errors import PluginError, shipped
+from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.model.layout import Floats, dot
 from auditkit.solver.dual_search import DualOptimum
 from auditkit.solver.master import MOST_ROUNDS, Master, Pricing, known, phase_one
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Policy
+from auditkit.text import plain
 
 CLOSED = 1e-10
 """Of the size of the utility: value and bound closer than this have met."""
@@ -37,6 +38,18 @@ CUT_WHEN = 0.1
 
 MARGINS = (1e-2, 1e-4, 1e-6, 0.0)
 """Room to spare that an anchor is asked for, of the size of each measure, until one can be had."""
+
+
+UNCERTAIN = 1e-4
+"""Of the utility: a gap that is not closed further does not prove an optimum."""
+
+
+class BarelyMet(InputError):
+    """No policy meets the measures with room to spare, so that tangents do not tell how good those are that do."""
+
+    def __init__(self, labels: list[str], low: float, high: float) -> None:
+        what = f"can only just be met, and the optimum is known no closer than {plain(low)} to {plain(high)}"
+        super().__init__([Problem(label, what, "ask for a little less") for label in labels])
 
 
 def generate(oracle: Oracle) -> DualOptimum:
@@ -201,6 +214,8 @@ class _Problem:
                 self.add(new)
             if loss > max(CUT_WHEN * gain, 0.01 * CLOSED * size):
                 self.cut_at(visits, master)
+        if pricing.bound - best[0] > UNCERTAIN * (1e-9 + abs(pricing.bound)):
+            raise BarelyMet([measure.label for measure in self.measures], float(best[0]), pricing.bound)
         kept = np.flatnonzero(best[1])
         duals = np.append(pricing.centre, np.zeros(len(oracle.rows) - len(pricing.centre)))
         return DualOptimum(tuple(self.columns[i] for i in kept), best[1][kept] / best[1].sum(), duals, pricing.bound)

@@ -1,6 +1,6 @@
 """Kernels for laws of numbers selected: those of many searches, and of their sums.
 
-Like all kernels they take arrays, hold no lock and write to parts of their outputs that nobody else writes to.
+Like all kernels they take arrays, hold no lock and write to parts of their outputs that no other thread writes to.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def chances_of_few(n, k, owner, kappa):
     """As `chances`, by a tree over the candidates: for few positions.
 
     `node[v, a]` is the chance that a < k of the candidates below v are ahead; leaf n + c is candidate c, the children
-    of v are 2v and 2v + 1. An event changes its leaf: on the way to the root the nodes are multiplied anew, and the
+    of v are 2v and 2v + 1. An event changes its leaf: on the way to the root the nodes are multiplied again, and the
     product of all siblings met is the law of the others. Nothing is divided out here either.
     """
     chance = np.ones(len(owner))
@@ -360,7 +360,7 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
                 alive[depth, j] -= 1
                 j = parent[j]
         count = open_count[before]
-        for x in range(count - 1, -1, -1):  # inner sets stand after those around them
+        for x in range(count - 1, -1, -1):  # inner sets come after those around them
             j = opened[before, x]
             if alive[depth, j] == 0:
                 own, around = here[start[j] : start[j + 1]], parent[j]

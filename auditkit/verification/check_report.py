@@ -1,8 +1,8 @@
 """Check a report against its data, without the code that found its optima.
 
-The data are read and fitted again, which yields the instance; then every claim about it is derived anew: what the firm
-reached, what the best policies reach (from the policies that the report lists, evaluated by `independent`), that they
-obey their constraints, and the bound from the duals. The laws of what happens ex post must agree with their means.
+The data are read and fitted again, which yields the instance. Every claim about it is then derived independently: what
+the firm reached, what the best policies reach (from the policies that the report lists, evaluated by `independent`),
+that they obey their constraints, and the bound from the duals. Ex-post distributions must agree with their means.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ equal are equal here too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,9 @@ class NumberedChain:
         return NumberedChain(
             last - first, layout.terminal[first:last].tolist(), layout.stop[first:last].tolist(), steps
         )
+
+
+Searched = tuple[NumberedChain, Index, Path]
 
 
 def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[list[Floats], Vector]:
@@ -239,7 +242,20 @@ def _stay(chain: NumberedChain, start: int, inside: set[int]) -> dict[int, float
     return {s: max(0.0, float(solved[i])) for s, i in place.items()}
 
 
-def _visits(numbers: list[tuple[NumberedChain, Index, Path]], sets: _Sets) -> list[list[float]]:
+def index_visits(layout: Layout, search: int, numbers: list[Searched]) -> list[list[float]]:
+    """Visits of every state of every candidate of a search, whatever their indices are."""
+    return _visits(numbers, _Sets(layout, search))
+
+
+def rooms_of(
+    layout: Layout, search: int, who: list[int], mass: list[float]
+) -> tuple[list[float], Callable[[int], bool]]:
+    """For events in order of time the chance that there is room for their candidate; and who may be selected at all."""
+    sets = _Sets(layout, search)
+    return sets.rooms(who, mass), sets.open_to
+
+
+def _visits(numbers: list[Searched], sets: _Sets) -> list[list[float]]:
     """Visits of every state of every candidate of a search."""
     events = []
     for c, (chain, index, path) in enumerate(numbers):

@@ -110,7 +110,7 @@ def _listed(content: bytes, place: str) -> dict[str, str]:
 
 
 def _signer(content: bytes, signature: Path, signers: Path) -> tuple[str | None, str]:
-    """Who signed, or None and why nobody did."""
+    """The signer, or None and the reason why there is none."""
     allowed = read_file(signers)
     if _PUBLIC.match(allowed.strip()):
         allowed = b"* " + allowed.strip() + b"\n"

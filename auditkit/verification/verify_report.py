@@ -22,10 +22,11 @@ from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
 from auditkit.model.layout import Floats
-from auditkit.pipeline import audit, constraints_of, silent
+from auditkit.pipeline import audit, constraints_of, fit_protected, silent
 from auditkit.report import schema
 from auditkit.report.load_report import load
 from auditkit.text import flat, printable
+from auditkit.verification.check_alternatives import check_alternatives
 from auditkit.verification.check_report import check_report
 from auditkit.verification.claims import Check, Verified
 from auditkit.verification.compare_reports import REWORDED, compare_reports
@@ -51,7 +52,9 @@ def verify_report(
     try:
         datetime.fromisoformat(report["created"])
     except ValueError:
-        raise InputError(Problem("the report: created", "is no date", "write it again with auditkit report")) from None
+        raise InputError(
+            Problem("the report: created", "is not a date", "write it again with auditkit report")
+        ) from None
     config = check({**report["config"], "source": None, "also": [], "engine": "local"})  # a report sends data nowhere
     if not slow:
         refuse_slow(config)
@@ -82,6 +85,13 @@ def verify_report(
 
         more, unchecked = check_report(report, again.fitted, rows, progress, gained)
         checks += more
+        if report.get("alternatives"):
+            aware = fit_protected(shown, config, plugins, group_aware=True, scale=again.fitted.settings.value_scale)
+            blind = again.fitted
+            if blind.settings.group_aware:
+                blind = fit_protected(shown, config, plugins, group_aware=False, scale=blind.settings.value_scale)
+            more, same_code = check_alternatives(report, blind, aware, plugins.rules, progress)
+            checks, unchecked = checks + more, [*unchecked, *same_code]
         given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
     not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()
     return Verified(tuple(checks), not_checked, given=tuple(given))
@@ -109,7 +119,7 @@ def refuse_slow(config: Config) -> None:
 
 
 def _chosen(config: Config, version: str) -> Iterator[str]:
-    """What its author chose: a report may be right about settings that nobody else would have taken."""
+    """The author's own settings: a report may be right about settings that are themselves questionable."""
     usual = dict(flat(Config().model_dump(mode="json")))
     settings = flat(config.model_dump(mode="json"))
     own = [f"{key} = {printable(text)}" for key, text in settings if usual.get(key) != text]

@@ -69,6 +69,7 @@ def section(results: dict[str, list[dict[str, Any]]]) -> str:
         there = "" if found[0]["department"] is None else f"{share['department']:.3f}"
         error = math.sqrt(share["report"] * (1 - share["report"]) / n)
         wrong = "" if name.startswith("null") else f"{share['wrong']:.3f}"
-        cells = f"{share['report']:.3f} | {error:.3f} | {share['tables']:.3f} | {share['without']:.3f}"
+        without = "" if name.startswith("null") else f"{share['without']:.3f}"
+        cells = f"{share['report']:.3f} | {error:.3f} | {share['tables']:.3f} | {without}"
         lines.append(f"| {name} | {n} | {cells} | {wrong} | {there} |")
     return "\n".join(lines)

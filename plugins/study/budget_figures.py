@@ -166,7 +166,7 @@ def budget_table(found: Mapping[str, Data]) -> Findings:
     sd = float(se[0, 0] * np.sqrt(data.instances))
     far_at_most = float(np.max(np.abs(value - PRINTED) / (se * np.sqrt(data.instances / 100))))
     notes = (
-        f"One instance's entry (1, 0) has a standard deviation of {sd:.2f}: whoever averages n instances is off by "
+        f"One instance's entry (1, 0) has a standard deviation of {sd:.2f}: an average over n instances is off by "
         f"about {sd:.2f} / √n there, {sd / 10:.2f} with 100 instances. The paper does not say how many it used. If it "
         f"were 100, no printed entry would be further than {far_at_most:.1f} such deviations from the mean measured "
         "here: the differences, largest where one instance says least, are those of averages of a hundred instances.",

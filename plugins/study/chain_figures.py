@@ -114,7 +114,7 @@ def trajectories(found: Mapping[str, Data]) -> Findings:
     notes = (
         f"Settled: the mean Lagrangian stays within {ON_VALUE:.0%} of the certified optimum and every mean slack "
         f"within {ON_SLACK} per position. δ bounds the duals (U / δ) and with them the step; the paper states neither. "
-        "The duals of phone and onsite interviews are not unique: whoever passes the phone interview is nearly always "
+        "The duals of phone and onsite interviews are not unique: those who pass the phone interview are nearly always "
         "asked onsite at once, so that the two constraints nearly coincide.",
     )
     return Findings(

@@ -14,8 +14,7 @@ import click
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
-    help="instances per point of the parity studies; 0.4 times as many of most others, 0.2 of trajectories, 0.1 of "
-    "times, 20 of the budget table",
+    help="instances per point of the parity studies (other studies take a share of it, the budget table five times)",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="of the random instances")
 @click.option(

@@ -17,12 +17,12 @@ FINISHED = "instances"
 
 INTRO = """The paper's simulations, repeated with auditkit: instances drawn from a seed as the paper describes, every
 policy evaluated exactly, every optimum certified. Made by `auditkit study`; each section says how many instances it
-has (`make study` takes 50 for parity, 20 for most others and 1,000 for the budget table: ten minutes of processor
-time; `--instances` takes more and keeps what is there). `plugins/study/population.py` says how instances are drawn
-and what the paper leaves open. ± is one standard error over instances; bands in charts are two. Verdicts are
-computed: **agrees** if the statement is true of the measured mean, **within error** if it is within two standard
-errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the reading that is judged
-stands in brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
+has (`make study` takes 50 for parity, 10 or 20 for most others and 250 for the budget table: under ten minutes of
+processor time; `auditkit study NAME --instances N` takes more and keeps what is there). `plugins/study/population.py`
+says how instances are drawn and what the paper leaves open. ± is one standard error over instances; bands in charts
+are two. Verdicts are computed: **agrees** if the statement is true of the measured mean, **within error** if it is
+within two standard errors of being true, **differs** otherwise. Where the paper is vague ("small", "about"), the
+reading that is judged is in brackets. 5.1 to 5.3 are sections of the paper, EC its electronic companion."""
 
 
 def make(

@@ -232,7 +232,7 @@ class Vocabulary:
         return None
 
     def step_rank(self, word: str) -> float | None:
-        """How far along a hiring process a step of this name usually is (0 applied, 9 hired); None if it is no step."""
+        """How far along a hiring process a step of this name usually is (0 applied, 9 hired); None if not a step."""
         key = ("rank", word)
         if key not in self._memory:
             found = self.step_in(word)

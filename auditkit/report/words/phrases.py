@@ -102,7 +102,7 @@ class Phrases:
         return f"at “{step}”" if verb is None else verb[0]
 
     def rate(self, name: str, plural: str = "") -> str:
-        """ "hiring rate"; of a step that is no verb "rate at “Offer”"."""
+        """ "hiring rate"; of a step that is not a verb "rate at “Offer”"."""
         verb = self._verb(self.step(name))
         return f"rate{plural} at “{self.step(name)}”" if verb is None else f"{verb[1]} rate{plural}"
 

@@ -285,7 +285,7 @@ def _some(named: Sequence[str], of: int) -> str:
 
 
 def heads(x: float) -> str:
-    """About how many people, without digits that nobody knows."""
+    """About how many people, without digits that would suggest more precision than there is."""
     return f"about {count(int(x + 0.5)) if x >= FEW else expected(x)}"
 
 
