@@ -205,11 +205,7 @@ class TableMaker:
         return replace(found, against=against, reference=reference)
 
     def comparison(self, sides: Sides) -> GroupComparison:
-<<<<<<< HEAD
         """Of two sides."""
-=======
-        """With everyone else, or the other side of the comparison."""
->>>>>>> origin/main
         cut, alpha = self.cut, self.settings.alpha
         pair = cut.pair(sides)
         designs = self.tests.designs("pooled")
