@@ -160,7 +160,7 @@ def _least(best: Optimum, size: Floats, values: Floats, scatter: Floats, allowed
     one = csr_array((np.ones(len(policy)), (search, variables)), shape=(searches, len(policy)))
     equal, target = vstack([one, tight]).tocsr(), np.append(np.ones(searches), bounds[binding])
     signs = rows.signs[~binding]
-    found = linprog(
+    found = linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrices
         scatter[policy, search],
         A_ub=signs[:, None] * weights[~binding] if (~binding).any() else None,
         b_ub=signs * bounds[~binding] if (~binding).any() else None,
