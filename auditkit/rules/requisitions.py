@@ -54,7 +54,8 @@ def among(fitted: Fitted, searches: Ints) -> Fitted:
     )
     if refit is not None:
         people = ByKind(refit.people.items, refit.people.kind[who])
-        refit = replace(refit, rows=refit.rows[who], people=people, costs=refit.costs[who])
+        extra = ByKind(refit.attributes.items, refit.attributes.kind[who])
+        refit = replace(refit, rows=refit.rows[who], people=people, attributes=extra, costs=refit.costs[who])
     return replace(
         fitted,
         instance=Instance(tuple(fitted.instance.searches[s] for s in searches.tolist())),
