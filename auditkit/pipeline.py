@@ -219,26 +219,26 @@ class Stage:
 
 
 STAGES = (
-    Stage("read", AuditInProgress.read, {"reading the data": Effort(0.6, 0.15)}),
+    Stage("read", AuditInProgress.read, {"reading the data": Effort(0.5, 0.02)}),
     Stage("protect", AuditInProgress.protect),
-    Stage("measure", AuditInProgress.measure, {"measuring disparities": Effort(0.6, 0.05)}),
-    Stage("fit", AuditInProgress.fit, {"fitting priors": Effort(1.0, 0.1)}),
+    Stage("measure", AuditInProgress.measure, {"measuring disparities": Effort(0.4, 0.04)}),
+    Stage("fit", AuditInProgress.fit, {"fitting priors": Effort(0.7, 0.3)}),
     Stage("engine", AuditInProgress.engine),
     Stage(
         "compare",
         AuditInProgress.compare,
         {
-            "best policy under": Effort(1.0, 0.5),
+            "best policy under": Effort(0.3, 0.8),
             "intervals of the prices": Effort(8.0, 0.1),
-            "ex-post laws under": Effort(1.0, 0.2),
+            "ex-post laws under": Effort(0.1, 0.2),
         },
     ),
-    Stage("ask", AuditInProgress.ask, {"frontier of": Effort(3.0, 1.0)}),
-    Stage("alternatives", AuditInProgress.alternatives, {"alternatives": Effort(4.0, 3.0)}),
-    Stage("decide", AuditInProgress.decide, {"the firm's own decisions": Effort(1.5, 0.3)}),
-    Stage("report", AuditInProgress.report, {"writing down the findings": Effort(0.2)}),
+    Stage("ask", AuditInProgress.ask, {"frontier of": Effort(0.5, 1.6)}),
+    Stage("alternatives", AuditInProgress.alternatives, {"alternatives": Effort(6.0, 0.5)}),
+    Stage("decide", AuditInProgress.decide, {"the firm's own decisions": Effort(0.1, 0.15)}),
+    Stage("report", AuditInProgress.report, {"writing down the findings": Effort(0.1)}),
 )
-WRITING = {"drawing the report": Effort(1.0), "setting the PDF": Effort(5.0)}
+WRITING = {"drawing the report": Effort(0.5), "setting the PDF": Effort(5.0)}
 """The phases of `write`."""
 
 

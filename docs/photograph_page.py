@@ -1,7 +1,7 @@
 """Take the pictures of page.md: python docs/photograph_page.py
 
-With a folder, photograph every step there instead, at 1280 and 375 pixels, light and dark, to look at; the report is
-then a quick one. Needs the test extra and a Chromium.
+With a folder, photograph every step there instead, at 1280 and 375 pixels, light and dark, to look at. The report is a
+quick one. Needs the test extra and a Chromium.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def walk(page: Page, address: str, photograph: Photograph) -> None:
     page.get_by_role("button", name="Make the report").wait_for()
     photograph("choose")
     page.get_by_role("button", name="Make the report").click()
-    page.locator(".stages [aria-current]").wait_for()
+    page.locator(".stages .done").nth(3).wait_for()
     photograph("run")
     page.frame_locator("iframe[title='Audit report']").get_by_role("heading", level=1).wait_for()
     page.get_by_text("Explore: what other demands would cost").click()
@@ -49,16 +49,8 @@ def main(folder: Path | None) -> None:
     chosen = {"reading", "run", "report"}
     views = [(1280, "light"), (1280, "dark"), (375, "light"), (375, "dark")] if folder else [(1280, "light")]
     with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        if folder:
-            (Path(place) / "audit.toml").write_text(QUICK)
-        command = [
-            sys.executable,
-            "-m",
-            "auditkit",
-            "open",
-            "--no-browser",
-            *(["--config", "audit.toml"] * bool(folder)),
-        ]
+        (Path(place) / "audit.toml").write_text(QUICK)
+        command = [sys.executable, "-m", "auditkit", "open", "--no-browser", "--config", "audit.toml"]
         with subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, text=True) as server:
             assert server.stdout is not None
             address = server.stdout.readline().strip()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from auditkit import Exporter, Report, ReportPages, hookimpl
+from auditkit import Exporter, ReportPages, hookimpl
+
+if TYPE_CHECKING:
+    from auditkit import Report
 
 
 class HtmlExporter(Exporter):

@@ -46,9 +46,25 @@ class ScoreWeights(Rule):
         terms = self._terms()
         return f"final score = score{terms}; interviews in the order of its index" if terms else PLAIN
 
-    def _terms(self) -> str:
+    def gist(self, known: KnownBefore) -> str | None:
+        return self._weighing("in the final score")
+
+    def _weighing(self, where: str) -> str | None:
+        """Weighs A less and B more."""
+        used = self._used()
+        said = [
+            f"{listing([n for n in used if used[n] * sign > 0])} {word}"
+            for sign, word in ((-1, "less"), (1, "more"))
+            if any(weight * sign > 0 for weight in used.values())
+        ]
+        return f"weighs {listing(said)} {where}" if said else None
+
+    def _used(self) -> dict[str, float]:
         size = max(map(abs, self.weights.values()), default=0.0)
-        used = {name: weight for name, weight in self.weights.items() if abs(weight) > NOTHING * size}
+        return {name: weight for name, weight in self.weights.items() if abs(weight) > NOTHING * size}
+
+    def _terms(self) -> str:
+        used = self._used()
         return "".join(f" {'+' if w >= 0 else '-'} {brief(abs(w))} per unit of {n}" for n, w in used.items())
 
 
@@ -68,6 +84,9 @@ class InterviewOrder(ScoreWeights):
     def sentence(self, known: KnownBefore) -> str:
         terms = self._terms()
         return f"interviews in the order of expected worth{terms}; hires by the score alone" if terms else PLAIN
+
+    def gist(self, known: KnownBefore) -> str | None:
+        return self._weighing("in the order of interviews")
 
 
 class WithoutFeature(Rule):

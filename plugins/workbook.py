@@ -21,11 +21,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from auditkit import Exporter, Report, ReportPages, hookimpl
-from auditkit.report.schema import AlternativeModel, DisparityTableModel
+from auditkit import Exporter, ReportPages, hookimpl
 from auditkit.text import day, moment, percent, plural
+
+if TYPE_CHECKING:
+    from auditkit import Report
+    from auditkit.report.schema import AlternativeModel, DisparityTableModel
 
 WIDEST = 60
 LINE = 15

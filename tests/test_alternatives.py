@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,7 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.priors import fit
 from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
+from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
@@ -30,6 +31,7 @@ from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, fi
 from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
+from auditkit.rules.rule import KnownBefore
 from auditkit.solver import solve_once
 from auditkit.verification.check_alternatives import check_alternatives
 
@@ -237,6 +239,17 @@ def test_a_part_of_the_requisitions_is_said_to_be_one() -> None:
     assert "requisitions (" not in told(alternative())
     part = told(alternative(dealt=Dealt(640, 4000, 16000, 160)))
     assert "worked out on 640 of the 4,000 requisitions (16,000 candidates)" in part
+
+
+def test_a_rule_of_weights_is_told_by_what_it_weighs_less_and_more() -> None:
+    weights = ScoreWeights(weights={"CV": -0.2, "Years": 0.1, "Degree": 0.0001})
+    known = cast("KnownBefore", None)  # the words of weights need nothing of the data
+    assert weights.gist(known) == "weighs CV less and Years more in the final score"
+    assert InterviewOrder(weights={"CV": -0.2}).gist(known) == "weighs CV less in the order of interviews"
+    assert ScoreWeights(weights={"CV": 0.0}).gist(known) is None
+    short = told(alternative(rules=(replace(rule(GAIN), gist=weights.gist(known)),)))
+    assert "The best simple rule found weighs CV less and Years more in the final score; on other" in short
+    assert "The best simple rule found is: final score" in told(alternative())
 
 
 def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:

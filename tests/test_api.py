@@ -193,6 +193,11 @@ def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
     with pytest.raises(auditkit.InputError, match="add --group-aware"):
         auditkit.whatif(few_people, bias_tables=True, config=QUICK)
     assert set(answers.to_frame()["parameter"]) == {"minimum"}
+    exact = auditkit.whatif(few_people, group="Female", constraints="budget:limit=2", exact=True, config=QUICK)
+    apart = {one["parameter"]: one.get("apart") for one in exact.to_json()["frontier"]["curves"]}
+    assert apart["limit"] == 0 and apart["minimum"] is None
+    assert any("straight piece" in said for said in exact.sentences)
+    assert any("even steps" in notice for notice in exact.to_json()["frontier"]["notices"])
     assert answers.sentences[0] in shown(answers).replace("  ", " ")
     answers.save_json(tmp_path / "whatif.json")
     checked = auditkit.check(few_people)

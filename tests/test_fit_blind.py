@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from auditkit.compare.value_of_point import inspections
 from auditkit.config import Config
+from auditkit.constraints.base import KindRow
+from auditkit.constraints.binding import bind
 from auditkit.data import History
 from auditkit.data.source import read
 from auditkit.fitting.fitted import Fitted
@@ -15,7 +19,13 @@ from auditkit.fitting.folds import Folds
 from auditkit.fitting.group_chances import GroupChances, multinomial_logit, tilted
 from auditkit.fitting.priors import fit
 from auditkit.model.documents import instance_from_document
+from auditkit.model.instance import Instance
+from auditkit.model.variants import with_value_scale
 from auditkit.plugin_manager import load
+from auditkit.solver import block_pieces, solve_once
+from auditkit.solver.evaluate import Prepared
+from auditkit.solver.oracle import Oracle
+from auditkit.solver.policy import Policy
 
 SAMPLES = Path(__file__).parent.parent / "sample_data"
 PLUGINS = load()
@@ -142,3 +152,64 @@ def test_resampled_priors_have_membership_too(boxes: Fitted, chains: Fitted) -> 
         for own in (c for search in same.searches for c in search.candidates):
             shares = own.membership if hasattr(own, "membership") else own.states[0].membership
             assert set(shares) == set(fitted.instance.layout.protected)
+
+
+def test_boxes_laid_out_by_arrays_are_those_of_the_objects(boxes: Fitted) -> None:
+    layout = boxes.instance.layout
+    other = Instance(boxes.instance.searches).layout
+    np.testing.assert_array_equal(layout.candidate_ptr, other.candidate_ptr)
+    for name in ("reward", "true_reward", "value_chance", "selecting"):
+        np.testing.assert_array_equal(getattr(layout, name), getattr(other, name))
+    for name, part in layout.protected.items():
+        assert part.names == other.protected[name].names
+        np.testing.assert_allclose(part.sizes, other.protected[name].sizes, rtol=1e-12)
+        for code in range(len(part.names)):
+            theirs = other.share(other.protected[name], code)
+            np.testing.assert_allclose(layout.share(part, code), theirs, atol=1e-15)
+
+
+@pytest.mark.parametrize("which", ["boxes", "chains"])
+def test_rows_on_groups_known_by_their_probability_are_sums_over_shared_cells(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    layout = request.getfixturevalue(which).instance.layout
+    rows = bind([PLUGINS.constraints["parity"](), PLUGINS.constraints["impact-ratio"](on="inspection")], layout)
+    assert len(rows) > 2 and all(isinstance(row, KindRow) and row.shared is not None for row in rows.rows)
+    outcome = {"selection": layout.selecting, "inspection": np.isin(np.arange(layout.states), layout.start)}
+    visits = np.random.default_rng(5).random(layout.states)
+
+    def rate(meaning: Any, group: str) -> float:
+        part = layout.protected[meaning.by]
+        code = part.names.index(group)
+        return float((layout.share(part, code) * outcome[meaning.on]) @ visits) / float(part.sizes[code])
+
+    for row in rows.rows:
+        told = row.meaning
+        factor = getattr(told, "minimum", 1.0)
+        assert row.value(visits) == pytest.approx(rate(told, told.group) - factor * rate(told, told.against), abs=1e-12)
+        np.testing.assert_array_equal(row.at(row.states), row.coefficients)
+    oracle = Oracle(layout, rows)
+    duals = oracle.proper(np.random.default_rng(6).normal(0, 1e4, len(rows)))
+    for policy in (Policy.at(duals), Policy.towards(duals / np.abs(duals).max())):
+        sums, alone = oracle.blocks.of_policy(policy), Prepared.of_policy(layout, rows, policy).visits()
+        again = oracle.blocks.of_visits(alone)
+        np.testing.assert_allclose(sums.counts, again.counts, atol=1e-11)
+        np.testing.assert_allclose(oracle.blocks.totals(oracle.blocks.values(sums)), rows.values(alone), atol=1e-13)
+        levels = [(level.objective, tuple(level.duals)) for level in policy.levels]
+        tol = [0.0] if len(levels) == 1 else None
+        for a, b in block_pieces.ranges(oracle.blocks, 3) if tol else ():
+            piece, own = block_pieces.cut(oracle.blocks, a, b), block_pieces.cut_rows(oracle.blocks, rows, a, b)
+            utility, counts, _ = block_pieces.answer(piece, own, levels, tol or [])
+            np.testing.assert_array_equal(utility, sums.utility[a:b])
+            np.testing.assert_array_equal(counts, sums.counts[a:b])
+
+
+@pytest.mark.parametrize("which", ["boxes", "chains"])
+def test_inspections_at_another_value_of_a_point_are_those_of_the_best_search(
+    which: str, request: pytest.FixtureRequest
+) -> None:
+    instance = request.getfixturevalue(which).instance
+    more = inspections(instance.layout)
+    for value in (0.1, 1.0, 7.0):
+        best = solve_once(with_value_scale(instance, value)).unconstrained
+        assert more(value) == pytest.approx(float(best.inspected.sum()), rel=1e-11)

@@ -37,8 +37,8 @@ def test_the_time_left_is_that_of_the_phases_to_come(applications: int, slower: 
         assert estimate.estimate.left(0.0) == f"about {round((found.phase + found.after) / 60)} min left"
 
 
-def test_larger_files_take_longer_and_their_late_phases_a_larger_part() -> None:
-    small, large = (walked(n, 1.0, "alternatives")[0].estimate for n in (1_500, 100_000))
+def test_larger_files_take_longer_and_solving_a_larger_part_of_it() -> None:
+    small, large = (walked(n, 1.0, "frontier of")[0].estimate for n in (1_500, 100_000))
     assert small.phase is not None and large.phase is not None
     assert large.phase > 10 * small.phase and large.own > small.own
 
@@ -54,7 +54,7 @@ def test_what_is_done_grows_and_ends_before_the_whole() -> None:
 
 
 def test_the_time_left_shrinks_while_a_phase_says_nothing_and_an_overrun_is_admitted() -> None:
-    estimate = walked(100_000, 1.0, "alternatives")[0].estimate
+    estimate = walked(100_000, 1.0, "frontier of")[0].estimate
     assert estimate.phase is not None
     said = [estimate.left(spent).split()[1:3] for spent in (0.0, estimate.phase / 2, estimate.phase)]
     seconds = [int(number) * {"s": 1, "min": 60}[unit] for number, unit in said]

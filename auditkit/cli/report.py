@@ -124,7 +124,7 @@ def output_stem(data: Place, output: str | None) -> Path:
         return Path(output) / name
     else:
         given = Path(output)
-        stem = given.with_suffix("") if given.suffix.lower() in (".html", ".json", ".pdf", ".xlsx") else given
+        stem = given.with_suffix("") if given.suffix.lower() in (".html", ".json", ".pdf", ".xlsx", ".docx") else given
     if not stem.parent.is_dir():
         raise InputError(Problem(str(stem.parent), "there is no such folder", "make it, or name another with -o"))
     return stem

@@ -13,7 +13,7 @@ loss when the firm's choices up to a stage are kept and all later ones are best;
 them is part of a step.
 
 The gain is the sum of three parts. With n, v the expected number of positions filled and the mean worth of those who
-fills one (of chains: less the cost of stages behind the score), * the policy's,
+fill one (of chains: less the cost of stages behind the score), * the policy's,
 
     positions   (n* - n) (v* + v) / 2        cost   cost of I - cost*        quality   (v* - v) (n* + n) / 2.
 

@@ -72,7 +72,7 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
     if unit is None or inspected <= 0:
         return 1.0
 
-    more = _inspections(instance.layout)
+    more = inspections(instance.layout)
     most = more(unit * WIDEST)
     wanted = min(inspected, NEARLY_ALL * most)
     low, high = math.log(unit / WIDEST), math.log(unit * WIDEST)
@@ -82,7 +82,7 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
     return to_digits(math.exp(high), DIGITS)
 
 
-def _inspections(layout: Layout) -> Callable[[float], float]:
+def inspections(layout: Layout) -> Callable[[float], float]:
     """How many the best search inspects in expectation if a point is worth so much."""
     blocks = BlockSums(layout, Rows((), (), ()))
     if blocks.types is None:

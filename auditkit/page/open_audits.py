@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from auditkit.config import Config
@@ -141,7 +142,8 @@ class OpenAudit:
     def make(self) -> Pending:
         """Begin the report; one that is under way is not begun a second time."""
         if self.run is None or not self.run.running:
-            config = self.config.over(report__formats=("html", "json", "xlsx", "pdf"))
+            word = ("docx",) if find_spec("docx") else ()
+            config = self.config.over(report__formats=("html", "json", "xlsx", "pdf", *word))
             self.made, self.asked, self.made_with = None, None, self.choices
             self.run = self.worker.submit(MakeReport(self.data, config, self.folder / f"{self.data.stem}.audit"))
         return self.run

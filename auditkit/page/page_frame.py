@@ -36,7 +36,7 @@ ROLE_NAMES = {
     "selected": "selected",
     "reason": "reason for leaving",
     "score": "interview score",
-    "prior": "known before the interview",
+    "prior": "known before interview",
     "cost": "cost of an interview",
     "capacity": "openings",
     "unit": "unit with its own limit",

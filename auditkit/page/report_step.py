@@ -21,6 +21,7 @@ DOWNLOADS = {
     "html": ("HTML", "text/html; charset=utf-8"),
     "pdf": ("PDF", "application/pdf"),
     "xlsx": ("Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    "docx": ("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
     "json": ("JSON", "application/json"),
 }
 

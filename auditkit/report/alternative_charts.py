@@ -1,14 +1,15 @@
 """The chart of alternatives: utility against the ratio of the rates.
 
-Two curves, the most that any policy can earn with and without looking at the group; dots, the rules that never look at
-it; a diamond, the firm's own rule. Utility is relative to that of the best search that does not see the group.
+Two curves, the most that any policy can earn with and without looking at the group; triangles, the rules that never
+look at it; a diamond, the firm's own rule. What lies under the lower curve can be had without the group. Utility is
+relative to that of the best search that does not see the group.
 """
 
 from __future__ import annotations
 
 from auditkit.report.chart_parts import curve
 from auditkit.report.schema import AlternativeModel, FrontierOptimumModel
-from auditkit.report.svg import GROUPS, INK, MUTED, Area, Chart, Drawing, chart, spread
+from auditkit.report.svg import GRID, GROUPS, INK, MUTED, SIZE, Area, Chart, Drawing, chart, spread
 from auditkit.report.words import labels
 from auditkit.text import brief, percent, tick_number, tick_percent
 
@@ -24,24 +25,29 @@ def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
         return None
     firm = [] if each.firm.ratio is None else [(each.firm.ratio, each.firm.utility / free)]
     dots = [*blind, *aware, *rules, *firm]
-    drawing = Drawing(240)
+    drawing = Drawing(278)
     across, up = (spread(numbers) for numbers in zip(*dots, strict=True))
-    area = Area(drawing, 28, 166, across, up, left=52, right=10)
+    area = Area(drawing, 60, 172, across, up, left=52, right=10)
+    edge = area.points(blind)
+    reach = [(area.left, edge[0][1]), *edge, (edge[-1][0], area.bottom), (area.left, area.bottom)]
+    drawing.polygon(reach, GRID, layer=0)
+    drawing.text(area.left + 5, area.bottom - 6, labels.WITHIN_REACH, colour=MUTED, size=SIZE - 0.5)
     for x, y in area.points(rules):
-        drawing.mark(x, y, "circle", MUTED, 2)
+        drawing.mark(x, y, "up", GROUPS[2], 5)
     curve(area, aware, "square", GROUPS[1], 5, "6 3")
     curve(area, blind, "circle", GROUPS[0], 5)
     for x, y in area.points(firm):
         drawing.mark(x, y, "diamond", INK, 6)
-        drawing.text(x + 6, y + 10, labels.FIRMS_RULE)
     names = (
-        (labels.WITHOUT_GROUP, "circle", GROUPS[0], 7),
-        (labels.WITH_GROUP, "square", GROUPS[1], 7),
-        (labels.RULES, "circle", MUTED, 3),
+        (labels.WITHOUT_GROUP, "circle", GROUPS[0], 0, 0),
+        (labels.WITH_GROUP, "square", GROUPS[1], 0, 1),
+        (labels.RULES, "up", GROUPS[2], 1, 0),
+        (labels.FIRMS_RULE, "diamond", INK, 1, 1),
     )
-    for i, (name, marker, colour, size) in enumerate(names):
-        drawing.mark(16 + 125 * i, 11, marker, colour, size)
-        drawing.text(25 + 125 * i, 15, name)
+    for name, marker, colour, column, line in names:
+        drawing.mark(8 + 192 * column, 11 + 17 * line, marker, colour, 6)
+        drawing.text(17 + 192 * column, 15 + 17 * line, name)
+    drawing.text(2, 50, labels.VALUE_KEPT, colour=MUTED)
     area.y_axis(tick_percent)
     area.x_axis(labels.ratio_axis(each.group, each.against), tick_number, 6)
     told = labels.alternatives_text(

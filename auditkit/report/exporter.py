@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from auditkit.config import Parts
 from auditkit.errors import InputError, Problem, blaming, nearest
-from auditkit.report.schema import Report
 
 if TYPE_CHECKING:
+    from auditkit.report.schema import Report
     from auditkit.report.section import Section
 
 Progress = Callable[[str], None]

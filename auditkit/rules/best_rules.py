@@ -27,7 +27,7 @@ from auditkit.model.layout import Floats
 from auditkit.rules.play import GroupPair, InTheModel, RuleYield, affordable, ranked, visits_of
 from auditkit.rules.rule import Dimension, KnownBefore, Rule
 
-DESIGN, SLOW_DESIGN = 8, 4
+DESIGN, SLOW_DESIGN = 8, 3
 """Points of the design; of rules that take long to evaluate, the second."""
 
 CLOSER, SLOW_CLOSER = 3, 1
@@ -43,6 +43,9 @@ PENALTY = 20.0
 
 FILLED = 0.995
 """Of the positions that the best search fills."""
+
+NEAR = 1e-3
+"""A ratio counts as reached if no more than this is missing."""
 
 MARGIN = 2e-4
 """Of a ratio: the search on a line aims so much above it."""
@@ -69,12 +72,12 @@ class Target:
     positions: float
 
     def score(self, found: RuleYield) -> float:
-        short = max(0.0, self.ratio - (found.ratio if found.ratio is not None else 0.0))
+        short = max(0.0, self.ratio - NEAR / 2 - (found.ratio if found.ratio is not None else 0.0))
         empty = max(0.0, FILLED * self.filled - found.filled) / max(self.positions, 1.0)
         return found.utility / max(abs(self.utility), 1e-300) - PENALTY * short - PENALTY * empty
 
     def met(self, found: RuleYield) -> bool:
-        reached = found.ratio is not None and found.ratio >= self.ratio - 1e-3
+        reached = found.ratio is not None and found.ratio >= self.ratio - NEAR
         return reached and found.filled >= FILLED * self.filled - 1e-6
 
 

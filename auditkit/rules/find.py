@@ -68,6 +68,8 @@ class RuleResult:
     people: RuleYield
     """The same for those who applied, each in their own group."""
     gain: Gain | None
+    gist: str | None = None
+    """What it does in a few words, where there are fewer."""
 
 
 @dataclass(frozen=True)
@@ -253,6 +255,7 @@ def _alternative(
                 filled=own.filled,
                 people=for_those_who_applied(layout, visits, pair, fitted.groups[pair.attribute]),
                 gain=confirmed.get((name, ratio)),
+                gist=rule.gist(known),
             )
         )
     results.sort(key=lambda rule: (rule.target, rule.exposure, rule.name))

@@ -12,7 +12,7 @@ import numpy as np
 
 from auditkit.fitting.fitted import Fitted, Realised
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Ints, Layout, Partition
+from auditkit.model.layout import ByKind, Ints, Layout, Partition
 
 
 def dealt(layout: Layout, *name: object) -> list[int]:
@@ -53,8 +53,9 @@ def among(fitted: Fitted, searches: Ints) -> Fitted:
         reached={stage: reached[who] for stage, reached in own.reached.items()},
     )
     if refit is not None:
-        people = [refit.people[i] for i in who.tolist()]
-        refit = replace(refit, rows=refit.rows[who], people=people, costs=refit.costs[who])
+        people = ByKind(refit.people.items, refit.people.kind[who])
+        extra = ByKind(refit.attributes.items, refit.attributes.kind[who])
+        refit = replace(refit, rows=refit.rows[who], people=people, attributes=extra, costs=refit.costs[who])
     return replace(
         fitted,
         instance=Instance(tuple(fitted.instance.searches[s] for s in searches.tolist())),

@@ -184,3 +184,8 @@ class Rule(BaseModel, ABC):
     @abstractmethod
     def sentence(self, known: KnownBefore) -> str:
         """What the rule does, for a reader who knows the columns of the data; no full stop."""
+
+    def gist(self, known: KnownBefore) -> str | None:
+        """The same in a few words without numbers, after "the best simple rule found"; None if there is no shorter way
+        to say it."""
+        return None

@@ -93,11 +93,8 @@ def _moving(
 
 
 def _alike(one: Rows, other: Rows) -> bool:
-    def same(a: Floats, b: Floats) -> bool:
-        return len(a) == len(b) and bool((a == b).all())
-
     return len(one) == len(other) and all(
-        a.sense == b.sense and same(a.states, b.states) and same(a.coefficients, b.coefficients)
+        a.sense == b.sense and np.array_equal(a.states, b.states) and np.array_equal(a.coefficients, b.coefficients)
         for a, b in zip(one.rows, other.rows, strict=True)
     )
 

@@ -180,8 +180,8 @@ def evidence(
     reports = {run.id: past_report(run, folder) for run in within}
     report = next((found for run in reversed(within) if (found := reports[run.id]) is not None), None)
     said = [one for one in responses if begin.isoformat() <= one.created[:10] <= end.isoformat()]
-    known = [one for one in responses if one.created[:10] <= end.isoformat()]
-    shown = states(last.figures, answerable(reports[last.id], last.figures, last.crossings), known)
+    so_far = [one for one in responses if one.created[:10] <= end.isoformat()]
+    shown = states(last.figures, answerable(reports[last.id], last.figures, last.crossings), so_far)
     return Evidence(
         version=__version__,
         created=now.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -198,7 +198,8 @@ def evidence(
         open_findings=tuple(f"{one.subject}: {one.text}" for one in shown if one.open),
         settings_changes=_changes(within, folder),
         not_examined=_not_examined(within, report, reports),
-        **_rules(report),
+        profile=_of_the_profile(report, "profile"),
+        retention=_of_the_profile(report, "retention"),
     )
 
 
@@ -293,10 +294,10 @@ def _told(report: Report) -> tuple[str, ...]:
     )
 
 
-def _rules(report: Report | None) -> dict[str, str | None]:
+def _of_the_profile(report: Report | None, key: str) -> str | None:
     section = None if report is None else report.sections.get("profile")
-    said = {} if section is None else section.data
-    return {key: str(said[key]) if said.get(key) else None for key in ("profile", "retention")}
+    said = None if section is None else section.data.get(key)
+    return str(said) if said else None
 
 
 def _response(one: Response, last: Run) -> EvidenceResponse:

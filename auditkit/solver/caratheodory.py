@@ -18,7 +18,6 @@ rows with a zero dual have a dummy vector. The paper does not say so.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from auditkit.model.layout import Floats
 from auditkit.solver import block_master, dual_search
@@ -125,5 +124,7 @@ def _weights(points: Floats) -> Floats | None:
     """Convex weights that average the points to zero, or None."""
     system = np.vstack([points.T, np.ones(len(points))])
     target = np.append(np.zeros(points.shape[1]), 1.0)
+    from scipy.optimize import nnls  # only this method needs it, and it takes a fifth of a second
+
     weights, residual = nnls(system, target, maxiter=100 * len(points) + 100)
     return np.asarray(weights) if residual < NEAR else None

@@ -23,7 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import spsolve
 
@@ -179,6 +178,8 @@ class _Conjugate:
 
         def loss(x: Floats) -> tuple[float, Floats]:
             return self._value(x) - float(self.y @ x), self._gradient(x) - self.y
+
+        from scipy.optimize import minimize
 
         found = minimize(loss, self.x, jac=True, bounds=[(0.0, float(x)) for x in self.upper], method="L-BFGS-B")
         self.x = np.asarray(found.x)

@@ -25,7 +25,7 @@ from scipy.sparse import csr_array, vstack
 
 from auditkit.constraints.base import Row
 from auditkit.errors import InputError, Problem
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared, mixture_visits
 from auditkit.solver.policy import Level, Lottery, Mixture, Outcome, Policy
 from auditkit.solver.solution import Optimum
@@ -140,13 +140,15 @@ def _known(best: Optimum) -> Iterator[Policy]:
 
 
 def _by_search(layout: Layout, rows: tuple[Row, ...], visits: Floats) -> tuple[Floats, Floats]:
-    search = layout.candidate_search[layout.state_candidate]
-    count = len(layout.search_ids)
-    values = [np.bincount(search[row.states], row.coefficients * visits[row.states], minlength=count) for row in rows]
-    return np.bincount(search, layout.reward * visits, minlength=count), np.array(values).reshape(len(rows), count)
+    """Utility, and the value of each row, by search."""
+    search, count = layout.candidate_search[layout.state_candidate], len(layout.search_ids)
+    values = np.zeros((len(rows), count))
+    for j, row in enumerate(rows):
+        values[j] = np.bincount(search[row.states], row.coefficients * visits[row.states], minlength=count)
+    return np.bincount(search, layout.reward * visits, minlength=count).astype(np.float64), values
 
 
-def _least(best: Optimum, size: Floats, values: Floats, scatter: Floats, allowed: Floats) -> list[Lottery] | None:
+def _least(best: Optimum, size: Floats, values: Floats, scatter: Floats, allowed: Bools) -> list[Lottery] | None:
     """The LP; None if HiGHS does not find its optimum."""
     rows, searches = best.rows, best.mixture.count
     policy, search = np.nonzero(allowed)
@@ -158,7 +160,7 @@ def _least(best: Optimum, size: Floats, values: Floats, scatter: Floats, allowed
     one = csr_array((np.ones(len(policy)), (search, variables)), shape=(searches, len(policy)))
     equal, target = vstack([one, tight]).tocsr(), np.append(np.ones(searches), bounds[binding])
     signs = rows.signs[~binding]
-    found = linprog(
+    found = linprog(  # type: ignore[call-overload]  # its stubs know no sparse matrices
         scatter[policy, search],
         A_ub=signs[:, None] * weights[~binding] if (~binding).any() else None,
         b_ub=signs * bounds[~binding] if (~binding).any() else None,

@@ -14,7 +14,7 @@ import click
     type=click.IntRange(min=1),
     default=50,
     show_default=True,
-    help="instances per point of the parity studies (other studies take a share of it, the budget table five times)",
+    help="instances per point of the parity studies (other studies take a share of it, the budget table 20 times)",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="of the random instances")
 @click.option(

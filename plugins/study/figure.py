@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from auditkit.errors import InputError, Problem
 from auditkit.plugins.study.paper_claims import Line, Panel
 
 if TYPE_CHECKING:
@@ -35,7 +36,10 @@ SETTINGS: Any = {
 
 def draw(panels: Sequence[Panel]) -> str:
     """The SVG text of a figure."""
-    import matplotlib
+    try:
+        import matplotlib
+    except ImportError:
+        raise InputError(Problem("matplotlib", "is missing", "pip install 'auditkit[study]'")) from None
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

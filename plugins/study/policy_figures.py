@@ -175,7 +175,7 @@ def running_times(found: Mapping[str, Data]) -> Findings:
     )
     notes = (
         f"Median over all points: {both['unconstrained']:.2f} ms unconstrained, {both['constrained']:.1f} ms "
-        "constrained with a certificate, in one process. The paper's text states no numbers.",
+        "constrained with a certificate, of processor time. The paper's text states no numbers.",
     )
     return Findings((), panels, summary(data, {name: data.columns[name] for name in timing.NUMBERS}), (), notes)
 

@@ -181,7 +181,7 @@ SWEEPS = {
             FEWER,
         ),
         Sweep("budget", (*_K, "b"), NUMBERS, _budget, len(BUDGET_RHOS) * sum(k + 1 for k in BUDGET_K), FEW),
-        Sweep("budget-table", ("k", "b"), ("best", "gap"), _table, len(TABLE_K) * len(TABLE_B), 5, atoms=TABLE.atoms),
+        Sweep("budget-table", ("k", "b"), ("best", "gap"), _table, len(TABLE_K) * len(TABLE_B), 20, atoms=TABLE.atoms),
         Sweep(
             "randomisation",
             ("atoms", *_K),

@@ -1,4 +1,4 @@
-"""Seconds that the solver takes for one problem, from nothing: no columns known, kernels compiled before.
+"""Processor seconds that the solver takes for one problem, from nothing: no columns known, kernels compiled before.
 
 unconstrained   index policy and its exact evaluation
 constrained     the certified optimum, the unconstrained one included
@@ -29,9 +29,9 @@ CHAIN_POINTS = len(RHOS) * len(CHAIN_CAPACITIES)
 
 
 def seconds(work: Callable[..., object], *arguments: object) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     work(*arguments)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def rows(seed: int, number: int) -> list[tuple[float, ...]]:

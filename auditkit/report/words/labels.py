@@ -144,10 +144,12 @@ def budget_text(parts: str) -> str:
     return f"Gained by {parts}."
 
 
-WITHOUT_GROUP = "without the group"
-WITH_GROUP = "if it could be used"
-RULES = "simple rules"
+WITHOUT_GROUP = "most without the group"
+WITH_GROUP = "most if the group were used"
+RULES = "simple rules found"
 FIRMS_RULE = "the firm's own rule"
+WITHIN_REACH = "within reach without the group"
+VALUE_KEPT = "value kept, of the best search that does not see the group"
 
 
 def alternatives_title(attribute: str) -> str:

@@ -549,7 +549,8 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
     if best is None:
         found.append(whole(f"No simple rule that was tried reaches {ratio} with the positions filled"))
     else:
-        found.append(whole(f"The best simple rule found is: {best.text}; {_confirmed(best.gain)}"))
+        told = f"is: {best.text};" if best.gist is None else f"{best.gist};"
+        found.append(whole(f"The best simple rule found {told} {_confirmed(best.gain)}"))
     aware = next((point for point in each.aware if point.ratio == 1.0), None)
     blind = next((point for point in each.blind if point.ratio == 1.0), None)
     earned = [point.utility for point in (aware, blind) if point is not None and point.utility is not None]
