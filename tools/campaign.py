@@ -571,10 +571,10 @@ MEASURED = """
 import sys, time
 from auditkit.cli import invoke
 def once(*arguments):
-    begin = time.perf_counter()
+    begin = time.process_time()
     code = invoke(list(arguments))
     peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
-    return code, time.perf_counter() - begin, int(peak.split()[1]) / 1000
+    return code, time.process_time() - begin, int(peak.split()[1]) / 1000
 command, small, path, *more = sys.argv[1:]
 print(*once(command, small, *more)[1:], *once(command, path, *more))
 """
@@ -835,8 +835,8 @@ def attack(name: str, limits: Limits) -> Result:
 REFUSED = """
 ## Small files that exhaust a machine
 
-Each is refused in a process of its own; the time is that of the command after another small file has had
-the libraries loaded, the memory the peak of the whole process with them.
+Each is refused in a process of its own; the time is the processor's, of the command after another small
+file has had the libraries loaded, the memory the peak of the whole process with them.
 
 | file | size | time | peak memory | refused with |
 | --- | --- | --- | --- | --- |
