@@ -368,6 +368,26 @@ def test_sets_of_equal_shares_leave_the_excess_of_a_group_as_it_is() -> None:
     assert joined.shortfall == pytest.approx(single.shortfall, abs=1e-12)
 
 
+def test_joining_small_requisitions_keeps_the_error_and_the_power_of_the_test() -> None:
+    """Women apply where fewer are hired: that looks like a difference pooled, but not in sets of similar shares."""
+    rng = np.random.default_rng(20)
+    found: dict[tuple[str, float], list[bool]] = {}
+    for odds in [1.0, 0.4] * 150:
+        size, share = rng.integers(5, 15, 25), rng.beta(2, 2, 25)
+        women = rng.binomial(size, share)
+        n = np.stack([women, size - women], axis=1)
+        rate = 1 / (1 + np.exp(0.8 + 2.5 * (share - 0.5) + rng.normal(0, 0.5, 25)))
+        x = rng.binomial(n, np.stack([rate * odds / (1 - rate + rate * odds), rate], axis=1))
+        place = join_requisitions(n, THRESHOLD)
+        for name, strata in {"single": np.arange(25), "joined": place, "pooled": np.zeros(25, dtype=int)}.items():
+            own_n, own_x = (pd.DataFrame(c).groupby(strata).sum().to_numpy() for c in (n, x))
+            p = stratify(own_n[:, 0], own_x[:, 0], own_n[:, 1], own_x[:, 1]).p
+            found.setdefault((name, odds), []).append(p is not None and p <= 0.05)
+    share_of = {key: float(np.mean(hits)) for key, hits in found.items()}
+    assert share_of["joined", 1.0] <= 0.08 < 0.2 < share_of["pooled", 1.0]
+    assert share_of["joined", 0.4] >= share_of["single", 0.4] - 0.05 >= 0.5
+
+
 def test_nothing_depends_on_the_outcome_of_somebody_left_out() -> None:
     """One person of a category of three: hired or not, with a high score or a low one, the report is the same."""
     frame = pd.DataFrame(rows(searches=8, each=9))

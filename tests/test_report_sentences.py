@@ -216,6 +216,17 @@ def test_requisitions_of_one_sex_allow_no_comparison_within() -> None:
     assert not told(report(table(EVEN)), "no-comparison-within")
 
 
+def test_small_requisitions_are_compared_together_and_it_is_said() -> None:
+    few = [{"Female": (2, 1), "Male": (9, 3)}] * 12 + [{"Female": (30, 10), "Male": (30, 12)}] * 3
+    text = said(report(table(few)), "joined-requisitions")
+    assert "12 of 15 (for Gender)" in text and "leaves no comparison" not in text
+    alone = [{"Female": (2, 1), "Male": (9, 3)}] * 4
+    assert "For Gender this leaves no comparison within requisitions" in said(
+        report(table(alone)), "joined-requisitions"
+    )
+    assert not told(report(table(EVEN)), "joined-requisitions")
+
+
 # 8 Rates, the line, unknown groups ------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,16 @@ def test_a_change_against_the_previous_run(tmp_path: Path) -> None:
     assert re.search(r"fell from 0\.984 to 0\.729", crossing.words)
 
 
+def test_a_run_that_differs_by_few_applicants_from_the_last_says_what_both_tell(tmp_path: Path) -> None:
+    """Two reports a row apart can be subtracted; of whole periods, or of the same rows, they cannot."""
+    audit = Scheduled(tmp_path)
+    audit.fake.write({"Black": (300, 20), "White": (700, 64)})
+    audit.run()
+    for black, warned in (((301, 21), True), ((301, 20), False), ((340, 25), False)):
+        audit.fake.write({"Black": black, "White": (700, 64)})
+        assert any("what became of those few" in note for note in audit.run().notes) is warned
+
+
 def test_two_runs_in_one_second_get_folders_of_their_own(tmp_path: Path) -> None:
     audit = Scheduled(tmp_path)
     audit.run()

@@ -479,6 +479,18 @@ def test_policies_that_nobody_found_are_not_evaluated(tmp_path: Path, monkeypatc
     assert not verify_report(document, people, PLUGINS).holds
 
 
+def test_a_value_that_is_left_out_is_noticed_and_no_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values that a report may lack were looked for all the same where its policies are evaluated."""
+    data = save(tmp_path / "people.csv", rows(searches=6, each=7))
+    again = audited(data, report__replicates=0, report__what_if=False)
+    monkeypatch.setattr(verifying, "audit", lambda *_, **__: again)
+    entries = [n for n, entry in enumerate(again.to_json()["constrained"]) if entry["utility"] is not None]
+    for key in ("utility", "bound", "duals", "by_group", "unfilled_capacity", "price_of_fairness"):
+        document = json.loads(again.report.text())
+        del document["constrained"][entries[-1]][key]
+        assert not verifying.verify_report(document, data, plugins()).holds
+
+
 def test_the_whole_comment_and_every_setting_that_differs_is_shown(made: Set) -> None:
     document = json.loads(made.document)
     document["config"]["statement"]["comments"] = "A fine firm. " * 40 + "The end."

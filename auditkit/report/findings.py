@@ -127,7 +127,8 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
 
 def _first_tables(found: Disparities) -> list[DisparityTable]:
     """Of each attribute, all applicants at the first step."""
-    return list({t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}.values())
+    first = {t.attribute: t for t in reversed(found.tables) if t.kind == "cumulative" and not t.crossing}
+    return list(first.values())[::-1]
 
 
 def _untestable(tables: Iterable[DisparityTable]) -> list[tuple[DisparityTable, say.Untestable]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from auditkit import __version__
 from auditkit.disparity.sequential import Closings
 from auditkit.errors import InputError
-from auditkit.report.figures import figures
+from auditkit.report.figures import Figures, figures
 from auditkit.report.schema import Report
 from auditkit.report.thresholds import evaluate
 from auditkit.scheduled import artefacts, deliver, evidence_stream
@@ -146,6 +146,8 @@ def _complete(
     said = tuple(one.text for one in report.findings if one.kind != "notice")
     evaluation = evaluate(settings.thresholds, found, None if last is None else last.figures)
     crossings, notes = evaluation.crossings, evaluation.notes
+    if last is not None and (few := _few_apart(found, last.figures, settings.config.report.suppress_below)):
+        notes = (*notes, few)
     closed = job.closings()
     if closed is not None:
         before = None if last is None else evidence_stream.read(settings.folder / last.folder / evidence_stream.FILE)
@@ -185,6 +187,18 @@ def _complete(
         findings=said,
     )
     return whole, notes
+
+
+def _few_apart(now: Figures, before: Figures, enough: int) -> str | None:
+    """A warning where two reports differ by so few applicants that subtracting them would show those."""
+    sizes = [{(row.attribute, row.group): row.applicants or 0 for row in one.groups} for one in (now, before)]
+    apart = max((abs(n - sizes[1][key]) for key, n in sizes[0].items() if key in sizes[1]), default=0)
+    if set(sizes[0]) != set(sizes[1]) or not 0 < apart < enough:
+        return None
+    return (
+        "no group has changed by more than a few applicants since the last run: if the rest are the same people, the "
+        "two reports together tell what became of those few. Select whole, finished periods (docs/scheduled-audits.md)"
+    )
 
 
 def _seal(key: Path | None) -> Callable[[bytes], bytes] | None:

@@ -22,7 +22,9 @@ from auditkit.scheduled import migrate, tables
 
 ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
 PATIENCE = 30
-"""Seconds to wait for another program that writes to the database."""
+"""Seconds to wait for an answer of the database."""
+TURN = 600
+"""Seconds to wait for programs that write: a run that is refused would have to be started again."""
 
 
 def version_of(connection: sa.Connection) -> int | None:
@@ -108,7 +110,7 @@ def connect(url: str, create: bool) -> tuple[sa.Engine, str]:
             os.close(os.open(shown, os.O_RDWR | os.O_CREAT, 0o600))  # a new history is for its user alone
         except OSError as error:
             raise InputError(Problem(shown, f"it cannot be made: {error.strerror or error}")) from None
-    engine = sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"timeout": PATIENCE})
+    engine = sa.create_engine(parsed, poolclass=sa.NullPool, connect_args={"timeout": TURN})
 
     # The driver's own idea of transactions leaves CREATE TABLE outside of them: ours begin where we say.
     @sa.event.listens_for(engine, "connect")

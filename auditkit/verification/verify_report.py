@@ -44,6 +44,10 @@ MOST_ENTRIES = {"constraints": 20, "availability": 1_000}
 """Larger settings in a report would make `verify` run for hours, which only its user may want."""
 
 
+EVALUATED = ("firm", "unconstrained", "constrained", "alternatives")
+"""Parts that other code derives again."""
+
+
 def verify_report(
     report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent, *, slow: bool = False
 ) -> Verified:
@@ -72,7 +76,11 @@ def verify_report(
         return Verified(tuple(checks), given=tuple(given))
     again = audit(data, config, plugins, progress, when=report["created"])
     checks += compare_reports(report, again)
-    if again.fitted is not None and report["firm"] is not None and _size(report) <= _size(again.to_json()):
+    found = again.to_json()
+    whole = _size(report) <= _size(found)
+    if report["format"] not in schema.EARLIER:
+        whole = whole and all(_has_all(report.get(part), found[part]) for part in EVALUATED)
+    if again.fitted is not None and report["firm"] is not None and whole:
         rows = []
         for entry in report["constrained"]:
             constraints = constraints_of(entry["specs"], plugins) or []
@@ -100,6 +108,15 @@ def verify_report(
 def _size(report: Mapping[str, Any]) -> int:
     """How many policies are to be evaluated: of a report that lists more than were found, none is."""
     return sum(1 + len(entry.get("policies") or ()) for entry in report["constrained"] or ())
+
+
+def _has_all(claimed: Any, found: Any) -> bool:
+    """Whether a part has every value that was found: one that lacks some is wrong already, and cannot be evaluated."""
+    if isinstance(found, Mapping):
+        return isinstance(claimed, Mapping) and all(_has_all(claimed.get(key), value) for key, value in found.items())
+    if isinstance(found, list) and isinstance(claimed, list):
+        return all(map(_has_all, claimed, found))
+    return found is None or claimed is not None
 
 
 def refuse_slow(config: Config) -> None:
