@@ -311,16 +311,16 @@ class _Cleaning:
 
     def _some_date(self, applied: pd.Series[Any]) -> pd.Series[Any]:
         """The latest date of the file, for ages where nothing says when somebody applied; never a birthday."""
-        latest = []
+        latest: list[tuple[bool, pd.Timestamp, str]] = []
         for name in map(str, self.cells.columns):
-            profile = describe(name, self.cells[name])
-            if profile.kind == "date" and kind_of(name) != "age" and not set(plain(name).split()) & {"hire", "start"}:
+            if describe(name, self.cells[name]).kind == "date" and kind_of(name) != "age":
                 dates = read_dates(self.cells[name], name, Collector(), "date", self.cells)
+                began = bool(set(plain(name).split()) & {"hire", "start"})  # only if there is nothing better
                 if dates.notna().any():
-                    latest.append((dates.max(), name))
+                    latest.append((not began, dates.max(), name))
         if not latest:
             return applied
-        day, name = max(latest)
+        _, day, name = max(latest)
         self._say("age-date", f"ages are those on {day:%Y-%m-%d}, the latest date in {name!r}", "--map date=COLUMN")
         return pd.Series(day, index=applied.index)
 

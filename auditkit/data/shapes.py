@@ -23,6 +23,7 @@ from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import NONE, Given, column_in
+from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import plain, spoken
 
 _MOST_ROWS = 5000
@@ -77,7 +78,9 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
 
 
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    return {str(name): values for name in table if (values := _whole(table[name])) is not None}
+    """Columns of whole numbers that may be counts: not ages."""
+    named_counts = (str(name) for name in table if kind_of(str(name)) != "age")
+    return {name: values for name in named_counts if (values := _whole(table[name])) is not None}
 
 
 def _filled_down(raw: RawTable) -> RawTable:
@@ -257,7 +260,7 @@ def _from_long(raw: RawTable) -> RawTable:
         found = [str(word) for word in pd.unique(table[stage])]
         ranks = {word: words.step_rank(word) for word in found}
         first = [word for word in found if plain(word) in words.words("values", "applied") or ranks[word] == 0]
-        if len(found) < 2 or len(first) != 1 or len(sized) != 1 or (None in ranks.values() and len(found) > 2):
+        if len(found) < 2 or len(first) != 1 or len(sized) != 1:
             continue
         rest = [name for name in labels if name != stage]
         years = [name for name in counts if name not in sized]
@@ -269,6 +272,9 @@ def _from_long(raw: RawTable) -> RawTable:
         if any((numbers[first[0]] < numbers[word]).any() for word in found):
             continue  # stages that do not contain each other
         order = sorted(found, key=lambda word: -float(numbers[word].sum()))
+        falling = all((numbers[a] >= numbers[b]).all() for a, b in pairwise(order))
+        if None in ranks.values() and len(found) > 2 and not falling:
+            continue  # words that are not known, and that do not contain each other either
         flat = wide[order].reset_index().astype("str")
         flat.columns = [str(name) for name in flat.columns]
         flat = flat.rename(columns={first[0]: "Applicants"})
@@ -389,8 +395,20 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
     applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
     refused = [name for name in counts if name not in applied and _outcome(name) == "rejected"]
+    bad = [name for name in counts if is_bad(_counted(name))]
+    if len(bad) == 1 and not applied:  # beside those selected for a layoff, those not selected had the good outcome
+        denials = [name for name in refused if name not in bad] or [name for name in reached if name not in bad]
+        good = "Retained" if spoken().has("favourable", "retained", plain(bad[0])) else "Selected"
+        table = table.rename(columns=dict.fromkeys(denials[:1], good))
+        raw, counts = replace(raw, table=table), _counts(table)
+        reached, refused = [good] if denials else [], bad
+    if not applied and reached and not refused:
+        most = [name for name in counts if all((counts[name] >= counts[step]).all() for step in reached)]
+        applied = [name for name in most if name not in reached][:1]
+        reached = [name for name in reached if name not in applied]
     if len(applied) == 1:
         total = counts[applied[0]]
+        reached += _between(counts, total, reached, refused, applied[0], assumptions)
     elif not applied and len(reached) == 1 and len(refused) == 1:
         total = counts[reached[0]] + counts[refused[0]]
     elif not applied and len(reached) > 1 and not refused:
@@ -408,6 +426,32 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
         counts = _least_difference(table, [applied[0], *reached], counts, label, assumptions)
         total = counts[applied[0]]
     return _expanded(raw, applied[0] if applied else "applicants", total, {name: counts[name] for name in reached})
+
+
+def _between(
+    counts: dict[str, pd.Series[Any]],
+    total: pd.Series[Any],
+    reached: Sequence[str],
+    refused: Sequence[str],
+    applied: str,
+    assumptions: list[str],
+) -> list[str]:
+    """Counts without a telling name that lie, in every row, between those who applied and the last step: steps too."""
+    if not reached:
+        return []
+    last = min(reached, key=lambda name: counts[name].sum())
+    rest = [name for name in counts if name not in (applied, *reached, *refused) and not named(name, "capacity")]
+    found = [
+        name
+        for name in rest
+        if all((counts[name] >= counts[step]).all() or (counts[name] <= counts[step]).all() for step in reached)
+        and (counts[name] >= counts[last]).all()
+        and (counts[name] <= total).all()
+        and counts[last].sum() < counts[name].sum() < total.sum()
+    ]
+    if found:
+        assumptions.append(f"{', '.join(map(repr, found))}: read as a step, as its numbers lie between the others")
+    return found
 
 
 def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:

@@ -114,6 +114,10 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
         known = vocabulary.meaning(word)
         if hired and known == "selected" and plain(word) in vocabulary.words("cells", "offer"):
             return "pending"  # beside those hired, an offer is not yet the end
+        if known is None and (denied := _denies(word, found)) is not None:
+            return "rejected" if code(denied) == "selected" else None
+        if known is None and vocabulary.employment(word) in ("rejected", "withdrawn"):
+            return vocabulary.employment(word)
         if known is None and len(plain(word).split()) <= _LONGEST_STEP and vocabulary.step_rank(word) is not None:
             return "pending"  # at some step of the process, so not decided on
         return known
@@ -123,6 +127,14 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
         codes = _tested(cells, codes, column, test)
         meanings = {word: str(codes[cells == word].iloc[0]) for word in meanings}
     return Decided(codes, meanings, bad, staying)
+
+
+def _denies(word: str, others: list[str]) -> str | None:
+    """The word of the same column that another is the denial of: `Classificado` of `Não classificado`."""
+    text = plain(word)
+    start = spoken().pattern("within", "negation").match(text)
+    rest = "" if start is None else text[start.end() :].strip()
+    return next((other for other in others if rest and plain(other) == rest), None)
 
 
 def _is_about_staying(column: str, found: list[str]) -> bool:

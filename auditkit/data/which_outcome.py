@@ -68,7 +68,7 @@ def find_decision(state: TableLook) -> Decision | None:
     state.decisions = found = _weighed_together(state, found)
     telling = [each for each in found if each.selected.any() and not each.selected.all()]
     best = telling[0] if telling else found[0] if found else None
-    if best is None:
+    if best is None or (not telling and _unread_outcomes(state)):
         return None
     rivals = [
         other
@@ -91,6 +91,19 @@ def find_decision(state: TableLook) -> Decision | None:
     state.chosen["selected"] = Choice("selected", (best.column,), reason, test=best.test)
     _settle_words(state, best)
     return best
+
+
+def _unread_outcomes(state: TableLook) -> list[str]:
+    """Columns that are named like an outcome, with a few words whose meaning is not known."""
+    return [
+        column.name
+        for column in state.free()
+        if column.is_words
+        and 2 <= column.distinct <= 12
+        and (match := named(column.name, "selected")) is not None
+        and not match.loose
+        and not state.table[column.name].map(spoken().meaning).notna().any()
+    ]
 
 
 def find_what_came_last(state: TableLook, steps: list[StepColumn]) -> Decision | None:
@@ -250,7 +263,9 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
     for word in unknown:
         here = cells == word
         for other in state.decisions[1:]:
-            told = other.decided.codes[here]
+            if not _ends_alike(state, decision, other):
+                continue  # an earlier step, which everybody named here may have passed
+            told = _statuses(state, other)[here]
             told = told[told.isin(["selected", "rejected", "withdrawn"])]
             if (
                 other.weight >= 1.5
@@ -297,6 +312,18 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
             for words in (good, [*good, *rest])
             if all(is_shown(decision.column, word) for word in words)
         ]
+
+
+def _statuses(state: TableLook, decision: Decision) -> pd.Series[Any]:
+    return settled(decision.decided, state.table[decision.column], decision.column, Collector())
+
+
+def _ends_alike(state: TableLook, one: Decision, other: Decision) -> bool:
+    """Whether two columns agree on who was selected and who was rejected, where both say so."""
+    mine, theirs = (_statuses(state, each) for each in (one, other))
+    both = mine.isin(["selected", "rejected"]) & theirs.isin(["selected", "rejected"])
+    agree = mine[both] == theirs[both]
+    return bool(agree.any() and agree.mean() >= 0.95 and mine[both].nunique() == 2)
 
 
 def find_reasons(state: TableLook, decision: Decision | None) -> None:

@@ -202,7 +202,8 @@ def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> b
     if step.rank is not None and 0 <= step.rank < HIRED:
         return before >= _NAMED_NESTED
     share = float(step.reached.mean())
-    return before >= 0.99 and share ** int(selected.sum()) < CHANCE and share < 0.97
+    rare = state.raw.count is not None or share ** int(selected.sum()) < CHANCE  # a row of counts is many people
+    return before >= 0.99 and rare and share < 0.97
 
 
 def _chain(state: TableLook, found: list[StepColumn], selected: pd.Series[Any] | None) -> list[StepColumn]:

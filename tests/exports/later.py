@@ -317,4 +317,15 @@ ALL: tuple[Callable[[Path], Truth], ...] = (
     how_not_whether, ages_without_date, dutch_phase_text, portuguese_contest, italian_pivot,
 )  # fmt: skip
 
+FIRST_RUN = {
+    "owbpa_disclosure": "asked, then misread",
+    "spanish_dismissals": "refused",
+    "ucas_counts": "misread",
+    "long_funnel": "refused",
+    "ages_without_date": "refused",
+    "dutch_phase_text": "misread",
+    "portuguese_contest": "misread",
+}
+"""What the first run made of those that it did not read right."""
+
 LATER: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in ALL}
