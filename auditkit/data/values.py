@@ -86,9 +86,8 @@ def _settled_by(table: pd.DataFrame, cells: pd.Series[Any]) -> Dates:
     words = [pd.Series(pd.unique(table[name]), dtype="str") for name in table]
     others = [found for found in words if looks_like_dates(found.head(50)).any()]
     dates = to_dates(pd.concat([cells, *others], ignore_index=True))
-    n = len(cells)
-    parts = (part.iloc[:n].set_axis(cells.index) for part in (dates.values, dates.bad, dates.ambiguous))
-    return Dates(*parts, to_dates(cells).styles)
+    own = [part.iloc[: len(cells)].set_axis(cells.index) for part in (dates.values, dates.bad, dates.ambiguous)]
+    return Dates(own[0], own[1], own[2], to_dates(cells).styles)
 
 
 def read_group(

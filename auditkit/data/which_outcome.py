@@ -215,7 +215,8 @@ def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
         return False
     roles = sorted(by_name(column.name), key=lambda match: match.closeness)
     first = roles[0].role if roles else ""
-    if is_protected(column.name) or spoken().has("names", "private", plain(column.name)):
+    private = spoken().has("names", "private", plain(column.name)) and column.statuses < 0.8  # `Current Status Name`
+    if is_protected(column.name) or private:
         return False
     if column.kind == "date" and first not in ("selected",) and not is_bad(column.name):
         return False

@@ -240,7 +240,8 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
     candidates = [c for c in state.columns.values() if c.name == own or c.name not in state.used()]
     candidates.sort(key=lambda c: (c.name == own, _stage_tier(state, c.name)))
     for column in candidates:
-        if not column.is_words or is_protected(column.name) or is_personal(column.name, ""):
+        private = is_personal(column.name, "") and column.steps < 0.8  # but `Current Step Name` holds steps
+        if not column.is_words or is_protected(column.name) or private:
             continue
         is_named = _stage_tier(state, column.name) < 9
         telling = over is not None and over.any()
