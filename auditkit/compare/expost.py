@@ -139,8 +139,8 @@ class ExPost:
         if self.reason(j) is not None:
             return None
         weights = [weight for _, weight in self.draws]
-        if self._uncertain(j) and (sets := self._two_sets(j)) is not None:
-            return _law(self.rows.rows[j], self._member_grids(sets), weights, *sets.coefficients)
+        if self._uncertain(j) and (two := self._two_sets(j)) is not None:
+            return _law(self.rows.rows[j], self._member_grids(two), weights, *two.coefficients)
         counted, coefficient = str(self.counted[j]), self.coefficient[j]
         levels = _levels(coefficient)
         sets = [tuple(map(int, np.flatnonzero(coefficient == level))) for level in levels]

@@ -80,8 +80,10 @@ class Verified(Shown):
         return [] if self.holds else [self.to_frame().query("not holds")[["claim", "detail"]]]
 
 
-def check_number(claim: str, claimed: float | None, found: float, size: float = 1.0) -> Check:
-    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms."""
+def check_number(claim: str, claimed: float | None, found: float | None, size: float = 1.0) -> Check:
+    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms; None is None."""
+    if found is None:
+        return Check(claim, claimed is None, f"claimed {claimed}, found none")
     return Check(claim, is_close(claimed, found, size), f"claimed {claimed}, found {exact(found)}")
 
 

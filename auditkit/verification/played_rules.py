@@ -14,7 +14,7 @@ import numpy as np
 
 from auditkit.model.layout import Floats, Layout
 from auditkit.rules.rule import Draw, Ranking
-from auditkit.verification.independent import NumberedChain, Searched, index_visits, rooms_of, running_minimum
+from auditkit.verification.independent import Index, NumberedChain, Searched, index_visits, rooms_of, running_minimum
 
 
 def box_numbers(layout: Layout, rewards: Floats) -> Floats:
@@ -55,7 +55,7 @@ def _chains(layout: Layout, search: int, numbers: Floats) -> Floats:
     for c in range(layout.search_ptr[search], layout.search_ptr[search + 1]):
         chain = NumberedChain.of(layout, c)
         first = int(layout.candidate_ptr[c])
-        index = {s: (float(numbers[first + s]),) for s in range(chain.size) if not chain.terminal[s]}
+        index: Index = {s: (float(numbers[first + s]),) for s in range(chain.size) if not chain.terminal[s]}
         made.append((chain, index, running_minimum(chain, index)))
     return np.concatenate([np.array(own) for own in index_visits(layout, search, made)])
 
