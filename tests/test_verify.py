@@ -131,6 +131,8 @@ def test_a_mixture_that_makes_no_sense_is_found() -> None:
         {"default": 7},
         {"default": 0, "searches": {"nobody": [[0, 1.0]]}},
         {"firm": [[0, 0.5], [2, 0.5]]},
+        {"firm": []},
+        {"default": 0, "searches": {FOUR.searches[0].id: []}},
     ]
     for mixture in wrong:
         altered = copy.deepcopy(honest)

@@ -34,6 +34,8 @@ def lotteries_of(claimed: Mapping[str, Any], names: Sequence[str]) -> list[Draws
         one = [(int(mixture["default"]), 1.0)]
         own = mixture.get("searches", {})
         found = [[(int(i), float(w)) for i, w in own[name]] if name in own else one for name in names]
+    if not all(found):
+        return "a search without a policy"
     if any(not 0 <= i < len(policies) for draws in found for i, _ in draws):
         return "a policy that is not listed"
     return found
@@ -46,7 +48,7 @@ def check_mixture(
     found = lotteries_of(claimed, names)
     if isinstance(found, str):
         return None, [Check(f"{prefix}every search has a policy", False, found)]
-    wrong = [draws for draws in found if min(w for _, w in draws) < 0 or abs(sum(w for _, w in draws) - 1) > 1e-9]
+    wrong = [draws for draws in found if any(w < 0 for _, w in draws) or abs(sum(w for _, w in draws) - 1) > 1e-9]
     detail = f"they sum to {sum(w for _, w in wrong[0])}" if wrong else ""
     checks = [Check(f"{prefix}weights are chances", not wrong, detail)]
     mixture = claimed.get("mixture")

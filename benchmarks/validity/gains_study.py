@@ -208,9 +208,9 @@ kind at ratios of 0.8, 0.9 and 1 is chosen and judged as in a report; the truth 
 that of the firm's own on {FRESH} other requisitions under the true laws. "Found" counts the rule that the report names
 first, then all rules: at most 5 % in firms without a difference. Intervals are of 95 %.
 
-Without a difference few gains are found, as promised. Where CVs differ the intervals do not cover as they should: laws
-learnt from the people interviewed flatten the effect of the CV, so that gains are overstated, even those of rules that
-interview everyone. Read a gain that was found as a direction, not as a size.
+Without a difference few gains are found, as promised. Where CVs differ the intervals do not cover as they should, and
+gains are overstated. The likely reason, not yet tested: laws learnt from the people interviewed flatten the effect of
+the CV (expected scores vary less than they do in truth). Read a gain that was found as a direction, not as a size.
 
 | firms | number | first rule found | all rules found | covered | median gain | true | detectable |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
