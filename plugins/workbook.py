@@ -24,7 +24,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import Exporter, ReportPages, hookimpl
-from auditkit.text import day, moment, percent, plural
+from auditkit.text import day, moment, percent, plural, sentence, spaced
 
 if TYPE_CHECKING:
     from auditkit import Report
@@ -35,10 +35,43 @@ LINE = 15
 """Points that a line of text takes."""
 LONGEST_NAME = 31
 """Of a sheet, by Excel's rule."""
+PLAIN = {
+    "follow_ups": ("Responses", "What became of earlier findings"),
+    "omnibus": ("Tests of attributes", "Whether any group of an attribute differs at a step"),
+    "bands": ("Age bands", "Rates along bands of age, where there is a trend"),
+    "pools": ("Pools", "External availability, pool by pool"),
+    "score_validity": ("Validity of scores", "Whether the score predicts later performance, and alike for each group"),
+    "score_validity_adjusted": ("Validity corrected", "The same p-values, corrected for the number of tests"),
+    "constraints": ("Rows of constraints", "What each constraint demands, its slack and its dual"),
+    "ex_post": ("Ex-post slack", "How far a single period may be from the constraint"),
+    "units": ("Units", "Positions inside searches"),
+    "gain_by_step": ("Gain by step", "What the best search would have gained at each step"),
+    "budgets": ("Budgets", "What more inspections would be worth, beside more positions"),
+    "places": ("Places", "What one more place would be worth"),
+    "bias_tables": ("Biased scores", "Quotas where the scores of a group are seen lower than they are worth"),
+    "sensitivity": ("Sensitivity", "Prices where the scores of a group are seen lower than they are worth"),
+    "sensitivity_points": ("Sensitivity in points", "The same in points of the score"),
+    "revealed": ("Decisions", "What decisions at each step look like, in points of the score"),
+    "needed": ("Inspections needed", "How many more inspections would explain the decisions"),
+    "score_meaning": ("Equal information", "Scores of groups at equal prior information"),
+    "inspected_by_group": ("Inspected by group", "Who has a score"),
+    "inspected_by_tercile": ("Inspected by tercile", "Who has a score, by what was known before"),
+    "hidden_information": ("Hidden information", "Tests for information that the data do not hold"),
+    "hidden_prices": ("Prices if hidden", "Prices over a range of hidden information"),
+}
+"""Tables of `Audit.to_frame` that are written as they are: the sheet's name, and what it is about."""
+ELSEWHERE = {
+    *("findings", "mapping", "unused_columns", "problems", "left_out", "attributes", "groups"),
+    *("comparisons", "segments", "segment_values", "segment_search", "availability", "scores", "cut_scores"),
+    *("prices", "frontier", "blind", "aware", "rules", "fit_by_group", "fit_by_stratum", "coverage"),
+}
+"""Tables that the other sheets have."""
 OURS = (
     *("contents", "findings", "reading", "matrix", "comparisons", "segments", "segment search", "availability"),
     *("scores", "cut scores", "policies", "prices", "alternatives", "what if", "fit", "sources"),
+    *(name.lower() for name, _ in PLAIN.values()),
 )
+"""Names that no attribute's sheet may have."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +187,25 @@ def sheets(report: Report) -> Iterator[SheetTable]:
         yield _frontiers(report)
     if report.fit is not None:
         yield _fit(report)
+    yield from _plain(report)
     yield _sources(report)
+
+
+def _plain(report: Report) -> Iterator[SheetTable]:
+    from auditkit.report.frames import TABLES
+
+    for table, (name, about) in PLAIN.items():
+        rows = TABLES[table].rows(report)
+        columns = list(dict.fromkeys(column for row in rows for column in row))
+        cells = tuple(tuple(_plain_cell(row.get(column)) for column in columns) for row in rows)
+        if rows:
+            yield SheetTable(name, about, tuple(Heading(sentence(spaced(column))) for column in columns), cells)
+
+
+def _plain_cell(value: Any) -> Cell:
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        return str(value)
+    return value
 
 
 def _findings(report: Report) -> SheetTable:

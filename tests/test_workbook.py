@@ -17,7 +17,8 @@ import pytest
 
 import auditkit
 from auditkit.config import Config
-from auditkit.plugins.workbook import OURS, sheet_name, workbook_of
+from auditkit.plugins.workbook import ELSEWHERE, OURS, PLAIN, sheet_name, workbook_of
+from auditkit.report.frames import TABLES
 from auditkit.report.load_report import load
 from support import report_example
 from support.audit_helpers import rows, save
@@ -160,6 +161,22 @@ def test_names_of_our_sheets_are_reserved(content: bytes) -> None:
     assert {name.lower() for name in opened(content).sheetnames if name not in attributes} <= set(OURS)
 
 
+def test_every_table_of_the_report_is_in_the_workbook(content: bytes) -> None:
+    assert set(TABLES) == set(PLAIN) | ELSEWHERE
+    assert not set(PLAIN) & ELSEWHERE
+    book, seen = opened(content, values=True), 0
+    for table, (name, _) in PLAIN.items():
+        wanted = TABLES[table].rows(REPORT)
+        assert (name in book.sheetnames) == bool(wanted)
+        if wanted:
+            seen += 1
+            written = [[cell.value for cell in row] for row in book[name].iter_rows(min_row=4)]
+            assert len(written) == len(wanted)
+            numbers = [x for row in wanted for x in row.values() if type(x) in (int, float)]
+            assert [x for row in written for x in row if type(x) in (int, float)] == pytest.approx(numbers)
+    assert seen >= 5
+
+
 def test_the_same_report_gives_the_same_bytes_and_a_whole_zip(content: bytes) -> None:
     assert workbook_of(REPORT) == content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -169,7 +186,9 @@ def test_the_same_report_gives_the_same_bytes_and_a_whole_zip(content: bytes) ->
 
 def test_a_report_without_a_model_and_without_groups_is_a_workbook_too() -> None:
     empty = dict.fromkeys(("firm", "unconstrained", "constrained", "disparity", "segments", "frontier", "fit"))
-    book = opened(workbook_of(load(report_example.document() | empty | {"sensitivity": None, "revealed": None})))
+    book = opened(
+        workbook_of(load(report_example.document() | empty | {"sensitivity": None, "revealed": None, "scores": None}))
+    )
     assert book.sheetnames == ["Contents", "Findings", "Reading", "Sources"]
 
 
