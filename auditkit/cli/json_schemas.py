@@ -57,10 +57,12 @@ def schema(name: str, plugins: Plugins) -> Schema:
 
 def _read_docstrings(part: type[ReportPart]) -> None:
     """Attributes of results are described by their docstrings, which take too long to find for all but a schema."""
-    for own in part.__subclasses__():
-        own.model_config["use_attribute_docstrings"] = True
-        _read_docstrings(own)
-        own.model_rebuild(force=True)
+    parts = [part]
+    for each in parts:
+        parts += each.__subclasses__()
+        each.model_config["use_attribute_docstrings"] = True
+    for each in parts:  # parts of parts come before them
+        each.model_rebuild(force=True)
 
 
 def text(name: str, plugins: Plugins) -> str:
