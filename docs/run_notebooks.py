@@ -21,7 +21,8 @@ def run(path: Path) -> Any:
     environment = {**os.environ, "PATH": path_of_commands, "NO_COLOR": "1"}
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        client = NotebookClient(notebook, timeout=600, resources=resources, record_timing=False)
+        options = {"resources": resources, "record_timing": False, "coalesce_streams": True}  # chunks vary by chance
+        client = NotebookClient(notebook, timeout=600, **options)
         client.execute(env=environment)
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
         if "text/html" in output.get("data", {}):

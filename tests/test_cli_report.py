@@ -73,7 +73,7 @@ def test_where_a_report_goes_and_in_which_formats(auditkit: Any, people: Path, t
     assert printed.code == 0
     assert json.loads(printed.out)["input"]["path"] == "people.csv"
     assert not (tmp_path / "people.audit.json").exists()
-    odd = auditkit("report", people, "--format", "docx")
+    odd = auditkit("report", people, "--format", "odt")
     assert odd.code == 2
     assert "formats" in odd.err
 

@@ -183,7 +183,7 @@ def test_ambiguous_required_roles(tmp_path: Path) -> None:
         load(table(tmp_path, "sex,decision,status", *rows))
     second, first = e.value.question.answers
     assert (first.flags, first.shown) == ("--map selected=status=Hired", "6 -> Hired 3")
-    assert (second.flags, second.shown) == ("--map selected=decision=yes", "6 -> yes 3")
+    assert (second.flags, second.shown) == ("--map selected=decision=yes", "6 -> decision 3")
 
 
 def test_columns_that_say_the_same_are_one(tmp_path: Path) -> None:

@@ -228,6 +228,8 @@ def on_dask() -> Iterator[DaskEngine]:
         found = engine.current()
         assert isinstance(found, DaskEngine)
         engine._running.remove(found)  # tests start it
+        found.client.wait_for_workers(os.cpu_count() or 1, timeout=120)
+        assert len(pids(found)) == os.cpu_count(), "a worker for each core"
         try:
             yield found
         finally:
@@ -359,7 +361,6 @@ def test_a_killed_worker_costs_time_only(
     problem: str, how_many: int | None, asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = solved(problem, 4)
-    assert len(pids(asked)) == os.cpu_count(), "a worker for each core"
     killed = killing(monkeypatch, lambda found: pids(found)[:how_many])
     same(here, solved(problem, 4))
     assert killed and not asked._gone

@@ -18,8 +18,9 @@ from auditkit.cli.options import working
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 
+ROOT = Path(__file__).parent.parent
+DATA = ROOT / "sample_data" / "hiring.csv"
 PATIENCE = 900
-QUICK = "[fit]\npoints = 6\n[report]\nreplicates = 0\nalternatives = false\n"
 
 
 def on_terminal(arguments: list[str], folder: Path, **environment: str) -> tuple[subprocess.Popen[bytes], int]:
@@ -50,9 +51,8 @@ def read_until(terminal: int, words: bytes | None) -> bytes:
 
 
 @pytest.mark.parametrize("words", [b"reading the data", b"best policy under", b"frontier of"])
-def test_an_interrupted_report_leaves_nothing_behind(words: bytes, people: Path, tmp_path: Path) -> None:
-    (settings := tmp_path / "quick.toml").write_text(QUICK)
-    process, terminal = on_terminal(["report", str(people), "--config", str(settings), "-o", "out/"], tmp_path)
+def test_an_interrupted_report_leaves_nothing_behind(words: bytes, tmp_path: Path) -> None:
+    process, terminal = on_terminal(["report", str(DATA), "-o", "out/"], tmp_path)
     shown = read_until(terminal, words)
     assert words in shown
     process.send_signal(signal.SIGINT)
@@ -61,7 +61,7 @@ def test_an_interrupted_report_leaves_nothing_behind(words: bytes, people: Path,
     assert process.stdout is not None and process.stdout.read() == b""
     assert rest.strip().endswith(b"interrupted")
     assert b"Traceback" not in shown + rest
-    assert list(tmp_path.rglob("*")) == [settings]
+    assert list(tmp_path.rglob("*")) == []
 
 
 def test_compiling_is_said_once_on_a_terminal(tmp_path: Path) -> None:

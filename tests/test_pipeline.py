@@ -356,8 +356,8 @@ def test_settings_are_checked_by_name(tmp_path: Path) -> None:
     assert "fit.folds" in text
     assert "did you mean 'fitter'" in text
     assert "report.formats" in text
-    with pytest.raises(InputError, match=r"formats: .*'docx'"):
-        audited(save(tmp_path / "p.csv", rows()), report__formats=("docx",))
+    with pytest.raises(InputError, match=r"formats: .*'odt'"):
+        audited(save(tmp_path / "p.csv", rows()), report__formats=("odt",))
     with pytest.raises(InputError, match="there is no fitter 'x'"):
         audited(save(tmp_path / "p.csv", rows()), fit__fitter="x")
     with pytest.raises(InputError, match=r"constraints\[0\].*did you mean 'parity'"):

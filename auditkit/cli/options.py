@@ -134,7 +134,7 @@ def _bar(what: str) -> Iterator[Callable[[str, TimeLeft | None], None]]:
         def show(text: str, time_left: TimeLeft | None) -> None:
             nonlocal following
             following = time_left
-            bar.update(task, description=printable(text))
+            bar.update(task, description=printable(text), refresh=True)
 
         _on_compilation(lambda: bar.console.print(_compiles(), style="dim"))
         yield show
