@@ -157,7 +157,7 @@ def problems_of(data: Place | Tabular, config: Config, plugins: Plugins | None =
 
 
 def _vocabulary(plugins: Plugins | None) -> Vocabulary:
-    return extended((plugins or plugin_manager.shipped()).word_lists.values())
+    return extended(*(plugins or plugin_manager.shipped()).word_lists.values())
 
 
 def _reading(config: Config, plugins: Plugins | None, on_fault: Callable[[PluginError], None] | None) -> dict[str, Any]:

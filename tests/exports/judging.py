@@ -96,7 +96,7 @@ def other_steps(history: History, truth: Truth) -> str:
 
 def judge(truth: Truth) -> Verdict:
     """Read an export without a flag; where auditkit asks, follow its first suggestion."""
-    with speaking(extended(plugin_manager.shipped().word_lists.values())):
+    with speaking(extended(*plugin_manager.shipped().word_lists.values())):
         return _judge(truth)
 
 

@@ -335,10 +335,10 @@ def _shipped_tables() -> list[Tables]:
     return [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
 
 
-def extended(added: Iterable[type[WordList]]) -> Vocabulary:
+@lru_cache(maxsize=2)
+def extended(*added: type[WordList]) -> Vocabulary:
     """What ships and what plugins add."""
-    tables = [offer.tables for offer in added]
-    return merged([*_shipped_tables(), *tables]) if tables else shipped()
+    return merged([*_shipped_tables(), *(offer.tables for offer in added)]) if added else shipped()
 
 
 _SPOKEN: ContextVar[Vocabulary | None] = ContextVar("auditkit_vocabulary", default=None)
