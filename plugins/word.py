@@ -17,20 +17,12 @@ from auditkit import Exporter, Report, ReportPages, hookimpl
 from auditkit.report import view
 from auditkit.report.exporter import CannotExport
 from auditkit.report.figures import CUMULATIVE
+from auditkit.report.words.labels import STATUSES
 from auditkit.text import count, day, moment, percent, plural, ratio
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The date of every part of the file: zip knows none before."""
 UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-STATUS = {
-    "difference_below_line": "difference found, below the line",
-    "difference_not_below_line": "difference found",
-    "below_line_evidence_not_sufficient": "below the line, evidence not sufficient",
-    "no_difference_found": "no difference found",
-    "too_little_evidence": "too little evidence",
-    "higher_rate_found": "higher rate than everybody else",
-    "excluded": "not compared",
-}
 
 
 class WordExporter(Exporter):
@@ -109,7 +101,7 @@ def _results(document: Any, report: Report) -> None:
             for row in table.groups:
                 rate = "" if row.rate is None else percent(row.rate)
                 against = "" if row.impact_ratio is None else ratio(row.impact_ratio, 0.8)
-                status = "reference" if row.group == table.reference else STATUS.get(row.status or "", "")
+                status = "reference" if row.group == table.reference else STATUSES.get(row.status or "", "")
                 counts = ["" if number is None else count(number) for number in (row.applicants, row.selected)]
                 _row(made.add_row(), (table.step, row.group, *counts, rate, against, status))
 

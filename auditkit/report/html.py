@@ -47,7 +47,7 @@ from auditkit.report import charts, histograms, view
 from auditkit.report.schema import CurveModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
-from auditkit.report.words import sentences
+from auditkit.report.words import labels, sentences
 
 Sections = Mapping[str, type[Section] | Section]
 
@@ -217,6 +217,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "most_groups": charts.MOST_GROUPS,
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
+        "status_names": labels.STATUSES,
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
         "flag_texts": {flag.value: text for flag, text in sentences.CAUTIONS.items()},
         "reconciled_texts": {word.value: text for word, text in sentences.RECONCILED.items()},

@@ -196,7 +196,7 @@ def design_of(dimensions: Sequence[Dimension], size: int = DESIGN) -> list[Float
 
 
 def _inverse(number: int, base: int) -> float:
-    """The digits of a number behind the point, the last first."""
+    """The digits of a number behind the point, the last first. (`scipy.stats` has it, and takes long to import.)"""
     found, unit = 0.0, 1.0
     while number:
         unit /= base

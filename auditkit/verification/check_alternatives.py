@@ -45,6 +45,8 @@ def check_alternatives(
     searches = some(fitted.instance.layout, MOST)
     fitted, aware = among(fitted, searches), None if aware is None else among(aware, searches)
     layout, known = fitted.instance.layout, known_of(fitted)
+    own = play(layout, firm_ranking(known))
+    played: dict[str, Floats] = {}
     checks: list[Check] = []
     for each in claimed:
         progress(f"playing the rules for {each['attribute']} again")
@@ -52,9 +54,7 @@ def check_alternatives(
         if pair.attribute not in layout.protected:
             checks.append(Check(f"{name}: the attribute is in the data", False))
             continue
-        own = play(layout, firm_ranking(known))
         checks += _yield(f"{name}: the firm's own rule", each["firm"], _measured(layout, own, pair))
-        played: dict[str, Floats] = {}
         for entry in each["rules"]:
             what = f"{name}: {entry['name']} at {entry['target']:g}"
             told = f"{entry['name']} {entry['parameters']}"

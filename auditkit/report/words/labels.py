@@ -164,3 +164,16 @@ def alternatives_text(points: Sequence[tuple[str, str]], firm: str | None) -> st
     told = ", ".join(f"{share} at {ratio}" for ratio, share in points)
     own = "" if firm is None else f" The firm's own rule has a ratio of {firm}."
     return f"Utility of the best policy without the group, by ratio of the rates: {told}.{own}"
+
+
+STATUSES = {
+    "reference": "reference",
+    "difference_below_line": "difference found, below the line",
+    "difference_not_below_line": "difference found",
+    "below_line_evidence_not_sufficient": "below the line, evidence not sufficient",
+    "no_difference_found": "no difference found",
+    "too_little_evidence": "too little evidence",
+    "higher_rate_found": "higher rate than everybody else",
+    "excluded": "not compared",
+}
+"""The status of a ratio, in words."""
