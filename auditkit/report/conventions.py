@@ -1,4 +1,4 @@
-"""Conventions and legal texts that reports name, each with the date on which it was last read (`conventions.toml`)."""
+"""Conventions that every report names, each with the date on which its text was last read (`conventions.toml`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib.resources import files
 
 @dataclass(frozen=True)
 class Convention:
-    """A convention or legal text in our own words."""
+    """A convention in our own words."""
 
     key: str
     name: str

@@ -7,6 +7,7 @@ The law asks for every category, however small. The section states the people wh
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -15,7 +16,6 @@ from pydantic import JsonValue
 from auditkit import hookimpl
 from auditkit.plugins.local_law_144.outcomes import CountedOutcome
 from auditkit.plugins.local_law_144.rates import tables
-from auditkit.report.conventions import conventions
 from auditkit.report.section import Section, Subject
 
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
     from auditkit.report.schema import Report
 
+ASKED = (
+    "A summary of the audit states, for sex, for race/ethnicity and for their intersection: each category's number of "
+    "applicants, selected or scored above the median of the full sample, rate and impact ratio. A category under 2 % "
+    "of the data may be left out of the ratio, but its number, rate and the reason are stated. So are the applicants of "
+    "unknown category, the source and explanation of the data, and the dates of the audit and of the tool's "
+    "distribution. The rule names no ratio that must be reached, and asks for an audit at most one year old."
+)
+READ = date(2026, 11, 16)
+"""When the text of the rule was last read."""
 INTERSECTION = "sex and race/ethnicity"
 SMALL = 5
 """Categories of fewer applicants are counted in the warning."""
@@ -72,14 +81,13 @@ class LocalLaw(Section):
             "Date of the tool’s distribution": statement.distribution_date and statement.distribution_date.isoformat(),
         }
         small = sum(row.applicants < SMALL for table in found for row in table.rows)
-        text = conventions()["local_law_144"]
         self.summary = {
             "tables": [table.to_json() for table in found],
             "notes": [*notes, *missing],
             "statement": [{"item": item, "text": text or None} for item, text in said.items()],
             "small_categories": small,
             "left_out": 0 if statement.small_categories else subject.shown.left_out,
-            "convention": {"text": text.text, "read_on": text.read_on.isoformat()},
+            "convention": {"text": ASKED, "read_on": READ.isoformat()},
         }
 
     def data(self, report: Report) -> dict[str, JsonValue] | None:

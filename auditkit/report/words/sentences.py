@@ -574,7 +574,7 @@ def _largest(each: Alternative) -> str | None:
     own, less = each.largest_ratio.at_firm_utility, each.largest_ratio.at_less
     if own is None or each.firm.ratio is None:
         return None
-    told = f"Without earning less than the firm's own rule ({brief(each.firm.ratio)}), a ratio of {brief(own)}"
+    told = f"The firm's own rule has a ratio of {brief(each.firm.ratio)}. Without earning less, {brief(own)}"
     if less is not None and less > own:
         told += f" can be reached without looking at {each.attribute}, and {brief(less)} for 1 % less"
     else:
@@ -600,7 +600,7 @@ def _confirmed(gain: Gain | None) -> str:
         ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
         return f"on other requisitions it raised the ratio by {percent(gain.ratio - 1, 0)} ({ends})"
     least = percent(gain.detectable - 1, 0)
-    return f"its gain was not confirmed on other requisitions, which would show one of about {least}"
+    return f"its gain was not confirmed on other requisitions (in so few, only one of about {least} would be)"
 
 
 def value_of_a_point(words: Phrases, found: PointValue) -> str:
