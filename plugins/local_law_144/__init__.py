@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 ASKED = (
     "A summary of the audit states, for sex, for race/ethnicity and for their intersection: each category's number of "
     "applicants, selected or scored above the median of the full sample, rate and impact ratio. A category under 2 % "
-    "of the data may be left out of the ratio, but its number, rate and the reason are stated. So are the applicants of "
-    "unknown category, the source and explanation of the data, and the dates of the audit and of the tool's "
+    "of the data may be left out of the ratio, but its number, rate and the reason are stated. So are the applicants "
+    "of unknown category, the source and explanation of the data, and the dates of the audit and of the tool's "
     "distribution. The rule names no ratio that must be reached, and asks for an audit at most one year old."
 )
 READ = date(2026, 11, 16)
