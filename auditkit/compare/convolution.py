@@ -52,6 +52,10 @@ class Grid:
             total = total.coarser(int(total.chance.shape[1] > total.chance.shape[0]))
         return total
 
+    def mirrored(self) -> Grid:
+        """The law of the same counts, the second first."""
+        return Grid(self.second, self.first, self.chance.T, self.step[::-1], self.spread[::-1])
+
     def trimmed(self, negligible: float = NEGLIGIBLE) -> Grid:
         a, b = _inside(self.chance.sum(axis=1), negligible), _inside(self.chance.sum(axis=0), negligible)
         first, second = self.first + self.step[0] * a.start, self.second + self.step[1] * b.start

@@ -120,7 +120,7 @@ class ExPost:
         self.counted, self.coefficient = _by_class(self.size, len(rows), parts)
         self._prepared: dict[int, Prepared] = {}
         self._grids: dict[tuple[str, Groups, Groups], list[Grid]] = {}
-        self._members: dict[tuple[object, ...], list[Grid]] = {}
+        self._members: dict[tuple[str | None, ...], list[Grid]] = {}
         self._last: tuple[int, TwoSets | None] | None = None
 
     def unfilled(self) -> Unfilled:
@@ -183,6 +183,8 @@ class ExPost:
 
     def _member_grids(self, sets: TwoSets) -> list[Grid]:
         """For each draw of the firm the joint law of the numbers of two sets of groups."""
+        if sets.mirrored in self._members:
+            return [grid.mirrored() for grid in self._members[sets.mirrored]]
         if sets.name not in self._members:
             one, two = sets.share
             theta = np.ascontiguousarray(np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)]))
@@ -226,10 +228,7 @@ class ExPost:
     def _counts(self, counted: str, first: Groups, second: Groups) -> list[Grid]:
         """For each draw of the firm the joint law of the numbers selected or inspected from two sets of groups."""
         if (counted, second, first) in self._grids:
-            return [
-                Grid(g.second, g.first, g.chance.T, g.step[::-1], g.spread[::-1])
-                for g in self._grids[counted, second, first]
-            ]
+            return [grid.mirrored() for grid in self._grids[counted, second, first]]
         if (counted, first, second) not in self._grids:
             self._grids[counted, first, second] = [
                 sum_of(self._tables(counted, policy, first, second)) for policy, _ in self.draws

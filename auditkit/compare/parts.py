@@ -126,8 +126,10 @@ class TwoSets:
     A and B are the groups that its meaning compares; for a share B is everybody else.
     """
 
-    name: tuple[object, ...]
+    name: tuple[str | None, ...]
     """The same for rows that count the same sets."""
+    mirrored: tuple[str | None, ...]
+    """The name with the second set first."""
     counted: str
     outcome: Floats
     """Of every state: 1 if a visit is counted."""
@@ -158,8 +160,9 @@ class TwoSets:
             row.at(np.arange(layout.states)), outcome * (a * one + b * two), rtol=0.0, atol=1e-10 * max(abs(a), abs(b))
         ):
             return None
-        name = (meaning.on, meaning.by, meaning.group, against, meaning.within, meaning.value)
-        return TwoSets(name, meaning.on, outcome, (one, two), (a, b))
+        place = (meaning.on, meaning.by, meaning.within, meaning.value)
+        name, mirrored = (*place, meaning.group, against), (*place, against, meaning.group)
+        return TwoSets(name, mirrored, meaning.on, outcome, (one, two), (a, b))
 
 
 def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:

@@ -160,29 +160,39 @@ class KindRow(Row):
     """
 
     layout: Layout
-    kind_weights: Floats
-    """Of the states of kinds."""
     shared: Floats | None
 
     def __init__(
         self,
         label: str,
         layout: Layout,
-        kind_weights: Floats,
+        kind_weights: Floats | None,
         sense: Sense,
         bound: float,
         by: str | None = None,
         meaning: Meaning = UNSTATED,
         shared: Floats | None = None,
     ) -> None:
-        own = {"label": label, "layout": layout, "kind_weights": kind_weights, "sense": sense, "bound": bound, "by": by}
+        own = {"label": label, "layout": layout, "_weights": kind_weights, "sense": sense, "bound": bound, "by": by}
         self.__dict__.update(own, meaning=meaning, shared=shared)
+
+    @property
+    def kind_weights(self) -> Floats:
+        """Of the states of kinds; of shared cells computed on every access."""
+        if self.shared is not None:
+            return np.asarray(self.layout.cells.shares @ self.shared)
+        return np.asarray(self.__dict__["_weights"])
+
+    @property
+    def numbers(self) -> Floats:
+        """All that tells its coefficients: those of shared cells, or of the states of kinds."""
+        return self.kind_weights if self.shared is None else self.shared
 
     @staticmethod
     def of_shared(
         label: str, layout: Layout, shared: Floats, sense: Sense, bound: float, by: str | None, meaning: Meaning
     ) -> KindRow:
-        return KindRow(label, layout, layout.cells.shares @ shared, sense, bound, by, meaning, shared)
+        return KindRow(label, layout, None, sense, bound, by, meaning, shared)
 
     @staticmethod
     def like(row: Row, layout: Layout) -> KindRow:
@@ -191,7 +201,7 @@ class KindRow(Row):
         return KindRow(row.label, layout, weights, row.sense, row.bound, row.by, row.meaning)
 
     def with_bound(self, bound: float) -> KindRow:
-        own = self.label, self.layout, self.kind_weights, self.sense, bound, self.by, self.meaning
+        own = self.label, self.layout, self.__dict__["_weights"], self.sense, bound, self.by, self.meaning
         return KindRow(*own, self.shared)
 
     @property
@@ -209,14 +219,18 @@ class KindRow(Row):
         return weights[weights != 0.0]
 
     def value(self, visits: Floats) -> float:
+        if self.shared is not None:
+            return dot(self.shared, self.layout.shared_counts(visits))
         return dot(self.everywhere, visits)
 
     def size(self, visits: Floats) -> float:
+        if self.shared is not None:
+            return dot(np.abs(self.shared), self.layout.shared_counts(np.abs(visits)))
         return dot(np.abs(self.everywhere), np.abs(visits))
 
     @property
     def largest(self) -> float:
-        return float(np.abs(self.kind_weights).max(initial=0.0))
+        return float(np.abs(self.numbers).max(initial=0.0))
 
     def at(self, states: Ints) -> Floats:
         return self.everywhere[states]
@@ -286,7 +300,13 @@ class Rows:
             weights = np.array([row.cell_weights for _, row in by_cell])
             counts = by_cell[0][1].cells.counts(visits)
             found[[j for j, _ in by_cell]] = np.einsum("jc,c->j", np.abs(weights) if absolute else weights, counts)
-        others = np.array([j for j, row in enumerate(self.rows) if not isinstance(row, CellRow)], dtype=np.int64)
+        shared = {j: row for j, row in enumerate(self.rows) if isinstance(row, KindRow) and row.shared is not None}
+        if shared:
+            weights = np.array([row.shared for row in shared.values()])
+            counts = next(iter(shared.values())).layout.shared_counts(visits)
+            found[list(shared)] = np.einsum("jc,c->j", np.abs(weights) if absolute else weights, counts)
+        told = {j for j, _ in by_cell} | shared.keys()
+        others = np.array([j for j in range(len(self.rows)) if j not in told], dtype=np.int64)
         if len(others) > FEW_ROWS:
             matrix = self._matrix(others, len(visits))
             found[others] = (abs(matrix) if absolute else matrix) @ visits

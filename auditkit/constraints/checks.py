@@ -77,7 +77,7 @@ def row_flaw(row: Row, layout: Layout) -> str | None:
 
 def _numbers(row: Row) -> Floats:
     if isinstance(row, KindRow):
-        return row.kind_weights
+        return row.numbers
     return row.cell_weights if isinstance(row, CellRow) else row.coefficients
 
 

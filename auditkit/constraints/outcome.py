@@ -222,9 +222,7 @@ class Rates:
             return None
         if told.attribute not in cells.first_shared:
             return None
-        outcome = np.zeros(int(cells.meaning.max(initial=-1)) + 1)
-        outcome[cells.meaning[cells.of_state]] = self.outcome
-        return outcome if np.array_equal(outcome[cells.meaning[cells.of_state]], self.outcome) else None
+        return cells.by_meaning(self.outcome)
 
     @cached_property
     def _by_cell(self) -> tuple[Floats, Ints] | None:
@@ -270,7 +268,7 @@ def outcome_weights(
 def weights_on(layout: Layout, on: str) -> Floats:
     """1 for the states whose visits are the outcome `on`."""
     if on == "selection":
-        return layout.selecting.astype(np.float64)
+        return layout.selecting_weights
     if on == "inspection":
         weights = np.zeros(layout.states)
         weights[layout.start] = 1.0

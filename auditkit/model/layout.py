@@ -18,7 +18,7 @@ Two sparse patterns are fixed by the structure alone and filled with numbers by 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar, overload
@@ -311,6 +311,17 @@ class Layout:
         """What is known of the states of each kind, for every state."""
         return _spread(of_kinds, self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
 
+    def to_kinds(self, of_states: Floats) -> Floats:
+        """What is known of every state, added up for the states of each kind."""
+        found = np.zeros(len(self.kinds.reward))
+        for states, place in _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr):
+            found += np.bincount(place, of_states[states], minlength=len(found))
+        return found
+
+    def shared_counts(self, visits: Floats) -> Floats:
+        """Visits of the states of each shared cell, added up."""
+        return np.asarray(self.to_kinds(visits) @ self.cells.shares)
+
     def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array of all states, kept where there are few."""
         if name in self._kept:
@@ -336,6 +347,11 @@ class Layout:
     @property
     def selecting(self) -> Bools:
         return self._made("selecting", lambda: self.of_states(self.kinds.selecting))
+
+    @property
+    def selecting_weights(self) -> Floats:
+        """1 where a visit selects, else 0."""
+        return self._made("selecting_weights", lambda: self.of_states(self.kinds.selecting.astype(np.float64)))
 
     @property
     def value_chance(self) -> Floats:
@@ -834,13 +850,22 @@ def _kinds(pieces: list[_Piece], group: Ints, stages: tuple[str, ...]) -> tuple[
 def _spread(values: NDArray[Any], ptr: Ints, which: Ints, into: Ints) -> NDArray[Any]:
     """Parts `which` of `values`, which begin at `ptr`, one after another, part c from `into[c]` on; bit by bit, so that
     their places need no room."""
+    sizes = np.diff(ptr)
+    if len(sizes) and (sizes == sizes[0]).all():
+        return values.reshape(len(sizes), -1)[which].ravel()
     found = np.empty(into[-1], values.dtype)
+    for states, place in _places(ptr, which, into):
+        found[states] = values[place]
+    return found
+
+
+def _places(ptr: Ints, which: Ints, into: Ints) -> Iterator[tuple[slice, Ints]]:
+    """Where parts `which` go, some at a time, and where in what begins at `ptr` they come from."""
     for low in range(0, len(which), SPREAD):
         own = slice(low, min(low + SPREAD, len(which)))
         begin = into[own.start : own.stop + 1]
         place = np.repeat(ptr[which[own]] - begin[:-1], np.diff(begin)) + np.arange(begin[0], begin[-1])
-        found[begin[0] : begin[-1]] = values[place]
-    return found
+        yield slice(begin[0], begin[-1]), place
 
 
 def _offsets(lengths: Ints) -> Ints:

@@ -10,7 +10,7 @@ visit means, with the chance of the group. Rows on such groups are sums over sha
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +44,8 @@ class StateCells:
     """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many."""
     first_shared: Mapping[str, int]
     """Of attributes with shared cells: the number of the first. Those of one meaning are contiguous."""
+    _kept: dict[int, tuple[Floats, Floats | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `by_meaning` found of arrays that cannot change, which are kept with it."""
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -73,6 +75,17 @@ class StateCells:
     def counts(self, visits: Floats) -> Floats:
         """Visits of the states of each cell, added up."""
         return np.bincount(self.of_state, visits, minlength=len(self)).astype(np.float64)
+
+    def by_meaning(self, weights: Floats) -> Floats | None:
+        """Weights of all states by what a visit means; None if they tell more apart."""
+        if id(weights) in self._kept:
+            return self._kept[id(weights)][1]
+        found = np.zeros(int(self.meaning.max(initial=-1)) + 1)
+        found[self.meaning[self.of_state]] = weights
+        told = found if np.array_equal(found[self.meaning[self.of_state]], weights) else None
+        if not weights.flags.writeable:
+            self._kept[id(weights)] = weights, told
+        return told
 
 
 def _shared(membership: Mapping[str, Floats], meaning: Ints, meanings: int) -> tuple[Floats, dict[str, int]]:

@@ -41,7 +41,7 @@ ENOUGH = 0.95
 LESS = 0.01
 """Of the utility of the firm's own rule."""
 
-MOST, MOST_TRIED = 16_000, 4_000
+MOST, MOST_TRIED = 5_000, 4_000
 """Candidates of the requisitions on which alternatives are worked out, and among them of those on which the best rules
 are looked for; of larger histories as many requisitions as hold so many, chosen by a hash (`requisitions`)."""
 

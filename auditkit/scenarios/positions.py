@@ -4,8 +4,9 @@
 as the unconstrained one is now, in short-term and in long-term utility. In an instance of many searches a position goes
 where it is worth most: with the duals fixed the Lagrangian is a sum over searches, and the worth of one more position
 in a search falls with their number, so that giving positions one by one to the search with the largest gain is best at
-these duals (of the constrained optimum as it is now). The number found is enough, and one less along the same way is
-not; both are solved.
+these duals (of the constrained optimum as it is now). These gains added up bound what so many more positions are worth:
+the first number whose bound reaches the target is the least that can be enough, and is solved first. The number that is
+found is enough, and one less along the same way is not; both are solved.
 
 **Budget or position.** With U(k, b) the optimum with capacity k and a budget's limit b: U(k, b + unit) - U(k, b)
 against U(k + 1, b) - U(k, b), the position again where it is worth most; and the dual, the worth of the first bit.
@@ -76,10 +77,11 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
             worth[extra] = _worth(found.outcome)
         return worth[extra]
 
-    short = _smallest(lambda e: at(e)[0], free.utility, order.room)
+    short = _smallest(lambda e: at(e)[0], free.utility, order.room, order.promising(free.utility - optimum.utility))
     long = None
     if instance.layout.has_true_rewards:
-        long = _smallest(lambda e: at(e)[1], free.long_term_utility or 0.0, order.room)
+        target, (_, now) = free.long_term_utility or 0.0, worth[0]
+        long = _smallest(lambda e: at(e)[1], target, order.room, order.promising(target - now))
     specs = tuple(constraint.to_spec() for constraint in constraints)
     return MorePositions(specs, int(instance.layout.capacity.sum()), short, long)
 
@@ -89,20 +91,25 @@ def _worth(outcome: Outcome) -> tuple[float, float]:
     return outcome.utility, outcome.long_term_utility or 0.0
 
 
-def _smallest(worth: Callable[[int], float], target: float, most: int) -> Extra:
-    """The smallest number that reaches the target: doubled until it does, then halved between."""
+def _smallest(worth: Callable[[int], float], target: float, most: int, first: int) -> Extra:
+    """The smallest number that reaches the target: looked for around `first`, and along the line between what is known
+    to be too few and to be enough."""
     enough = target - 1e-9 * max(1.0, abs(target))
     now = worth(0)
     if now >= enough:
         return Extra(target, now, 0, now, None)
-    low, high = 0, 1
-    while high < most and worth(high) < enough:
-        low, high = high, min(2 * high, most)
-    if most == 0 or worth(high) < enough:
-        return Extra(target, now, None, None, None)
+    low, high, tried = 0, most + 1, min(max(first, 1), most)
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if worth(middle) >= enough else (middle, high)
+        low, high = (low, tried) if worth(tried) >= enough else (tried, high)
+        missing = enough - worth(low)
+        if high > most:  # none was enough yet: as many more as it takes at this pace, at most twice as many
+            pace = (worth(low) - now) / low
+            tried = min(low + (max(int(np.ceil(min(missing / pace, low))), 1) if pace > 0 else low), most)
+        else:
+            share = missing / (worth(high) - worth(low))
+            tried = min(max(low + int(np.ceil(share * (high - low))), low + 1), high - 1)
+    if high > most:
+        return Extra(target, now, None, None, None)
     return Extra(target, now, high, worth(high), worth(low))
 
 
@@ -112,6 +119,12 @@ class _Order:
 
     capacity: Ints
     searches: Ints
+    promised: Floats
+    """The most that so many of the first positions can be worth, as far as they are ranked."""
+
+    def promising(self, gain: float) -> int:
+        """The least number of positions that may be worth a gain."""
+        return 1 + int(np.searchsorted(self.promised, gain - 1e-9 * abs(gain)))
 
     @property
     def room(self) -> int:
@@ -134,11 +147,13 @@ def _ranked(layout: Layout, optimum: Optimum) -> _Order:
         worth = _lagrangian(layout, layout.capacity + np.minimum(layer, room), rewards)
         gains += [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
         last = worth
-    ranked = [i for _, _, i in sorted(gains)]
+    gains.sort()
+    ranked = [i for _, _, i in gains]
     beyond = [
         int(i) for layer in range(layers + 1, int(room.max(initial=0)) + 1) for i in np.flatnonzero(room >= layer)
     ]
-    return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64))
+    promised = np.cumsum([-gain for gain, _, _ in gains])
+    return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64), promised)
 
 
 def _lagrangian(layout: Layout, capacity: Ints, rewards: Floats) -> Floats:

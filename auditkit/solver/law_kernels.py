@@ -11,7 +11,7 @@ from numba import njit
 from auditkit.fitting.compile_options import OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import compare, list_events, selection_law
-from auditkit.solver.room_kernels import advance, begin
+from auditkit.solver.room_kernels import NEGLIGIBLE, advance, begin
 
 
 @njit(**OPTIONS)
@@ -103,26 +103,28 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
 
 
 @njit(**OPTIONS)
-def times_member(law, idle, ahead):
-    """law[a, b, t] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
-    by whether it adds to a, to b, or to neither."""
+def times_member(law, idle, ahead, factors):
+    """law[t, a, b] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
+    by whether it adds to a, to b, or to neither. With this factor there are so many `factors`; where it is 0, who is
+    counted is ahead, so that a + b is at most t."""
     if idle[2] == 1.0:
         return
-    for a in range(law.shape[0] - 1, -1, -1):
-        for b in range(law.shape[1] - 1, -1, -1):
-            for t in range(law.shape[2] - 1, -1, -1):
-                found = idle[2] * law[a, b, t]
+    for t in range(law.shape[0] - 1, -1, -1):
+        top = t if factors == 0 else factors
+        for a in range(top, -1, -1):
+            for b in range(top - a, -1, -1):
+                found = idle[2] * law[t, a, b]
                 if a > 0:
-                    found += idle[0] * law[a - 1, b, t]
+                    found += idle[0] * law[t, a - 1, b]
                 if b > 0:
-                    found += idle[1] * law[a, b - 1, t]
+                    found += idle[1] * law[t, a, b - 1]
                 if t > 0:
-                    found += ahead[2] * law[a, b, t - 1]
+                    found += ahead[2] * law[t - 1, a, b]
                     if a > 0:
-                        found += ahead[0] * law[a - 1, b, t - 1]
+                        found += ahead[0] * law[t - 1, a - 1, b]
                     if b > 0:
-                        found += ahead[1] * law[a, b - 1, t - 1]
-                law[a, b, t] = found
+                        found += ahead[1] * law[t - 1, a, b - 1]
+                law[t, a, b] = found
 
 
 @njit(**OPTIONS)
@@ -133,7 +135,8 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
     the k-th best at event e every other candidate is ahead or not, independently, and each is counted in a set with its
     chance given that: who is selected is ahead. Of `inspections` everyone counts who was met (`met` from the beginning,
     others from the event of the state in which they begin), if not ahead with the chances `theta` of that state less
-    those of being ahead. The factors are multiplied in the recursion over time of `chances`.
+    those of being ahead. The factors are multiplied in the recursion over time of `chances`; where nothing is left of
+    fewer than k being ahead, its ranges are not entered.
     """
     n = len(begins)
     most = n if inspections else k
@@ -145,44 +148,54 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
             idle[c] = theta[begins[c]]
     if k > 0 and len(owner) > 0:
         spans, stay, active, stamp = begin(n, owner)
-        laws = np.zeros((len(spans), most + 1, most + 1, k))
+        laws = np.zeros((len(spans), k, most + 1, most + 1))
         laws[1, 0, 0, 0] = 1.0
         for j in range(stay[1], n):
-            times_member(laws[1], idle[active[1, j]], ahead[active[1, j]])
+            times_member(laws[1], idle[active[1, j]], ahead[active[1, j]], (j - stay[1] + 1) * inspections)
         depth = 1
         while depth > 0:
-            if depth > 1:
-                laws[depth] = laws[depth - 1]
-                for j in range(stay[depth], stay[depth - 1]):
-                    c = active[depth, j]
-                    times_member(laws[depth], idle[c], ahead[c])
             lo, hi = spans[depth, 0], spans[depth, 1]
-            if hi - lo == 1:
-                c = owner[lo]
-                for a in range(most + 1):
-                    for b in range(most + 1):
-                        chance = laws[depth, a, b, k - 1]
-                        if chance > 0.0:
-                            if a < most:
-                                table[a + 1, b] += chance * masses[lo, 0]
-                            if b < most:
-                                table[a, b + 1] += chance * masses[lo, 1]
-                            table[a, b] += chance * masses[lo, 2]
-                if inspections and states[lo] == begins[c]:
-                    idle[c] = theta[begins[c]]
-                for g in range(3):
-                    ahead[c, g] += masses[lo, g]
-                    if inspections:
-                        idle[c, g] = max(0.0, idle[c, g] - masses[lo, g])
-                if not inspections:
-                    idle[c, 2] = max(0.0, 1.0 - ahead[c].sum())
+            here, left = laws[depth], 1.0
+            if depth > 1:
+                left = 0.0
+                for t in range(k):
+                    before, now = (n - stay[depth - 1], n - stay[depth]) if inspections else (t, t)
+                    for a in range(now + 1):
+                        for b in range(now - a + 1):
+                            chance = laws[depth - 1, t, a, b] if a + b <= before else 0.0
+                            here[t, a, b] = chance
+                            left += chance
+                if left > NEGLIGIBLE:
+                    for j in range(stay[depth], stay[depth - 1]):
+                        c = active[depth, j]
+                        times_member(here, idle[c], ahead[c], (n - stay[depth - 1] + j - stay[depth] + 1) * inspections)
+            if hi - lo == 1 or left <= NEGLIGIBLE:
+                for e in range(lo, hi):
+                    c = owner[e]
+                    if left > NEGLIGIBLE:
+                        top = n - 1 if inspections else k - 1
+                        for a in range(top + 1):
+                            for b in range(top - a + 1):
+                                chance = here[k - 1, a, b]
+                                if chance > 0.0:
+                                    table[a + 1, b] += chance * masses[e, 0]
+                                    table[a, b + 1] += chance * masses[e, 1]
+                                    table[a, b] += chance * masses[e, 2]
+                    if inspections and states[e] == begins[c]:
+                        idle[c] = theta[begins[c]]
+                    for g in range(3):
+                        ahead[c, g] += masses[e, g]
+                        if inspections:
+                            idle[c, g] = max(0.0, idle[c, g] - masses[e, g])
+                    if not inspections:
+                        idle[c, 2] = max(0.0, 1.0 - ahead[c].sum())
                 spans[depth, 2] = 2
             depth = advance(depth, spans, stay, owner, active, stamp)
-    final = np.zeros((most + 1, most + 1, max(k, 1)))
+    final = np.zeros((max(k, 1), most + 1, most + 1))
     final[0, 0, 0] = 1.0
     for c in range(n):
-        times_member(final, idle[c], ahead[c])
-    return (table + final.sum(axis=2)).ravel()
+        times_member(final, idle[c], ahead[c], (c + 1) * inspections)
+    return (table + final.sum(axis=0)).ravel()
 
 
 @njit(**OPTIONS)

@@ -36,7 +36,7 @@ class Pool:
     def _entries(self) -> int:
         kept = {id(policy.rows): policy.rows for policy, _ in self.found if policy.rows is not None}
         every = [row for rows in kept.values() for row in rows.rows if not isinstance(row, CellRow)]
-        return sum(len(row.kind_weights if isinstance(row, KindRow) else row.states) for row in every)
+        return sum(len(row.numbers if isinstance(row, KindRow) else row.states) for row in every)
 
     def best(self, matrix: Floats, bounds: Floats, duals: Floats, most: int) -> list[tuple[Policy, Sums]]:
         """Policies that come nearest to the bound at some duals of rows with these weights of cells."""
