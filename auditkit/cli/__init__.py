@@ -19,6 +19,9 @@ import io
 import os
 import sys
 
+# before numpy is loaded: matrices here are small, and threads that wait for work take more time than they save
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import click
 
 from auditkit import __version__

@@ -180,7 +180,7 @@ class KindRow(Row):
     def kind_weights(self) -> Floats:
         """Of the states of kinds; of shared cells computed on every access."""
         if self.shared is not None:
-            return np.asarray(self.layout.cells.shares @ self.shared)
+            return np.asarray(np.einsum("sc,c->s", self.layout.cells.shares, self.shared))
         return np.asarray(self.__dict__["_weights"])
 
     @property
@@ -233,7 +233,12 @@ class KindRow(Row):
         return float(np.abs(self.numbers).max(initial=0.0))
 
     def at(self, states: Ints) -> Floats:
-        return self.everywhere[states]
+        if len(states) > len(self.layout.candidate_ids):
+            return self.everywhere[states]
+        place = self.layout.places_in_kinds(states)
+        if self.shared is not None:
+            return np.asarray(np.einsum("sc,c->s", self.layout.cells.shares[place], self.shared))
+        return self.kind_weights[place]
 
     def reduce(self, rewards: Floats, dual: float) -> None:
         rewards -= dual * self.everywhere

@@ -320,7 +320,7 @@ class Layout:
 
     def shared_counts(self, visits: Floats) -> Floats:
         """Visits of the states of each shared cell, added up."""
-        return np.asarray(self.to_kinds(visits) @ self.cells.shares)
+        return np.asarray(np.einsum("s,sc->c", self.to_kinds(visits), self.cells.shares))
 
     def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array of all states, kept where there are few."""
@@ -383,6 +383,11 @@ class Layout:
     def owners(self, states: Ints) -> Ints:
         """The candidates that some states belong to."""
         return np.searchsorted(self.candidate_ptr, states, side="right") - 1
+
+    def places_in_kinds(self, states: Ints) -> Ints:
+        """Where some states are among the states of kinds."""
+        owner = self.owners(states)
+        return np.asarray(states - self.candidate_ptr[owner] + self.kinds.ptr[self.candidate_kind[owner]])
 
     @property
     def largest_reward(self) -> float:

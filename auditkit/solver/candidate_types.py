@@ -9,7 +9,7 @@ collision goes unseen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,9 @@ from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver.session import current
 
 Words = NDArray[np.uint64]
+
+MOST_KEPT = 16
+"""Rows that are kept by the states of types."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +37,8 @@ class Types:
     """The same among the states of kinds."""
     reward: Floats
     chance: Floats
+    _last: dict[int, tuple[Row, Row]] = field(default_factory=dict, init=False, repr=False)
+    """Rows that were restricted last: the policies of a mixture are asked for one after another."""
 
     @staticmethod
     def of_boxes(layout: Layout, rows: Sequence[Row] = ()) -> Types:
@@ -68,6 +73,13 @@ class Types:
         return replace(rows, rows=tuple(self._restricted(row) for row in rows.rows))
 
     def _restricted(self, row: Row) -> Row:
+        if id(row) not in self._last:
+            while len(self._last) >= MOST_KEPT:
+                del self._last[next(iter(self._last))]
+            self._last[id(row)] = row, self._restrict(row)
+        return self._last[id(row)][1]
+
+    def _restrict(self, row: Row) -> Row:
         if isinstance(row, CellRow | KindRow) or len(row.states) >= len(self.states):
             weights = row.kind_weights[self.alike] if isinstance(row, KindRow) else row.at(self.states)
             own = np.flatnonzero(weights)
