@@ -17,8 +17,11 @@ from auditkit.constraints.spec import parse, render
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.model.search import Box, Search
+from auditkit.report.build import _constrained
+from auditkit.report.findings import _prices
 from auditkit.report.words.duals import NOT_BINDING, acts_like
 from auditkit.report.words.duals import dual as dual_in_words
+from auditkit.report.words.phrases import Phrases
 from auditkit.solver import solve
 from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import fitted, plugins, random_instance
@@ -276,3 +279,18 @@ def test_labels_are_short_and_different() -> None:
     two = [constraint(type="quota", group="Y", share=share) for share in (0.2, 0.5)]
     found = compared(instance, *two)
     assert [entry.label for entry in found.constrained[:2]] == [render(c.keys()) for c in two]
+
+
+@pytest.mark.parametrize(("minimum", "status"), [(0.5, "unproved"), (0.4, "optimal")])
+def test_a_constraint_that_can_only_just_be_met_has_bounds_and_no_price(minimum: float, status: str) -> None:
+    welfare = constraint(type="nash-welfare", minimum=minimum)
+    entry = compare(fitted(FOUR), [welfare], KINDS).constrained[0]
+    words = Phrases()
+    told = list(_prices([entry], words, ()))
+    model = _constrained(entry, None, words, 1.0)
+    assert entry.status == model.status == status and model.met and model.bound is not None
+    if status == "optimal":
+        assert [one.code for one in told] == ["price-of-fairness"] and model.price_of_fairness is not None
+    else:
+        assert [one.code for one in told] == ["unproved"] and model.price_of_fairness is None
+        assert "can only just be met, so its price is not known: the best policy's utility is 6." in told[0].text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,22 +12,27 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from auditkit.constraints import bind
+from auditkit.constraints.base import Parameter
 from auditkit.errors import InputError, nearest
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Chain, Search, State
 from auditkit.model.variants import with_scores
+from auditkit.plugin_manager import shipped
+from auditkit.plugins.nash_welfare import NashWelfare
 from auditkit.plugins.study.point import budget
 from auditkit.plugins.study.population import BASIC
-from auditkit.solver import block_master, master, solve
+from auditkit.scenarios.answers import ask
+from auditkit.scenarios.frontier import frontier
+from auditkit.solver import master, solve
 from auditkit.solver.careful_lp import maximise
 from auditkit.solver.g_rdip import Settings, most_visits
 from auditkit.testing import random_instances
 from auditkit.verification import check_solution
-from support.constraints import build
+from support.constraints import bind_rows, build
 from support.instances import FOUR
 from support.occupancy import occupancy
-from support.tiny import box_instance
+from support.tiny import box_instance, random_rows, selected, terms
 
 # Budgets of 0, and rows that can barely be met ------------------------------------------------------------------------
 
@@ -108,7 +114,6 @@ def test_the_answer_is_the_same_where_highs_never_ends(monkeypatch: pytest.Monke
     constraints = [build(text) for text in specs]
     before = solve(FOUR, constraints).constrained
     monkeypatch.setattr(master, "run", lambda lp: None)
-    monkeypatch.setattr(block_master, "run", lambda lp: None)
     after = solve(FOUR, constraints).constrained
     assert before is not None and after is not None
     assert after.utility == pytest.approx(before.utility, abs=1e-8) and after.gap <= 1e-8
@@ -240,11 +245,38 @@ def test_no_inequality_at_all_is_equality(text: str, same: str) -> None:
         ("entropy:maximum=-0.7357588823", "entropy:maximum=-0.7356"),
     ],
 )
-def test_a_measure_that_can_only_just_be_met_has_no_optimum_that_is_not_one(text: str, milder: str) -> None:
-    with pytest.raises(InputError, match="can only just be met, and the optimum is known no closer than"):
-        solve(FOUR, [build(text)])
-    best = solve(FOUR, [build(milder)]).constrained
-    assert best is not None and best.gap <= 1e-7
+def test_an_optimum_that_can_only_just_be_met_is_called_unproved_and_bounded(text: str, milder: str) -> None:
+    """The truth is that of the only outcomes that meet the measure: half a position each, or exp(-1) each."""
+    solution = solve(FOUR, [build(text)])
+    each = 0.5 if "entropy" not in text else np.exp(-1.0)
+    document = FOUR.to_json() | {"constraints": []}
+    counted = [terms(document, selected, lambda one, group=g: float(one["group"] == group)) for g in ("X", "Y")]
+    truth = occupancy(document, [(one, "==", each) for one in counted])
+    best = solution.constrained
+    assert solution.status == "unproved" and best is not None and not best.proved
+    assert best.utility < truth.utility + 1e-7 and truth.utility < best.bound
+    assert "can only just be met: the optimum lies between" in repr(solution._facts())
+    bound = bind([build(text)], FOUR.layout)
+    assert all(check.holds for check in check_solution(solution.to_json(), FOUR.layout, bound, "any"))
+    forged = check_solution(solution.to_json() | {"status": "optimal"}, FOUR.layout, bound, "any")
+    assert [check.claim for check in forged if not check.holds] == ["the gap is closed"]
+    mild = solve(FOUR, [build(milder)])
+    assert mild.status == "optimal" and mild.constrained is not None and mild.constrained.gap <= 1e-7
+    assert "can only just" not in repr(mild._facts())
+
+
+def test_a_frontier_leaves_out_a_value_without_a_proof_and_says_so() -> None:
+    curve = frontier(FOUR, build("nash-welfare:minimum=0.4"), values=[0.3, 0.4, 0.5, 0.6])
+    assert [point.value for point in curve.points] == [0.3, 0.4, 0.6] and curve.left_out == (0.5,)
+    assert curve.points[-1].utility is None and curve.to_frame().attrs["left_out"] == [0.5]
+    kinds = shipped().constraints
+    drawn = type("Drawn", (NashWelfare,), {"type": "drawn", "parameters": (Parameter("minimum", tightens=1),)})
+    asked = ask(FOUR, [drawn(minimum=0.5)], kinds)
+    said = [text for text in asked.notices if "only just be met" in text]
+    assert len(said) == 2 and "leaves out minimum 0.5:" in said[0] and "nothing was asked about more" in said[1]
+    assert asked.positions is None and asked.sensitivity is None
+    usual = ask(FOUR, [build("nash-welfare:minimum=0.4")], kinds)
+    assert usual.positions is not None and not any("only just" in text for text in usual.notices)
 
 
 @pytest.mark.parametrize("text", ["parity", "quota:group=Y,share=0.5", "impact-ratio", "floor:minimum=0.1"])
@@ -257,8 +289,16 @@ def test_a_threshold_above_all_values_is_a_mistake(text: str) -> None:
     assert solve(FOUR, [build("quota:group=Y,share=0.5,min_value=10")]).status == "optimal"
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1e9, 1e30])
-@pytest.mark.parametrize("specs", [["parity:basis=count"], ["parity:basis=count", "parity:on=inspection"]])
+@pytest.mark.parametrize("scale", [1e-99, 1e-30, 1e-9, 1e9, 1e30, 1e99])
+@pytest.mark.parametrize(
+    "specs",
+    [
+        ["parity:basis=count"],
+        ["parity:basis=count", "parity:on=inspection"],
+        ["nash-welfare:minimum=0.4", "parity:on=inspection"],
+        ["quota:group=Y,share=0.6", "budget:limit=1"],
+    ],
+)
 def test_the_unit_of_rewards_does_not_matter(scale: float, specs: list[str]) -> None:
     made = [
         Box(one.id, one.group, scale * one.cost, scale * one.values, one.probs)
@@ -268,7 +308,53 @@ def test_the_unit_of_rewards_does_not_matter(scale: float, specs: list[str]) -> 
     constraints = [build(text) for text in specs]
     best, usual = (solve(one, constraints).constrained for one in (Instance((Search("s", 1, tuple(made)),)), FOUR))
     assert best is not None and usual is not None
-    assert best.utility / scale == pytest.approx(usual.utility, rel=1e-12) and best.gap <= 1e-12 * scale
+    assert best.utility / scale == pytest.approx(usual.utility, rel=1e-9) and best.gap <= 1e-9 * scale
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e12])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        Box("z", "Y", 1e12, [1.0], [1.0]),
+        Box("z", "Y", 1.0, [1e12, 0.0], [1e-13, 1 - 1e-13]),
+        Box("z", "Y", 1.0, [1e-6], [1.0]),
+    ],
+    ids=["cost of 1e12", "1e12 with chance 1e-13", "1e-6"],
+)
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10_000))
+def test_rewards_of_very_different_sizes_side_by_side(scale: float, odd: Box, seed: int) -> None:
+    """A candidate who is worth nothing beside the others changes nothing, whatever the size of their numbers.
+
+    Duals were judged beside the largest reward of all, so they and the bound became 0 while the gap was called 0.
+    """
+    rng = np.random.default_rng(seed)
+    document = box_instance(rng)
+    rows = random_rows(rng, document, 2)
+    truth = occupancy(document, rows)
+    instance = instance_from_document(document)
+    made = tuple(
+        replace(
+            search,
+            candidates=tuple(
+                Box(one.id, one.group, scale * one.cost, scale * one.values, one.probs)
+                for one in (*search.candidates, *([odd] if search is instance.searches[0] else []))
+                if isinstance(one, Box)
+            ),
+        )
+        for search in instance.searches
+    )
+
+    solution = solve(Instance(made), bind_rows(rows))
+    assert solution.status == truth.status
+    if solution.constrained is not None:
+        assert solution.constrained.utility / scale == pytest.approx(truth.utility, abs=1e-6)
+        checks = check_solution(solution.to_json(), solution.unconstrained.layout, solution.constrained.rows, "any")
+        assert all(check.holds for check in checks)
+        low = solution.to_json()
+        low["constrained"] |= {"bound": 0.9 * low["constrained"]["bound"] - 0.1 * scale}
+        failed = check_solution(low, solution.unconstrained.layout, solution.constrained.rows, "any")
+        assert "bound from the duals" in [check.claim for check in failed if not check.holds]
 
 
 def test_a_message_does_not_list_thousands_of_names() -> None:

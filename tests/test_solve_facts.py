@@ -18,8 +18,8 @@ from auditkit.plugins.entropy import Entropy
 from auditkit.plugins.floor import Floor
 from auditkit.plugins.parity import Parity
 from auditkit.solver import METHODS, solve
-from auditkit.solver.block_master import BlockMaster
 from auditkit.solver.evaluate import visits
+from auditkit.solver.master import Master
 from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
 from support.constraints import bind_rows
@@ -151,14 +151,14 @@ def test_a_linear_program_that_fails_is_built_anew(monkeypatch: pytest.MonkeyPat
     instance = Instance((Search("s", 3, tuple(boxes[:6])), Search("t", 2, tuple(boxes[6:]))))
     some = [Floor(minimum=0.05), Parity(on="inspection")]
     whole = solve(instance, some).constrained
-    once, rounds = BlockMaster.solve, itertools.count()
+    once, rounds = Master.solve, itertools.count()
 
-    def forgetful(master: BlockMaster) -> tuple[float, Floats]:
+    def forgetful(master: Master) -> tuple[float, Floats]:
         if next(rounds) % 3 == 2:
             master.lp.clear()
         return once(master)
 
-    monkeypatch.setattr(BlockMaster, "solve", forgetful)
+    monkeypatch.setattr(Master, "solve", forgetful)
     again = solve(instance, some).constrained
     assert whole is not None and again is not None and next(rounds) > 6
     assert again.utility == pytest.approx(whole.utility, abs=1e-9)

@@ -113,6 +113,8 @@ def _print(solution: Solution) -> None:
             print(f"  {label}")
         return
     print(f"constrained    {number(best.utility)}  (bound {number(best.bound)}, gap {scientific(best.gap)})")
+    if not best.proved:
+        print(best.unproved_text[0].upper() + best.unproved_text[1:] + ".")
     kept = "" if solution.ratio is None else f", {percent(solution.ratio, 2)} of the utility is kept"
     print(f"price          {number(solution.loss or 0.0)}{kept}")
     if solution.selects_nobody:

@@ -31,6 +31,7 @@ from auditkit.model.row_meaning import Meaning
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
+from auditkit.solver.solution import Status, status_of
 
 MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
@@ -141,8 +142,8 @@ class Constrained:
     """None where the policies see the group already, or none meets the constraints."""
 
     @property
-    def status(self) -> str:
-        return "infeasible" if self.standing is None else "optimal"
+    def status(self) -> Status:
+        return status_of(self.optimum)
 
     @property
     def shown_laws(self) -> list[SlackLaw]:

@@ -268,7 +268,7 @@ class CertificateModel(_Part):
 
 
 class _SolvedModel(_Part):
-    status: Literal["optimal", "infeasible"]
+    status: Literal["optimal", "unproved", "infeasible"]
     method: str
     specs: list[ConstraintModel] = Field(description="the constraints")
     unconstrained: OutcomeModel

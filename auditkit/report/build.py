@@ -252,7 +252,7 @@ def _constrained(
         label=entry.label,
         phrase=findings.phrase_of(entry, words),
         specs=tuple(c.to_spec() for c in entry.constraints),
-        status="optimal" if standing is not None else "infeasible",
+        status=entry.status,
         conflict=entry.conflict,
         against_firm=gain,
     )
@@ -264,7 +264,9 @@ def _constrained(
     laws = tuple(map(_law, entry.shown_laws))
     found: dict[str, object] = {
         **dict(schema.StandingModel.mirror(standing)),
-        "price_of_fairness": schema.ReportPriceModel(ratio=entry.ratio, loss=entry.loss, interval=interval),
+        "price_of_fairness": schema.ReportPriceModel(ratio=entry.ratio, loss=entry.loss, interval=interval)
+        if optimum.proved
+        else None,
         "group_aware": entry.group_aware,
         "ex_post_slack": laws or None,
         "unfilled": None if unfilled is None else _unfilled(unfilled),

@@ -477,7 +477,10 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
             yield FindingModel(
                 kind="price", code="infeasible", text=say.infeasible(phrase_of(entry, words), entry.conflict)
             )
-    priced = [entry for entry in entries if entry.standing is not None]
+        elif entry.optimum is not None and not entry.optimum.proved:
+            ends = (entry.optimum.utility, entry.optimum.bound)
+            yield FindingModel(kind="price", code="unproved", text=say.unproved(phrase_of(entry, words), ends))
+    priced = [entry for entry in entries if entry.status == "optimal"]
     each = [entry for entry in priced if entry.label != TOGETHER]
     if not each:
         return

@@ -413,7 +413,9 @@ class ConstrainedModel(ReportPart):
     label: str
     phrase: str | None = Field(default=None, description="what it asks for, in words")
     specs: tuple[str, ...]
-    status: Literal["optimal", "infeasible"]
+    status: Literal["optimal", "unproved", "infeasible"] = Field(
+        description="unproved: met, and the optimum lies between `utility` and `bound`"
+    )
     conflict: tuple[str, ...]
     utility: float | None = None
     long_term_utility: float | None = None
@@ -444,7 +446,7 @@ class ConstrainedModel(ReportPart):
     @property
     def met(self) -> bool:
         """Whether some policy meets the constraints."""
-        return self.status == "optimal"
+        return self.status != "infeasible"
 
     @property
     def idle_rows(self) -> int:

@@ -32,6 +32,7 @@ from auditkit.scenarios.places import MorePlaces, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import FACTORS, Sensitivity, sensitivity
 from auditkit.solver import solve_once
+from auditkit.text import plain
 
 Progress = Callable[[str], None]
 
@@ -115,13 +116,20 @@ def ask(
         except NotStraight as curved:
             notices.append(f"The frontier of {constraint.to_spec()} is in even steps: {curved.why}.")
             found = frontier(instance, constraint, steps=steps)
+        if found.left_out:
+            at = ", ".join(plain(value) for value in found.left_out)
+            said = f"The frontier of {constraint.to_spec()} leaves out {found.parameter} {at}: it can only just be met"
+            notices.append(f"{said}, and the optimum there is not proved.")
         given = constraint in chosen or _is_resource(constraint)
         frontiers.append(found if given else replace(found, present=None))
     biased = positions = places = None
     if chosen:
-        conflict = solve_once(instance, chosen).conflict
-        if conflict:
-            notices.append(f"{', '.join(conflict)} cannot hold together: nothing was asked about them.")
+        present = solve_once(instance, chosen)
+        if present.status == "infeasible":
+            notices.append(f"{', '.join(present.conflict)} cannot hold together: nothing was asked about them.")
+        elif present.status == "unproved":
+            some = ", ".join(constraint.to_spec() for constraint in chosen)
+            notices.append(f"{some} can only just be met: nothing was asked about more positions or biased scores.")
         else:
             progress("more positions")
             positions = more_positions(instance, chosen)

@@ -82,15 +82,21 @@ class Frontier:
     positions: int
     points: tuple[FrontierPoint, ...]
     starts: float | None
+    left_out: tuple[float, ...] = ()
+    """Values that can only just be met, at which the optimum is not proved."""
     apart: float | None = None
     """With exact breakpoints: the curve is straight between the points, or lies at most this much above."""
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a value; with exact breakpoints the slope up to the next one too, and `frame.attrs["apart"]`."""
+        """One row a value, without those in `frame.attrs["left_out"]`.
+
+        With exact breakpoints the slope up to the next one too, and `frame.attrs["apart"]`.
+        """
         import pandas as pd
 
         rows = [{self.parameter: p.value} | {k: v for k, v in asdict(p).items() if k not in HELD} for p in self.points]
         frame = pd.DataFrame(rows)
+        frame.attrs["left_out"] = list(self.left_out)
         if self.apart is not None:
             frame["slope"] = -frame["utility"].diff(-1) / -frame[self.parameter].diff(-1)
             frame.attrs["apart"] = self.apart
@@ -146,9 +152,11 @@ def frontier(
         return line.solve(instance, [changed(constraint, parameter, value), *others])
 
     order = sorted(grid, reverse=tightens < 0)  # from the mildest on, so that a neighbour is always at hand
-    solved = {value: _point(value, at(value).constrained, free) for value in order}
-    starts = _Start(constraint, parameter, base, free, not others, at).find([solved[value] for value in order])
-    return made(points=tuple(solved[value] for value in grid), starts=starts)
+    found_at = {value: at(value) for value in order}
+    solved = {v: _point(v, found.constrained, free) for v, found in found_at.items() if found.status != "unproved"}
+    starts = _Start(constraint, parameter, base, free, not others, at).find(list(solved.values()))
+    points = tuple(solved[value] for value in grid if value in solved)
+    return made(points=points, starts=starts, left_out=tuple(value for value in grid if value not in solved))
 
 
 def _bend(points: Sequence[FrontierPoint], tightens: int, free: Outcome) -> float | None:

@@ -105,9 +105,10 @@ def optimum(layout: Layout, rows: Rows, method: str = "column-generation", known
         mixture = Mixture.firm_wide(policies, found.weights.tolist(), searches)
     else:
         mixture = Mixture.by_search(policies, found.lotteries)
-    # a dual shifts rewards by itself times a coefficient
-    steepest = rows.with_cuts(cuts).largest
-    duals = np.where(without_noise(duals * steepest, layout.largest_reward) == 0, 0.0, duals)
+    free = Outcome(layout, oracle.free_visits)
+    # a dual shifts rewards by itself times a coefficient; rewards that no one is expected to collect are no measure
+    shifts, collected = duals * rows.with_cuts(cuts).largest, np.abs(layout.reward) * oracle.free_visits
+    duals = np.where(without_noise(shifts, float(collected.max(initial=0.0))) == 0, 0.0, duals)
     best = Optimum(
         rows=rows,
         mixture=mixture,
@@ -118,9 +119,10 @@ def optimum(layout: Layout, rows: Rows, method: str = "column-generation", known
         columns=(*known, *oracle.columns),
         cuts=cuts,
         cut_duals=duals[len(rows) :],
+        free_size=free.size,
     )
     best = replace(best, bound=without_noise(best.bound, best.size))
-    require_sound(Outcome(layout, oracle.free_visits), best)
+    require_sound(free, best)
     return best
 
 

@@ -15,10 +15,9 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints
-from auditkit.solver.block_master import BlockMaster, Entries, Yields
 from auditkit.solver.block_sums import BlockSums, Cells
 from auditkit.solver.dual_search import DualOptimum
-from auditkit.solver.master import MOST_ROUNDS, rounding
+from auditkit.solver.master import MOST_ROUNDS, Entries, Master, Yields, rounding
 from auditkit.solver.oracle import FEASIBILITY, Column, Infeasible, Oracle
 from auditkit.solver.policy import Level, Lottery, Policy
 
@@ -68,7 +67,7 @@ class Known:
 class Local:
     """One search at fixed shared duals."""
 
-    master: BlockMaster
+    master: Master
     centre: Floats
     bound: float
     step: float = 0.5
@@ -173,7 +172,7 @@ class Separate:
     def _local(self, s: int, objective: float, shared_duals: Floats, start: Known, first: Floats) -> Local:
         own = self.own[s]
         scale, bounds = self.oracle.scale[own], self.oracle.rows.bounds[own]
-        master = BlockMaster(self.sub[s], bounds, scale, Entries(1, np.arange(len(own)), np.array([0, len(own)])))
+        master = Master(self.sub[s], bounds, scale, Entries.dense(1, len(own)))
         for known in [start, *(k for k in self.known if k is not start)] if len(own) else [start]:
             _add(master, s, known, objective, shared_duals)
         bound = float(master.yields[0].utility[0] + first[own] @ (bounds - start.own[s]))
@@ -265,7 +264,7 @@ def _column(policy: Policy) -> Column:
     return Column(policy, 0.0, np.zeros(0))
 
 
-def _add(master: BlockMaster, s: int, known: Known, objective: float, shared_duals: Floats) -> bool:
+def _add(master: Master, s: int, known: Known, objective: float, shared_duals: Floats) -> bool:
     paid = objective * known.utility[s] - float(shared_duals @ known.shared[s])
     return master.add_yields(Yields(np.array([paid]), known.own[s]), _column(known.policy))
 
@@ -299,9 +298,8 @@ def _meet_shared(separate: Separate, found: list[Separated], rows: Rows) -> tupl
     oracle, shared = separate.oracle, separate.shared
     ptr = oracle.blocks.ptr
     blocks, m = len(ptr) - 1, len(shared)
-    entries = Entries(blocks, np.tile(np.arange(m), blocks), m * np.arange(blocks + 1))
     scale, bounds = oracle.scale[shared], rows.bounds
-    master = BlockMaster(rows, bounds, scale, entries)
+    master = Master(rows, bounds, scale, Entries.dense(blocks, m))
 
     def yields(new: Separated) -> Yields:
         return Yields(np.add.reduceat(new.utility, ptr[:-1]), np.add.reduceat(new.shared, ptr[:-1], axis=0).ravel())

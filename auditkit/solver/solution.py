@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -35,8 +35,14 @@ if TYPE_CHECKING:
     from auditkit.solver.oracle import Column
 
 
+PROVED = 1e-6
+"""Of the rewards collected: value and bound that are farther apart do not prove an optimum."""
+
 NOBODY = 1e-9
 """Expected selections below this are none."""
+
+Status = Literal["optimal", "unproved", "infeasible"]
+"""Unproved: a policy meets the constraints, and how much better another may be is known only by the bound."""
 
 NOBODY_SELECTED = "the best policy that meets these constraints selects no one: all positions stay open"
 
@@ -76,6 +82,8 @@ class Optimum:
     cuts: tuple[tuple[int, Row], ...] = ()
     """Tangents of measures that the policies or the bound refer to, each with the number of its measure."""
     cut_duals: Floats = field(default_factory=lambda: np.zeros(0))
+    free_size: float = 0.0
+    """The absolute rewards that the unconstrained optimum collects."""
     spread: float | None = None
     """How far realised outcomes scatter (`least_spread.py`), where the least was asked for."""
 
@@ -88,10 +96,20 @@ class Optimum:
         return max(0.0, without_noise(self.bound - self.utility, self.size))
 
     @property
+    def proved(self) -> bool:
+        """Whether value and bound have met. Where constraints can only just be met they may not."""
+        return self.gap <= PROVED * (self.free_size + self.outcome.size)
+
+    @property
     def size(self) -> float:
         """The terms of the bound added up: what rounding is relative to."""
-        largest = self.outcome.layout.largest_reward
-        return largest + self.outcome.size + float(np.abs(self.duals) @ self.sizes)
+        return self.free_size + self.outcome.size + float(np.abs(self.duals) @ self.sizes)
+
+    @property
+    def unproved_text(self) -> str:
+        """What is known of an optimum that is not proved."""
+        ends = f"between {number(self.utility)} and {number(self.bound)}"
+        return f"the constraints can only just be met: the optimum lies {ends}, and these numbers are of the lower end"
 
     @cached_property
     def sizes(self) -> Floats:
@@ -139,6 +157,13 @@ class Optimum:
             )
             for c, i, value, slack, dual in numbers
         )
+
+
+def status_of(best: Optimum | None) -> Status:
+    """What is known where this was found, or nothing."""
+    if best is None:
+        return "infeasible"
+    return "optimal" if best.proved else "unproved"
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,8 +217,8 @@ class Solution(Shown):
         return tuple(row.label for row in rows if not len(row.states))
 
     @property
-    def status(self) -> str:
-        return "infeasible" if self.constrained is None else "optimal"
+    def status(self) -> Status:
+        return status_of(self.constrained if self.approximate is None else self.approximate.certified)
 
     @property
     def selects_nobody(self) -> bool:
@@ -298,6 +323,7 @@ class Solution(Shown):
             return ["these constraints cannot hold together:", *self.conflict, *self.impossible]
         kept = "" if self.ratio is None else f"; {percent(self.ratio, 2)} of the utility is kept"
         facts = [f"price: {number(self.loss)}{kept}", f"gap: {scientific(self.constrained.gap)}"]
+        facts += [] if self.constrained.proved else [self.constrained.unproved_text]
         return [*facts, NOBODY_SELECTED] if self.selects_nobody else facts
 
     def _tables(self) -> list[pd.DataFrame]:

@@ -20,7 +20,7 @@ from auditkit.rules.known_before import firm_ranking, known_of
 from auditkit.rules.play import GroupPair, ranked
 from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import Ranking, Rule
-from auditkit.verification.claims import Check, check_number
+from auditkit.verification.claims import CLOSED, Check, check_number
 from auditkit.verification.independent import evaluate
 from auditkit.verification.played_rules import box_numbers, play
 
@@ -28,7 +28,6 @@ SAME_CODE = (
     "alternatives: that policies with the utilities of the frontiers exist (they are not listed), largest ratios, and "
     "gains judged on other requisitions"
 )
-CLOSED = 1e-6
 
 
 def check_alternatives(

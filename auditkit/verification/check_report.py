@@ -18,7 +18,7 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import recorded_search, stages_before_score
 from auditkit.model.layout import Floats, Layout, Partition
 from auditkit.text import exact, plain
-from auditkit.verification.claims import TOLERANCE, Check, check_number, same_numbers
+from auditkit.verification.claims import CLOSED, TOLERANCE, Check, check_number, collected, same_numbers
 from auditkit.verification.independent import adjusted, evaluate
 from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import check_mixture, mixed_visits
@@ -52,12 +52,12 @@ def check_report(
     skipped = []
     for entry, own in zip(report["constrained"], rows, strict=True):
         name = str(entry["label"])
-        if entry["status"] != "optimal" or not entry.get("policies"):
-            why = "no policy meets it" if entry["status"] != "optimal" else "its policies are not listed"
+        if entry["status"] == "infeasible" or not entry.get("policies"):
+            why = "no policy meets it" if entry["status"] == "infeasible" else "its policies are not listed"
             skipped.append(f"{name} ({why})")
             continue
         progress(f"evaluating the policies under {name} again")
-        checks += _entry(name, entry, layout, own, float(layout.reward @ free), gain)
+        checks += _entry(name, entry, layout, own, free, gain)
     return checks, skipped
 
 
@@ -66,7 +66,8 @@ def _outcome(name: str, claimed: Mapping[str, Any], layout: Layout, visits: Floa
     by_state = {"inspected": np.zeros(layout.states), "selected": np.where(layout.selecting, visits, 0.0)}
     by_state["inspected"][layout.start] = visits[layout.start]
     checks = _standing(name, claimed, layout, visits[layout.start], selected, by_state)
-    checks.append(check_number(f"{name}: utility", claimed["utility"], float(layout.reward @ visits)))
+    utility, unit = float(layout.reward @ visits), collected(layout, visits)
+    checks.append(check_number(f"{name}: utility", claimed["utility"], utility, 0.0, unit))
     if layout.has_true_rewards:
         found = float(layout.true_reward @ visits)
         checks.append(check_number(f"{name}: long-term utility", claimed["long_term_utility"], found))
@@ -145,7 +146,7 @@ def _worth(fitted: Fitted, through: str | None = None) -> tuple[float, float]:
 
 
 def _entry(
-    name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free: float, gain: Gain | None
+    name: str, claimed: Mapping[str, Any], layout: Layout, rows: Rows, free_visits: Floats, gain: Gain | None
 ) -> list[Check]:
     places = [str(search) for search in range(len(layout.search_ids))]
     lotteries, checks = check_mixture(claimed, places, len(rows), not rows.measures, f"{name}: ")
@@ -180,12 +181,14 @@ def _entry(
             )
         gains.append(float(dual["value"]) * (row.bound - float(row.coefficients @ best[row.states])))
     utility, bound = float(layout.reward @ visits), float(layout.reward @ best) + sum(gains)
-    size = sum(abs(gain) for gain in gains)
-    checks.append(check_number(f"{name}: bound from the duals", claimed["bound"], bound, size))
-    closed = bound - utility <= 1e-6 * (1 + abs(utility))
-    checks.append(Check(f"{name}: the gap is closed", closed, f"bound {bound}, value {utility}"))
-    checks.append(check_number(f"{name}: loss", claimed["price_of_fairness"]["loss"], free - utility))
-    if free > 0:
+    size, unit = sum(abs(gain) for gain in gains), collected(layout, free_visits, visits)
+    free = float(layout.reward @ free_visits)
+    checks.append(check_number(f"{name}: bound from the duals", claimed["bound"], bound, size, unit))
+    if claimed["status"] == "optimal":
+        closed = bound - utility <= CLOSED * unit
+        checks.append(Check(f"{name}: the gap is closed", closed, f"bound {bound}, value {utility}"))
+        checks.append(check_number(f"{name}: loss", claimed["price_of_fairness"]["loss"], free - utility, 0.0, unit))
+    if free > 0 and claimed["status"] == "optimal":
         checks.append(check_number(f"{name}: ratio", claimed["price_of_fairness"]["ratio"], utility / free))
     if claimed["unfilled"] is not None:
         law = zip(claimed["unfilled"]["counts"], claimed["unfilled"]["probabilities"], strict=False)

@@ -12,7 +12,7 @@ from auditkit.model.documents import SOLUTION
 from auditkit.model.layout import Floats, Layout
 from auditkit.text import brief, plain
 from auditkit.text import exact as digits
-from auditkit.verification.claims import TOLERANCE, Check, check_number, is_close
+from auditkit.verification.claims import CLOSED, TOLERANCE, Check, check_number, collected, is_close
 from auditkit.verification.independent import adjusted, evaluate
 from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import check_mixture, mixed_visits
@@ -28,13 +28,14 @@ def check_solution(document: dict[str, Any], layout: Layout, rows: Rows, sha256:
     checks += _outcome_checks("unconstrained", document["unconstrained"], layout, free)
     if document["constrained"] is None:
         return checks + _infeasible_checks(document, layout, rows)
-    return checks + _optimum_checks(document, layout, rows, float(layout.reward @ free))
+    return checks + _optimum_checks(document, layout, rows, free)
 
 
 def _outcome_checks(name: str, claimed: dict[str, Any], layout: Layout, visits: Floats) -> list[Check]:
     selected = np.add.reduceat(np.where(layout.selecting, visits, 0.0), layout.candidate_ptr[:-1])
+    unit = collected(layout, visits)
     checks = [
-        check_number(f"{name}: utility", claimed["utility"], float(layout.reward @ visits)),
+        check_number(f"{name}: utility", claimed["utility"], float(layout.reward @ visits), 0.0, unit),
         check_number(
             f"{name}: unfilled capacity", claimed["unfilled_capacity"], float(layout.capacity.sum() - selected.sum())
         ),
@@ -66,8 +67,8 @@ def _outcome_checks(name: str, claimed: dict[str, Any], layout: Layout, visits: 
     return checks
 
 
-def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: float) -> list[Check]:
-    claimed = document["constrained"]
+def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free_visits: Floats) -> list[Check]:
+    claimed, free = document["constrained"], float(layout.reward @ free_visits)
     exact = document["method"] != "g-rdip"  # whose mixture is near-optimal and near-feasible by design
     if not claimed["policies"]:
         raise InputError(
@@ -107,14 +108,14 @@ def _optimum_checks(document: dict[str, Any], layout: Layout, rows: Rows, free: 
         for dual, row in zip(duals, with_cuts.rows, strict=True)
     ]
     bound = float(layout.reward @ best) + sum(gains)
-    size = sum(abs(gain) for gain in gains)
-    checks.append(check_number("bound from the duals", claimed["bound"], bound, size))
-    checks.append(check_number("gap", claimed["gap"], max(0.0, bound - utility), size))
-    if exact:
-        closed = bound - utility <= 1e-6 * (1 + abs(utility))
+    size, unit = sum(abs(gain) for gain in gains), collected(layout, free_visits, visits)
+    checks.append(check_number("bound from the duals", claimed["bound"], bound, size, unit))
+    checks.append(check_number("gap", claimed["gap"], max(0.0, bound - utility), size, unit))
+    if exact and document["status"] != "unproved":
+        closed = bound - utility <= CLOSED * unit
         checks.append(Check("the gap is closed", closed, f"bound {bound}, value {utility}"))
     price = document["price_of_fairness"]
-    checks.append(check_number("price of fairness: loss", price["loss"], free - utility))
+    checks.append(check_number("price of fairness: loss", price["loss"], free - utility, 0.0, unit))
     if free > 0:
         checks.append(check_number("price of fairness: ratio", price["ratio"], utility / free))
     return checks

@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from auditkit.display import Shown
+from auditkit.model.layout import Floats, Layout
 from auditkit.text import exact
 
 if TYPE_CHECKING:
@@ -19,6 +22,8 @@ TOLERANCE = 1e-8
 
 SAME_DIGITS = 1e-9
 NOISE = 1e-9
+CLOSED = 1e-6
+"""Of the rewards collected: value and bound that are this close have met."""
 MOST_DIFFERENCES = 5
 
 
@@ -80,17 +85,25 @@ class Verified(Shown):
         return [] if self.holds else [self.to_frame().query("not holds")[["claim", "detail"]]]
 
 
-def check_number(claim: str, claimed: float | None, found: float | None, size: float = 1.0) -> Check:
-    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms; None is None."""
+def check_number(claim: str, claimed: float | None, found: float | None, size: float = 1.0, unit: float = 1.0) -> Check:
+    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms; None is None.
+
+    `unit` is the least that such numbers are measured in: 1 for people and chances, for money whatever is collected.
+    """
     if found is None:
         return Check(claim, claimed is None, f"claimed {claimed}, found none")
-    return Check(claim, is_close(claimed, found, size), f"claimed {claimed}, found {exact(found)}")
+    return Check(claim, is_close(claimed, found, size, unit), f"claimed {claimed}, found {exact(found)}")
 
 
-def is_close(claimed: float | None, found: float, size: float = 1.0) -> bool:
+def is_close(claimed: float | None, found: float, size: float = 1.0, unit: float = 1.0) -> bool:
     if claimed is None or not math.isfinite(claimed) or not math.isfinite(size):
         return False
-    return abs(claimed - found) <= TOLERANCE * (1.0 + abs(found) + size)
+    return abs(claimed - found) <= TOLERANCE * (unit + abs(found) + size)
+
+
+def collected(layout: Layout, *visits: Floats) -> float:
+    """Absolute rewards, costs and values alike."""
+    return sum(float(np.abs(layout.reward) @ each) for each in visits)
 
 
 def same_numbers(name: str, claimed: Any, found: Any, *, noise: float = 0.0, tolerance: float = SAME_DIGITS) -> Check:

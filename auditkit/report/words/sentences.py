@@ -649,6 +649,11 @@ def infeasible(phrase: str, conflict: Sequence[str]) -> str:
     return whole(f"no policy meets {phrase}: {listing(conflict)} cannot hold together")
 
 
+def unproved(phrase: str, ends: tuple[float, float]) -> str:
+    between = f"{amount(ends[0])} and {amount(ends[1])}"
+    return whole(f"{phrase} can only just be met, so its price is not known: the best policy's utility is {between}")
+
+
 def firm_gain(
     words: Phrases,
     gain: float,
