@@ -351,7 +351,7 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
         code, names = group_codes(found.attributes[attribute])
         for name, (column, step) in scores.items():
             values = np.asarray(column, dtype=np.float64)
-            known = np.isfinite(values) & found.decided
+            known = np.isfinite(values) & found.decided_at(step)
             chosen = found.reached(step)
             rows = {group: known & (code == k) for k, group in enumerate(names)}
             rows = {group: at for group, at in rows.items() if at.sum() >= max(2, protected.threshold)}
@@ -371,17 +371,18 @@ def score_pages(protected: Protected, found: Applicants, alpha: float) -> tuple[
 def applicants(protected: Protected) -> Applicants | None:
     """The applications as arrays; None if the data know no groups or no decision."""
     history, table = protected.history, protected.history.table
-    if not history.attributes or not history.steps or not history.decided.any():
+    if not history.attributes or not history.steps or not history.counted.any():
         return None
     return Applicants(
         attributes={name: table[f"group:{name}"] for name in history.attributes},
         crossings=protected.crossings,
-        steps={step: table[f"step:{step}"].fillna(False) for step in history.steps},
+        steps={step: history.reached(step) for step in history.steps},
         strata=table["search"] if table["search"].nunique() > 1 else None,
         segments={name: table[f"segment:{name}"] for name in history.segments},
         dates=table["date"] if history.has("date") else None,
         persons=table["person"] if history.has("person") else None,
         undecided=~history.decided,
+        pending=table["pending"],
         ordered={name.partition(":")[2]: order for name, order in history.ordered.items()},
         bands={name: table[f"band:{name}"] for name in history.columns("band")},
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -266,10 +267,29 @@ def test_zero_selections_have_a_score_interval() -> None:
 # Rows -----------------------------------------------------------------------------------------------------------------
 
 
+def test_whoever_leaves_counts_at_the_steps_reached() -> None:
+    """4 of each sex are rejected at once. Of 6 women interviewed 2 are hired, 1 rejected, 3 withdrew; 2 never came."""
+    sex = ["F"] * 12 + ["M"] * 9
+    interviewed = [True] * 6 + [False] * 6 + [True] * 5 + [False] * 4
+    hired = [True] * 2 + [False] * 10 + [True] * 2 + [False] * 7
+    undecided = [False] * 3 + [True] * 3 + [False] * 4 + [True] * 2 + [False] * 9  # 3 after the interview, 2 before it
+    data = Applicants({"sex": sex}, {"interview": interviewed, "hired": hired}, undecided=undecided)
+    found = disparities(data)
+    assert (found.applicants, found.undecided, found.decided_in_part) == (19, 2, 3)
+    counts = {
+        (table.step, table.kind): [(row.selected, row.applicants) for row in table.groups] for table in found.tables
+    }
+    assert counts == {
+        ("interview", "cumulative"): [(6, 10), (5, 9)],
+        ("hired", "cumulative"): [(2, 7), (2, 9)],
+        ("hired", "conditional"): [(2, 3), (2, 5)],
+    }
+
+
 def test_undecided_and_unknown_rows_are_in_no_rate() -> None:
     data = Applicants(
         attributes={"sex": ["F", "F", "M", "M", None, "unknown", "M"]},
-        steps={"hired": [True, False, True, False, True, True, True]},
+        steps={"hired": [True, False, True, False, True, True, False]},
         undecided=[False, False, False, False, False, False, True],
     )
     found = disparities(data)
@@ -409,15 +429,21 @@ def test_labels_are_irrelevant(data: Applicants) -> None:
 
 
 @few
-@given(funnels())
-def test_conditional_times_the_step_before_is_cumulative(data: Applicants) -> None:
+@given(funnels(), st.booleans())
+def test_conditional_times_the_step_before_is_cumulative(data: Applicants, finished: bool) -> None:
+    """Where everybody was decided on; where some left after a step, they are missing at the next one and only there."""
+    if finished:
+        data = replace(data, undecided=None)
     found = disparities(data)
     for before, step in (("screened", "interviewed"), ("interviewed", "hired")):
+        gone = ~data.decided & data.reached(before) & ~data.reached(step)
         for attribute in ("race", "sex"):
             for row in found.table(attribute, step, "conditional").groups:
                 whole, part = found.table(attribute, step)[row.group], found.table(attribute, before)[row.group]
-                assert row.selected == whole.selected and row.applicants == part.selected
-                if row.rate is not None and part.rate is not None:
+                left = int(np.sum(gone & (data.attributes[attribute] == row.group)))
+                assert row.selected == whole.selected and row.applicants == part.selected - left
+                assert whole.applicants == part.applicants - left
+                if finished and row.rate is not None and part.rate is not None:
                     assert row.rate * part.rate == whole.rate
     assert not [t for t in found.tables if t.kind == "conditional" and t.step == "screened"]
 

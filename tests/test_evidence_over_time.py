@@ -115,6 +115,15 @@ def closed(requisitions: dict[str, tuple[int, int, int, int]], pending: str = ""
     return found
 
 
+def test_a_withdrawal_does_not_keep_a_requisition_open() -> None:
+    data = people(MORE, pending="d")
+    gone = dataclasses.replace(data, pending=np.zeros(data.rows, dtype=bool))
+    waiting = dataclasses.replace(data, pending=data.undecided)
+    found, later = closings(gone), closings(waiting)
+    assert found is not None and found.requisitions == ("a", "b", "c", "d")
+    assert later is not None and later.requisitions == ("a", "b", "c")
+
+
 def test_a_requisition_counts_once_when_it_closes() -> None:
     first = carried(closed(MORE, pending="d"), None, "2026-01-01")
     assert first.streams[0].requisitions == 3

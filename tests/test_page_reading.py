@@ -143,7 +143,7 @@ def test_two_files_are_read_as_one_and_no_folder_is_named(tmp_path: Path) -> Non
 
 
 def test_the_funnel_counts_as_the_report_does(tmp_path: Path) -> None:
-    """Who withdrew is in no rate, neither here nor there."""
+    """Whoever withdrew before the decision is in no rate of it, neither here nor there."""
     path = tmp_path / "people.csv"
     ends = ["Hired", "Rejected", "Rejected", "Withdrawn"]
     people = [f"{i},{'F' if i % 3 else 'M'},{ends[i % 4]}" for i in range(120)]
@@ -155,4 +155,4 @@ def test_the_funnel_counts_as_the_report_does(tmp_path: Path) -> None:
     assert measured is not None
     table = measured.tables[0]
     assert shown == {(one.group, one.applicants, one.selected) for one in table.groups}
-    assert "30 withdrawn or still pending, in no rate" in view.counted
+    assert "30 withdrawn or still pending, in no rate after the steps that they reached" in view.counted

@@ -440,3 +440,58 @@ def test_a_second_report_with_other_settings_is_warned_of(auditkit: Any, tmp_pat
     assert "warning: a report of the same data with other settings is there (people.audit.json)" in run.err
     more = save(tmp_path / "more.csv", rows(searches=7, each=6), leave=("Interview Score",))
     assert "with other settings" not in auditkit("report", more, "--config", "other.toml").err
+
+
+LEFT = (
+    *(("yes", "Hired"), ("yes", "Withdrawn"), ("yes", "Rejected")),
+    *(("no", "Withdrawn"), ("no", "Rejected")),
+)
+
+
+def leavers() -> pd.DataFrame:
+    """Of 60 women and 40 men of two races: hired, withdrew after the interview or before it, rejected; in turn."""
+    cells = []
+    for race, sex, number in (("White", "F", 40), ("White", "M", 30), ("Black", "F", 20), ("Black", "M", 10)):
+        for k in range(number):
+            cells.append((sex, race, *LEFT[k % 5]))
+    return pd.DataFrame(cells, columns=["Gender", "Race", "Interviewed", "Status"])
+
+
+def test_withdrawals_are_counted_at_the_steps_reached_and_nowhere_after() -> None:
+    history = auditkit.read(leavers())
+    shown = protect(history, 0)
+    scope = people.scope(history, shown, "")
+    # 20 of each kind: 12 women and 8 men
+    assert (scope.applications, scope.reached, scope.decided) == (
+        80,
+        {"Interviewed": 60, "Hired": 20},
+        {"Interviewed": 80, "Hired": 60},
+    )
+    assert {left.reason: left.rows for left in scope.left_out} == {"withdrawn": 20}
+    women, men = (next(g for g in people.groups(shown) if g.name == sex) for sex in ("F", "M"))
+    assert (women.applicants, women.steps["Hired"], women.decided) == (48, 12, {"Interviewed": 48, "Hired": 36})
+    assert (men.applicants, men.steps["Hired"], men.decided) == (32, 8, {"Interviewed": 32, "Hired": 24})
+    assert women.share("Interviewed") == men.share("Interviewed") == 0.75
+    assert women.share("Hired") == men.share("Hired") == 1 / 3
+
+
+def test_cells_of_people_who_all_left_are_joined_with_others() -> None:
+    """Nobody of a cell was decided on in the end, but a few are counted at the first step."""
+    code, groups = np.repeat([0, 0, 1, 1], [8, 8, 2, 9]), np.repeat([0, 1, 0, 1], [8, 8, 2, 9])
+    decided = ~((code == 1) & (groups == 0))
+    place = join_requisitions(np.array([[8, 8], [0, 9]]), THRESHOLD, there=np.array([[True, True], [True, True]]))
+    assert place.tolist() == [0, 0]
+    assert join_requisitions(np.array([[8, 8], [0, 9]]), THRESHOLD).tolist() == [0, 1]
+    assert join_small(code, ("a", "b"), groups, THRESHOLD, decided)[1] == (JOINED,)
+    assert join_small(code, ("a", "b"), np.where(decided, groups, -1), THRESHOLD)[1] == ("a", "b")
+
+
+def test_crossed_cells_of_people_who_all_left_are_not_shown() -> None:
+    frame = leavers()
+    more = pd.DataFrame([("M", "Asian", "yes", "Withdrawn")] * 3 + [("F", "Asian", "yes", "Hired")] * 9)
+    frame = pd.concat([frame, more.set_axis(frame.columns, axis=1)], ignore_index=True)
+    frame["Interviewed"] = np.where(frame.index % 7 == 0, "no", frame["Interviewed"])
+    frame.loc[frame["Status"] == "Hired", "Interviewed"] = "yes"
+    shown = protect(auditkit.read(frame), THRESHOLD)
+    labels = set(shown.crossings.get("Gender+Race", pd.Series(dtype="str")))
+    assert "M+Asian" not in labels and shown.merged

@@ -481,8 +481,8 @@ class _Cleaning:
         if len(known) < 2:
             self._say("one-group", "fewer than two known groups: there is nothing to compare")
         for flag, text in (
-            ("withdrawn", "withdrawn applications, counted apart and in no rate"),
-            ("pending", "undecided applications, counted apart and in no rate"),
+            ("withdrawn", "withdrawn applications, in the rates of the steps that they reached and in none after"),
+            ("pending", "undecided applications, in the rates of the steps that they reached and in none after"),
             ("declined", "offers declined, which count as selected because the firm chose"),
         ):
             if n := int(table[flag].sum()):

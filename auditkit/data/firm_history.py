@@ -36,7 +36,7 @@ class History(Shown):
     | `inspected` | bool | |
     | `selected` | bool | the firm said yes, also if the offer was declined; absent in an audit of inspections only |
     | `status` | str | `selected`, `declined`, `rejected`, `withdrawn` or `pending`; absent with `selected` |
-    | `declined`, `withdrawn`, `pending` | bool | `withdrawn` and `pending` are no rejections: see `decided` |
+    | `declined`, `withdrawn`, `pending` | bool | `withdrawn` and `pending` are no rejections: see `decided_at` |
     | `score` | float | absent if there is none; NaN if not inspected |
     | `prior:<column>` | float or category | |
     | `cost`, `cost:<stage>` | float | absent if there is none |
@@ -102,8 +102,27 @@ class History(Shown):
 
     @property
     def decided(self) -> pd.Series[Any]:
-        """Which applications enter rates: all but the withdrawn and the pending ones."""
+        """Which applications were decided on in the end: all but the withdrawn and the pending ones."""
         return ~(self.table["withdrawn"] | self.table["pending"])
+
+    def reached(self, step: str) -> pd.Series[Any]:
+        """Which applications are known to have reached a step."""
+        return self.table[f"step:{step}"].fillna(False).astype(bool)
+
+    def decided_at(self, step: str) -> pd.Series[Any]:
+        """Which applications enter the rates of a step: the firm decided on them in the end, or let them pass it.
+
+        Whoever withdrew, or is still in process, counts at the steps that they reached and at none after.
+        """
+        return self.decided | self.reached(step)
+
+    @property
+    def counted(self) -> pd.Series[Any]:
+        """Which applications enter the rates of at least one step."""
+        found = self.decided
+        for step in self.steps:
+            found = found | self.reached(step)
+        return found
 
     @property
     def groups(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from everything that a report publishes, and no later stage hides anything:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -129,21 +129,23 @@ def _crossed(history: History, names: Sequence[str], threshold: int) -> tuple[pd
     if len(names) != 2:
         labels = pd.concat(columns, axis=1).agg("+".join, axis=1).where(known, UNKNOWN)
         sizes = labels[history.decided & known].value_counts()
-        return (None, ()) if (sizes < threshold).any() else (labels, ())
+        few = sizes.reindex(labels[history.counted & known].unique(), fill_value=0) < threshold
+        return (None, ()) if few.any() else (labels, ())
     # categories of the attribute with more of them are joined
     order = sorted((0, 1), key=lambda i: (columns[i].nunique(), -i))
     few, many = columns[order[0]], columns[order[1]]
-    cells = pd.crosstab(few[history.decided], many[history.decided])
+    cells = pd.crosstab(few[history.counted], many[history.counted])
     categories = [name for name in cells.columns if name != UNKNOWN]
     rows = [name for name in cells.index if name != UNKNOWN]
-    sizes = cells.loc[rows, categories]
-    small = (sizes > 0) & (sizes < threshold)
+    there = cells.loc[rows, categories] > 0
+    sizes = pd.DataFrame(_cells(few[history.decided], many[history.decided], rows, categories), rows, categories)
+    small = there & (sizes < threshold)  # those decided on in the end count at every step
     joined = [name for name in categories if small[name].any()]
     totals = dict(zip(sizes.columns, sizes.to_numpy().sum(axis=0).tolist(), strict=True))
     rest = sorted((name for name in categories if name not in joined), key=lambda name: (totals[name], name))
     while joined:
         total = sizes[joined].sum(axis=1)
-        enough = len(joined) > 1 and not ((total > 0) & (total < threshold)).any()
+        enough = len(joined) > 1 and not (there[joined].any(axis=1) & (total < threshold)).any()
         if enough and not _recoverable(history, few, many, rows, joined, small):
             break
         if not rest:
@@ -163,21 +165,20 @@ def _recoverable(
     """Whether the outcome of a small cell follows from the totals of categories and of joined cells, at any step.
 
     Variables are the outcomes of each cell of the joined categories at each step, the unknown of the other attribute
-    among them; each is at most that of the step before. Known are the sizes, the total of each category, and the total
-    of each row over the joined categories. A cell is recovered if its smallest and largest value agree, unless a total
-    is 0 or everybody, which says so by itself.
+    among them; each is at most that of the step before, less those who left after it. Known are the numbers about whom
+    each step decided, the total of each category, and the total of each row over the joined categories. A cell is
+    recovered if its smallest and largest value agree, unless a total is 0 or everybody, which says so by itself.
     """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array
 
-    decided = history.decided
-    names = [*rows, UNKNOWN]
-    counts = [_cells(few[decided], many[decided], names, joined)]
-    for step in history.steps:
-        reached = history.table[f"step:{step}"].fillna(False).astype(bool)
-        counts.append(_cells(few[decided & reached], many[decided & reached], names, joined))
-    x = np.stack(counts)  # step, row, category; the first are the sizes
-    steps, a, b = x.shape[0] - 1, x.shape[1], x.shape[2]
+    def counts(rows_of: Callable[[str], pd.Series[bool]]) -> Ints:
+        """Step, row, category."""
+        taken = [rows_of(step) for step in history.steps]
+        return np.stack([_cells(few[here], many[here], [*rows, UNKNOWN], joined) for here in taken])
+
+    n, x = counts(history.decided_at), counts(history.reached)
+    steps, a, b = x.shape
     size = steps * a * b
     place = np.arange(size).reshape(steps, a, b)
     entries: list[tuple[int, int, float]] = []
@@ -191,22 +192,23 @@ def _recoverable(
 
     for s in range(steps):
         for j in range(b):
-            add(place[s, :, j], [1.0] * a, x[s + 1, :, j].sum(), x[s + 1, :, j].sum())
+            add(place[s, :, j], [1.0] * a, x[s, :, j].sum(), x[s, :, j].sum())
         for i in range(a - 1):  # of the unknown no cell is published
-            add(place[s, i], [1.0] * b, x[s + 1, i].sum(), x[s + 1, i].sum())
+            add(place[s, i], [1.0] * b, x[s, i].sum(), x[s, i].sum())
         if s:
             for i in range(a):
                 for j in range(b):
-                    add(np.array([place[s, i, j], place[s - 1, i, j]]), [1.0, -1.0], -np.inf, 0.0)
+                    gone = float(n[s - 1, i, j] - n[s, i, j])
+                    add(np.array([place[s, i, j], place[s - 1, i, j]]), [1.0, -1.0], -np.inf, -gone)
     matrix = csr_array(
         ([v for *_, v in entries], ([r for r, *_ in entries], [c for _, c, _ in entries])), shape=(len(low), size)
     )
     system = LinearConstraint(matrix, low, high)
-    bounds = Bounds(np.zeros(size), np.broadcast_to(x[0], (steps, a, b)).ravel())
+    bounds = Bounds(np.zeros(size), n.ravel())
     for s, i, j in ((s, i, j) for s in range(steps) for i in range(a - 1) for j in range(b)):
         if not small.loc[rows[i], joined[j]]:
             continue
-        margins = ((x[s + 1, :, j].sum(), x[0, :, j].sum()), (x[s + 1, i].sum(), x[0, i].sum()))
+        margins = ((x[s, :, j].sum(), n[s, :, j].sum()), (x[s, i].sum(), n[s, i].sum()))
         if any(part in (0, whole) for part, whole in margins):
             continue
         ends = []

@@ -42,7 +42,9 @@ class Applicants:
     persons: Any = None
     """Who applied, where people may apply more than once."""
     undecided: Any = None
-    """Withdrawn or pending: in no rate, whatever step was reached."""
+    """Withdrawn or pending: in the rates of the steps that they reached, and in none after."""
+    pending: Any = None
+    """Those of the undecided who may still be decided on; None: all."""
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attributes that have bands in an order, and that order: their groups, or the finer `bands`."""
     bands: Mapping[str, Any] = field(default_factory=dict)
@@ -55,6 +57,7 @@ class Applicants:
             raise InputError(Problem("applications", "there must be at least one attribute and one step"))
         columns = {**self.attributes, **self.crossings, **self.steps, **self.segments}
         alone = {"strata": self.strata, "dates": self.dates, "persons": self.persons, "undecided": self.undecided}
+        alone["pending"] = self.pending
         columns |= {name: column for name, column in alone.items() if column is not None}
         rows = len(next(iter(self.attributes.values())))
         wrong = [name for name, column in columns.items() if len(column) != rows]
@@ -67,9 +70,19 @@ class Applicants:
 
     @cached_property
     def decided(self) -> Bools:
+        """Decided on in the end."""
         if self.undecided is None:
             return np.ones(self.rows, dtype=np.bool_)
         return ~np.asarray(self.undecided, dtype=np.bool_)
+
+    @cached_property
+    def counted(self) -> Bools:
+        """In the rates of at least one step."""
+        return np.logical_or.reduce([self.decided, *(self.reached(step) for step in self.steps)])
+
+    def decided_at(self, step: str) -> Bools:
+        """In the rates of a step: it was decided on them in the end, or they reached the step."""
+        return self.decided | self.reached(step)
 
     @cached_property
     def stratum(self) -> tuple[Ints, tuple[str, ...]]:
@@ -80,10 +93,10 @@ class Applicants:
 
     @cached_property
     def repeat_applicants(self) -> tuple[Ints, Ints] | None:
-        """Decided rows of people who applied more than once, and a code of the person; None if all applied once."""
+        """Counted rows of people who applied more than once, and a code of the person; None if all applied once."""
         if self.persons is None:
             return None
-        rows = np.flatnonzero(self.decided)
+        rows = np.flatnonzero(self.counted)
         person = pd.factorize(pd.Series(np.asarray(self.persons)[rows]))[0].astype(np.int64)
         known = person >= 0  # each missing id counts as a different person
         rows, person = rows[known], person[known]

@@ -88,7 +88,7 @@ class PoolShare:
 def against_pools(data: Applicants, shares: Sequence[PoolShare], threshold: int = 0) -> tuple[Availability, ...]:
     """Those who reached the last step against the shares of their groups; InputError where a name is unknown."""
     step = list(data.steps)[-1]
-    chosen = data.reached(step) & data.decided
+    chosen = data.reached(step)
     found: list[Availability] = []
     problems: list[Problem] = []
     segment = _segment_of(data, {share.pool for share in shares if share.pool is not None}, problems)

@@ -1,7 +1,8 @@
 """Which tables a page has, and their counts: every attribute (and crossing) at every step.
 
 Kinds: `cumulative`, of all applicants; `conditional`, of those who reached the step before. At the first step both are
-the same and only the first is made.
+the same and only the first is made. Either counts everybody about whom the step decided: those decided on in the end,
+and those who reached the step and withdrew, or wait, after it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.pair import Pair
 from auditkit.disparity.results import Kind
-from auditkit.disparity.small_values import JOINED, common, join_requisitions
+from auditkit.disparity.small_values import JOINED, common, join_requisitions, numbers
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import MINIMUM_SHARE, comparable
 
@@ -80,7 +81,10 @@ class Cut:
     before: str | None
     """The step that those counted have reached; None: all applicants."""
     groups: tuple[str, ...]
+    everyone: Ints
+    """The group of each row, whatever was decided on it."""
     codes: Ints
+    """The same, -1 for rows about which the step did not decide."""
     strata: RequisitionSets
     n: Ints
     x: Ints
@@ -105,6 +109,10 @@ class Cut:
     def compared(self) -> tuple[int, ...]:
         """The columns that are compared and have applicants here."""
         return tuple(g for g in self.taken if self.totals[0][g])
+
+    def compared_of(self, data: Applicants) -> Ints:
+        """The group of each row that is counted at any step, -1 where it is not compared: alike for all steps."""
+        return np.where(data.counted & np.isin(self.everyone, self.taken), self.everyone, -1)
 
     @property
     def each(self) -> Sides:
@@ -133,36 +141,36 @@ def cuts(data: Applicants, settings: DisparitySettings, joined: bool = True) -> 
     Without `joined`, strata are single requisitions, and nothing of them may be published.
     """
     stratum, names = data.stratum
-    reached = {step: data.good(step) for step in data.steps}
+    good = {step: data.good(step) for step in data.steps}
+    steps = list(data.steps)
     places: dict[str, Ints] = {}
     for crossing, columns in ((False, data.attributes), (True, data.crossings)):
         for attribute, labels in columns.items():
-            code, groups = group_codes(labels)
-            code = np.where(data.decided, code, -1)
-            G, known = len(groups), code >= 0
-            single = np.bincount(stratum[known] * G + code[known], minlength=len(names) * G).reshape(-1, G)
+            everyone, groups = group_codes(labels)
+            counted = np.where(data.counted, everyone, -1)
+            G = len(groups)
+            single, there = numbers(stratum, len(names), counted, G, data.decided)
             sizes = dict(zip(groups, single.sum(axis=0).tolist()))
             taken = tuple(groups.index(name) for name in comparable(sizes, settings.minimum_share, settings.threshold))
             start = _start(attribute, places) if crossing else None
-            place = join_requisitions(single[:, taken], settings.threshold if joined else 0, start)
+            threshold = settings.threshold if joined else 0
+            place = join_requisitions(single[:, taken], threshold, start, there=there[:, taken])
             places[attribute] = place
-            strata = _sets(place, single[:, taken], stratum, names)
-            K, cell = len(strata.names), strata.of_row[known] * G + code[known]
+            strata = _sets(place, there[:, taken], stratum, names)
+            K, cell = len(strata.names), strata.of_row * G + counted
 
-            def count(rows: Bools, cell: Ints = cell, K: int = K, G: int = G, known: Bools = known) -> Ints:
-                return np.bincount(cell[rows[known]], minlength=K * G).reshape(K, G)
+            def count(rows: Bools, cell: Ints = cell, K: int = K, G: int = G) -> Ints:
+                return np.bincount(cell[rows], minlength=K * G).reshape(K, G)
 
-            everybody = count(known)
-            before: str | None = None
-            at: Ints | None = None
-            for step, here in reached.items():
-                x = count(here)
-                own = (groups, code, strata)
-                yield Cut(attribute, crossing, step, None, *own, everybody, x, taken, not data.favourable)
-                if data.favourable and before is not None and at is not None:
-                    both = x if not np.any(here & ~reached[before]) else count(here & reached[before])
-                    yield Cut(attribute, crossing, step, before, *own, at, both, taken)
-                before, at = step, x
+            for step, before in zip(steps, [None, *steps]):
+                codes = np.where(data.decided_at(step), counted, -1)
+                known = codes >= 0
+                own = (groups, everyone, codes, strata)
+                n, x = count(known), count(known & good[step])
+                yield Cut(attribute, crossing, step, None, *own, n, x, taken, not data.favourable)
+                if data.favourable and before is not None:
+                    known &= data.reached(before)
+                    yield Cut(attribute, crossing, step, before, *own, count(known), count(known & good[step]), taken)
 
 
 def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
@@ -174,10 +182,10 @@ def _start(crossing: str, places: Mapping[str, Ints]) -> Ints | None:
     return None
 
 
-def _sets(place: Ints, n: Ints, requisition: Ints, names: tuple[str, ...]) -> RequisitionSets:
-    """From the stratum of each requisition and its applicants by group."""
-    there = n.sum(axis=1) > 0
+def _sets(place: Ints, groups: Bools, requisition: Ints, names: tuple[str, ...]) -> RequisitionSets:
+    """From the stratum of each requisition and the groups that applied to it."""
+    there = groups.any(axis=1)
     many = np.bincount(place[there], minlength=len(place))
     first, dense = np.unique(place, return_inverse=True)
     named = tuple(names[k] if many[k] < 2 else JOINED for k in first.tolist())
-    return RequisitionSets(dense[requisition], named, int(there.sum()), int(((n > 0).sum(axis=1) > 1).sum()))
+    return RequisitionSets(dense[requisition], named, int(there.sum()), int((groups.sum(axis=1) > 1).sum()))

@@ -75,8 +75,9 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
         attributes=tuple(data.attributes),
         crossings=tuple(data.crossings),
         steps=tuple(data.steps),
-        applicants=int(data.decided.sum()),
-        undecided=int((~data.decided).sum()),
+        applicants=int(data.counted.sum()),
+        undecided=int((~data.counted).sum()),
+        decided_in_part=int((data.counted & ~data.decided).sum()),
         repeated=_repeated(data),
         level=evidence.level[ATTRIBUTE],
         line=settings.line,
@@ -85,7 +86,7 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
         tests=sum(len(tests.tests) for tests in evidence.tables.values())
         + len(evidence.searched)
         + len(evidence.trends),
-        requisitions=0 if data.strata is None else len(np.unique(data.stratum[0][data.decided])),
+        requisitions=0 if data.strata is None else len(np.unique(data.stratum[0][data.counted])),
         favourable=data.favourable,
     )
 
@@ -146,8 +147,9 @@ class TableMaker:
                 row = replace(row, comparisons=self.comparisons(g, reference))
                 row = self.referenced(row) if g == reference else self.compared(row)
             rows.append(row)
-        known = cut.codes >= 0
-        eligible = data.decided if cut.before is None else data.decided & data.reached(cut.before)
+        unknown = (cut.everyone < 0) & data.decided_at(cut.step)
+        if cut.before is not None:
+            unknown &= data.reached(cut.before)
         return DisparityTable(
             attribute=cut.attribute,
             step=cut.step,
@@ -157,7 +159,7 @@ class TableMaker:
             groups=tuple(rows),
             applicants=total,
             selected=sum(row.selected for row in rows),
-            unknown=int(np.sum(eligible & ~known)),
+            unknown=int(np.sum(unknown)),
             pooled=_reported(tests.tests.get("pooled"), tests.adjusted.get("pooled")),
             stratified=_reported(tests.tests.get("within"), tests.adjusted.get("within")),
             agreement=_least_agreement(rows),

@@ -362,6 +362,9 @@ class Disparities:
     steps: tuple[str, ...]
     applicants: int
     undecided: int
+    """Applications about which no step decided, so in no rate."""
+    decided_in_part: int
+    """Of the applicants, those who withdrew or wait after a step: in the rates of the steps they reached only."""
     repeated: Repeated | None
     level: float
     """The p below which a single test opens its table: alpha after correction for all tests of the page."""

@@ -102,9 +102,9 @@ def repeat_effects(data: Applicants, at: Ints, u: Floats, value: Ints, V: Floats
 
 
 def sample(data: Applicants, width: int) -> Ints:
-    """Decided rows; if these have too many scores, rows of requisitions spread evenly over all."""
+    """Counted rows; if these have too many scores, rows of requisitions spread evenly over all."""
     most = MOST_SCORES // max(width, 1)
-    rows = np.flatnonzero(data.decided)
+    rows = np.flatnonzero(data.counted)
     if len(rows) <= most:
         return rows
     stratum, names = data.stratum

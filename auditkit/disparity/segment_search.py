@@ -28,10 +28,11 @@ from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
 from auditkit.disparity.pair import Pair, stratify
 from auditkit.disparity.results import SegmentDifference
 from auditkit.disparity.scores import population, repeat_effects
-from auditkit.disparity.small_values import JOINED, join_requisitions, join_small
+from auditkit.disparity.small_values import JOINED, join_requisitions, join_small, numbers
 from auditkit.disparity.stepdown import PageTest
 from auditkit.disparity.stratified import ExactTest, exact_test
 
+Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -124,9 +125,9 @@ def looks(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) ->
             if len(cut.compared) < 2:
                 continue
             if cut.attribute not in cells:
-                compared = np.where(np.isin(cut.codes, cut.taken), cut.codes, -1)
-                code, values = join_small(codes, named, compared, settings.threshold)
-                cells[cut.attribute] = _cells(code, values, cut, compared, settings.threshold)
+                compared = cut.compared_of(data)
+                code, values = join_small(codes, named, compared, settings.threshold, data.decided)
+                cells[cut.attribute] = _cells(code, values, cut, compared, settings.threshold, data.decided)
             own = cells[cut.attribute]
             at, place = population(data, cut, cut.each)
             where, G = own.cell[at] * len(cut.taken) + place, len(cut.taken)
@@ -150,13 +151,13 @@ class _Cells(NamedTuple):
         return len(self.value)
 
 
-def _cells(code: Ints, values: tuple[str, ...], cut: Cut, compared: Ints, threshold: int) -> _Cells:
+def _cells(code: Ints, values: tuple[str, ...], cut: Cut, compared: Ints, threshold: int, decided: Bools) -> _Cells:
     """Cells with few applicants of a group are joined with others of the same value."""
     K, G = len(cut.strata.names), len(cut.groups)
     there, cell = np.unique(code * K + cut.strata.of_row, return_inverse=True)
-    value, known = there // K, compared >= 0
-    n = np.bincount(cell[known] * G + compared[known], minlength=len(there) * G).reshape(-1, G)
-    place, cell_of = np.unique(join_requisitions(n, threshold, within=value), return_inverse=True)
+    value = there // K
+    n, some = numbers(cell, len(there), compared, G, decided)
+    place, cell_of = np.unique(join_requisitions(n, threshold, within=value, there=some), return_inverse=True)
     return _Cells(values, value[place], cell_of[cell])
 
 

@@ -50,12 +50,12 @@ def segment_tables(
     columns = dict(data.segment_codes)
     if data.strata is not None:
         columns[REQUISITION] = cut.strata.of_row, cut.strata.names
-    compared = np.where(data.decided & np.isin(cut.codes, cut.taken), cut.codes, -1)
+    compared = cut.compared_of(data)
     for name, (code, values) in columns.items():
         count = cut.strata.requisitions
         if name != REQUISITION:
             count = len(np.unique(code[compared >= 0]))
-            code, values = join_small(code, values, compared, threshold)
+            code, values = join_small(code, values, compared, threshold, data.decided)
         cell = code[at] * 2 + zero
         n = np.bincount(cell, minlength=2 * len(values)).reshape(-1, 2)
         x = np.bincount(cell[chosen], minlength=2 * len(values)).reshape(-1, 2)

@@ -10,7 +10,7 @@ has expectation 1 at any time if there is no difference, so P(E ever reaches 1/a
 theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it holds the true odds
 ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
 
-L on a grid is all that is kept to go on. A requisition counts once, when every application to it is decided.
+L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending.
 """
 
 from __future__ import annotations
@@ -89,8 +89,8 @@ def closings(data: Applicants, settings: DisparitySettings | None = None) -> Clo
     if data.strata is None:
         return None
     stratum, names = data.stratum
-    undecided = np.bincount(stratum[~data.decided], minlength=len(names))
-    closed = np.flatnonzero(undecided == 0)
+    pending = ~data.decided if data.pending is None else np.asarray(data.pending, dtype=np.bool_)
+    closed = np.flatnonzero(np.bincount(stratum[pending], minlength=len(names)) == 0)
     streams: list[StreamName] = []
     columns: list[Ints] = []
     first = next(iter(data.steps))

@@ -1,8 +1,9 @@
 """Values of a segment, and requisitions, in which a group has few applicants are joined before anything is counted.
 
 A number that is computed over hidden cells gives them away: a sum by subtraction, a statistic by trying what fits. So
-no table and no test sees them. What is joined depends on the numbers of applicants alone, and is the same for all
-steps, kinds of tables and pairs of groups of an attribute: two tables with different cells could be subtracted.
+no table and no test sees them. What is joined is the same for all steps, kinds of tables and pairs of groups of an
+attribute: two tables with different cells could be subtracted. It depends on the numbers of applicants alone: a cell
+is small if some of its people are counted at a step, and too few were decided on in the end, who count at every step.
 
 Small values of a segment become one value. Small requisitions are joined with those in which the group has the most
 similar share s of the applicants, because that costs least: with equal shares the excess of the group is the same,
@@ -17,28 +18,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 JOINED = "(values with few applicants, together)"
 
 
-def join_small(code: Ints, values: tuple[str, ...], groups: Ints, threshold: int) -> tuple[Ints, tuple[str, ...]]:
+def join_small(
+    code: Ints, values: tuple[str, ...], groups: Ints, threshold: int, decided: Bools | None = None
+) -> tuple[Ints, tuple[str, ...]]:
     """Codes and names of the values, with the small ones joined at the end under the name `JOINED`.
 
     `groups` are the codes of the groups that are compared, negative for all other rows. A value is small if it holds
     fewer than `threshold` applicants of a group, but not none; the smallest of the others are joined with them until
     that is true of none of the groups in the joined value either.
     """
-    known = groups >= 0
-    width = int(groups.max(initial=-1)) + 1
-    n = np.bincount(code[known] * width + groups[known], minlength=len(values) * width).reshape(len(values), width)
-    small = _few(n, threshold)
+    n, there = numbers(code, len(values), groups, int(groups.max(initial=-1)) + 1, decided)
+    small = (there & (n < threshold)).any(axis=1)
     rest = np.flatnonzero(small)
     if not len(rest):
         return code, values
     total = n.sum(axis=1)
     large = [v for v in np.argsort(total, kind="stable").tolist() if total[v] and not small[v]]
-    while large and _few(n[rest].sum(axis=0), threshold).any():
+    while large and (there[rest].any(axis=0) & (n[rest].sum(axis=0) < threshold)).any():
         rest = np.append(rest, large.pop(0))
     kept = np.setdiff1d(np.arange(len(values)), rest)
     place = np.full(len(values), len(kept), dtype=np.int64)
@@ -46,21 +48,39 @@ def join_small(code: Ints, values: tuple[str, ...], groups: Ints, threshold: int
     return place[code], (*(values[v] for v in kept), JOINED)
 
 
-def join_requisitions(n: Ints, threshold: int, start: Ints | None = None, within: Ints | None = None) -> Ints:
+def numbers(cell: Ints, cells: int, groups: Ints, width: int, decided: Bools | None) -> tuple[Ints, Bools]:
+    """Of each cell and group: how many were decided on in the end, and whether anybody is counted at any step.
+
+    `groups` has a code for each row that is counted, negative for all other rows; `decided` None means all of them.
+    """
+
+    def count(rows: Bools) -> Ints:
+        return np.bincount(cell[rows] * width + groups[rows], minlength=cells * width).reshape(cells, width)
+
+    there = count(groups >= 0)
+    return there if decided is None else count((groups >= 0) & decided), there > 0
+
+
+def join_requisitions(
+    n: Ints, threshold: int, start: Ints | None = None, within: Ints | None = None, there: Bools | None = None
+) -> Ints:
     """The stratum of each requisition, from its numbers of applicants by group: no group has few in any of them.
 
     Rare groups first: requisitions with few of the group, in the order of its share, are joined until there are
     enough; what is left over goes to the last of them, or to the most similar requisition that has enough by itself.
     Those of one stratum of `start` stay together, and only requisitions of one value of `within` are joined.
+    `there` says where a group is counted at some step; by default where it has applicants.
     """
     place = np.arange(len(n), dtype=np.int64) if start is None else start
     if threshold < 2 or n.ndim < 2:
         return place
     block = np.zeros(len(n), dtype=np.int64) if within is None else within
+    there = n > 0 if there is None else there
     for group in np.argsort(n.sum(axis=0), kind="stable").tolist():
         sums = np.stack([np.bincount(place, weights=column, minlength=len(n)) for column in n.T], axis=1)
         share = sums[:, group] / np.maximum(sums.sum(axis=1), 1)
-        few = np.flatnonzero((sums[:, group] > 0) & (sums[:, group] < threshold))
+        here_at_all = np.bincount(place, weights=there[:, group], minlength=len(n)) > 0
+        few = np.flatnonzero(here_at_all & (sums[:, group] < threshold))
         enough = np.flatnonzero(sums[:, group] >= threshold)
         target = np.arange(len(n), dtype=np.int64)
         for one in np.unique(block[few]).tolist():
@@ -98,8 +118,3 @@ def common(one: Ints, other: Ints) -> Ints:
             place = least[strata]
         if np.array_equal(place, before):
             return place
-
-
-def _few(n: Ints, threshold: int) -> NDArray[np.bool_]:
-    few = (n > 0) & (n < threshold)
-    return np.asarray(few.any(axis=1) if n.ndim == 2 else few)

@@ -16,7 +16,7 @@ from auditkit.disparity.applicants import Applicants, codes
 from auditkit.disparity.cuts import Cut, DisparitySettings, Key
 from auditkit.disparity.design import Designs
 from auditkit.disparity.scores import Way
-from auditkit.disparity.small_values import join_requisitions
+from auditkit.disparity.small_values import join_requisitions, numbers
 from auditkit.disparity.stepdown import PageTest
 from auditkit.disparity.trend import Trend, bands, trend
 
@@ -71,7 +71,8 @@ def trend_tests(
         names, band = _bands(data, cut, settings.threshold)
         if len(names) < 3:
             continue
-        stratum = _strata(cut, band, len(names), settings.threshold)
+        stratum = _strata(data, cut, band, len(names), settings.threshold)
+        band = np.where(cut.codes >= 0, band, -1)
         if cut.before is not None:
             band = np.where(data.reached(cut.before), band, -1)
         chosen = np.where(data.good(cut.step), band, -1)
@@ -84,10 +85,11 @@ def trend_tests(
     return found
 
 
-def _strata(cut: Cut, band: Ints, many: int, threshold: int) -> Ints:
+def _strata(data: Applicants, cut: Cut, band: Ints, many: int, threshold: int) -> Ints:
     """Those of the table, joined further where a band, finer than a group, has few applicants."""
     own = cut.strata.of_row
-    return join_requisitions(_count(own, band, len(cut.strata.names), many), threshold)[own]
+    n, there = numbers(own, len(cut.strata.names), band, many, data.decided)
+    return join_requisitions(n, threshold, there=there)[own]
 
 
 def _count(stratum: Ints, band: Ints, K: int, many: int) -> Ints:
@@ -96,18 +98,19 @@ def _count(stratum: Ints, band: Ints, K: int, many: int) -> Ints:
 
 
 def _bands(data: Applicants, cut: Cut, threshold: int) -> tuple[tuple[str, ...], Ints]:
-    """The bands in their order, and that of each applicant. The last ones are joined until they are shown."""
+    """The bands in their order, and that of each applicant at any step. The last are joined until they are shown."""
+    everyone = np.where(data.counted, cut.everyone, -1)
     order = data.ordered[cut.attribute]
     if cut.attribute not in data.bands:
         kept = [cut.groups.index(name) for name in order if name in cut.groups]
         kept = [g for g in kept if g in cut.compared]
         place = np.full(len(cut.groups) + 1, -1)
         place[kept] = np.arange(len(kept))
-        return tuple(cut.groups[g] for g in kept), place[cut.codes]
+        return tuple(cut.groups[g] for g in kept), place[everyone]
     code, found = codes(data.bands[cut.attribute], None)
     place = np.array([order.index(name) if name in order else -1 for name in (*found, "")])
-    band = np.where(cut.codes >= 0, place[code], -1)
-    sizes = np.bincount(band[band >= 0], minlength=len(order))
+    band = np.where(everyone >= 0, place[code], -1)
+    sizes = np.bincount(band[(band >= 0) & data.decided], minlength=len(order))
     names, last = list(order), len(order) - 1
     while last > 1 and sizes[last] < max(threshold, FEWEST_OF_BAND):
         last -= 1

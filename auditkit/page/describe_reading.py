@@ -142,7 +142,8 @@ def _facts(
 ) -> tuple[tuple[str, ...], tuple[Funnel, ...], tuple[str, ...]]:
     """Who is counted, the funnel of each attribute, and what is worth knowing."""
     shown = protect(history, threshold).history
-    table = shown.table[shown.decided]
+    counted_rows = shown.counted
+    table = shown.table
     searches = history.table["search"].nunique()
     counted = [f"{plural(len(history.table), 'application')} in {plural(len(raw.table), 'row')}"]
     if searches > 1:
@@ -151,7 +152,7 @@ def _facts(
         dates = history.table["date"].dropna()
         counted.append(f"{day(dates.min().isoformat())} to {day(dates.max().isoformat())}")
     if undecided := int((~history.decided).sum()):
-        counted.append(f"{count(undecided)} withdrawn or still pending, in no rate")
+        counted.append(f"{count(undecided)} withdrawn or still pending, in no rate after the steps that they reached")
     counted += [
         f"{plural(number, 'row')} left out ({code.replace('-', ' ')})"
         for code, number in history.counts.left.items()
@@ -160,18 +161,19 @@ def _facts(
     funnels = []
     for attribute in history.attributes:
         groups = table[f"group:{attribute}"]
-        known = groups != UNKNOWN
+        known = counted_rows & (groups != UNKNOWN)
         names = list(groups[known].value_counts().index)
-        steps = [StepReached("Applied", tuple(_reached(name, groups == name, None) for name in names))]
+        steps = [StepReached("Applied", tuple(_reached(groups[known], name, known[known]) for name in names))]
         for step in history.steps:
-            reached = table[f"step:{step}"]
-            steps.append(StepReached(step, tuple(_reached(name, groups == name, reached) for name in names)))
-        funnels.append(Funnel(attribute, tuple(steps), int(history.decided.sum()) - int(known.sum())))
+            here = known & shown.decided_at(step)
+            reached = shown.reached(step)[here]
+            steps.append(StepReached(step, tuple(_reached(groups[here], name, reached) for name in names)))
+        funnels.append(Funnel(attribute, tuple(steps), int(history.counted.sum()) - int(known.sum())))
     assumed = () if history.reading is None else history.reading.assumptions
     notes = dict.fromkeys([*assumed, *(notice.text for notice in history.notices)])
     return tuple(counted), tuple(funnels), tuple(notes)
 
 
-def _reached(name: str, members: pd.Series[bool], reached: pd.Series[bool] | None) -> GroupReached:
-    there = members if reached is None else members & reached.fillna(False).astype(bool)
-    return GroupReached(name, int(there.sum()), int(members.sum()))
+def _reached(groups: pd.Series[str], name: str, reached: pd.Series[bool]) -> GroupReached:
+    members = groups == name
+    return GroupReached(name, int((members & reached).sum()), int(members.sum()))

@@ -1,7 +1,8 @@
 """The parts of a report document that describe the data: its scope, its problems, who is in it, and how far they got.
 
-Applications that were withdrawn or are undecided are in no rate and in no funnel. Nothing here names a cell, and all
-numbers are of the people whom the report may show (`data.privacy`).
+Applications that were withdrawn, or are pending, count at the steps that they reached; about whom no step decided is in
+no rate and in no funnel. Nothing here names a cell, and all numbers are of the people whom the report may show
+(`data.privacy`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ from auditkit.model.groups import UNKNOWN
 from auditkit.report import schema
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
     from auditkit.data import History
     from auditkit.data.privacy import Protected
 
@@ -65,12 +70,13 @@ def scope(history: History, shown: Protected, organisation: str) -> schema.Scope
     are the others left out and `applications`.
     """
     table = shown.history.table
-    decided = shown.history.decided
+    counted = shown.history.counted
     left = list(history.counts.left.items())
     events = history.counts.rows_used - len(history.table)
     if events > 0:
         left.append(("further-events-of-an-application", events))
-    left += [(name, int(table[name].sum())) for name in ("withdrawn", "pending") if table[name].any()]
+    unfinished = {name: int((table[name] & ~counted).sum()) for name in ("withdrawn", "pending")}
+    left += [(name, number) for name, number in unfinished.items() if number]
     if shown.left_out:
         left.append(("category-too-small-to-show", shown.left_out))
     dates = table["date"].dropna() if shown.history.has("date") else None
@@ -83,36 +89,39 @@ def scope(history: History, shown: Protected, organisation: str) -> schema.Scope
         searches=int(table["search"].nunique()),
         rows=history.counts.rows_read,
         stand_for=len(history.table) if events < 0 else None,
-        applications=int(decided.sum()),
-        reached={
-            step: int(table[f"step:{step}"].fillna(False).astype("bool")[decided].sum()) for step in history.steps
-        },
+        applications=int(counted.sum()),
+        reached={step: int(shown.history.reached(step).sum()) for step in history.steps},
+        decided={step: int(shown.history.decided_at(step).sum()) for step in history.steps},
         left_out=tuple(schema.LeftOutModel(reason=reason, rows=n) for reason, n in left),
         repeated_applicants=shown.history.repeated_applicants,
-        unknown={name: int((table[f"group:{name}"] == UNKNOWN)[decided].sum()) for name in history.attributes},
+        unknown={name: int((table[f"group:{name}"] == UNKNOWN)[counted].sum()) for name in history.attributes},
         merged={name: tuple(joined) for name, joined in shown.merged.items()},
     )
 
 
 def attributes(shown: Protected) -> tuple[schema.AttributeModel, ...]:
     """The protected attributes and their crossings, with the groups that the report shows."""
-    history, decided = shown.history, shown.history.decided
+    history, counted = shown.history, shown.history.counted
     columns = {name: history.table[f"group:{name}"].astype("str") for name in history.attributes}
     return tuple(
         schema.AttributeModel(
             name=name,
             kind=history.kinds_of_attributes.get(name, "crossing"),
             crossing=name in shown.crossings,
-            groups=tuple(sorted(str(group) for group in labels[decided].unique() if group != UNKNOWN)),
+            groups=tuple(sorted(str(group) for group in labels[counted].unique() if group != UNKNOWN)),
         )
         for name, labels in {**columns, **shown.crossings}.items()
     )
 
 
 def groups(shown: Protected) -> tuple[schema.GroupModel, ...]:
-    """Every group of every attribute: how many applied and how many reached each step."""
+    """Every group of every attribute: how many applied, reached each step, and about how many each step decided."""
+    history = shown.history
+    decided = _numbers(shown, {step: history.decided_at(step) for step in history.steps})
     return tuple(
-        schema.GroupModel(attribute=attribute, name=name, applicants=numbers[APPLIED], steps=numbers)
+        schema.GroupModel(
+            attribute=attribute, name=name, applicants=numbers[APPLIED], steps=numbers, decided=decided[attribute][name]
+        )
         for attribute, of in _reached(shown).items()
         for name, numbers in of.items()
     )
@@ -133,17 +142,21 @@ def funnel(shown: Protected) -> tuple[schema.FunnelModel, ...]:
 
 
 def _reached(shown: Protected) -> dict[str, dict[str, dict[str, int]]]:
-    """Attribute -> group -> step -> number, of the decided applications of known group."""
-    history, decided = shown.history, shown.history.decided
-    steps = {step: history.table[f"step:{step}"].fillna(False).astype("bool") for step in history.steps}
+    history = shown.history
+    steps = {step: history.reached(step) for step in history.steps}
+    return _numbers(shown, {APPLIED: history.counted, **steps})
+
+
+def _numbers(shown: Protected, rows: Mapping[str, pd.Series[bool]]) -> dict[str, dict[str, dict[str, int]]]:
+    """Attribute -> group -> name of the rows -> number of them, of the counted applications of known group."""
+    history = shown.history
     columns = {name: history.table[f"group:{name}"].astype("str") for name in history.attributes}
     found: dict[str, dict[str, dict[str, int]]] = {}
-    for name, labels in {**columns, **shown.crossings}.items():
-        known = decided & (labels != UNKNOWN)
-        counts = {APPLIED: labels[known].value_counts()}
-        counts |= {step: labels[known & reached].value_counts() for step, reached in steps.items()}
-        found[name] = {
-            str(group): {step: int(number.get(group, 0)) for step, number in counts.items()}
-            for group in sorted(counts[APPLIED].index)
+    for attribute, labels in {**columns, **shown.crossings}.items():
+        known = history.counted & (labels != UNKNOWN)
+        counts = {name: labels[known & here].value_counts() for name, here in rows.items()}
+        found[attribute] = {
+            str(group): {name: int(number.get(group, 0)) for name, number in counts.items()}
+            for group in sorted(labels[known].unique())
         }
     return found

@@ -215,6 +215,7 @@ class ScopeModel(ReportPart):
     )
     applications: int
     reached: dict[str, int] = Field(default={}, description="applications that reached each step")
+    decided: dict[str, int] = Field(default={}, description="applications about which each step decided")
     left_out: tuple[LeftOutModel, ...]
     repeated_applicants: int = Field(description="people who applied more than once")
     unknown: dict[str, int] = Field(description="by attribute: applications whose group is unknown")
@@ -231,16 +232,18 @@ class AttributeModel(ReportPart):
 
 
 class GroupModel(ReportPart):
-    """A group of an attribute, and how many of it reached each step."""
+    """A group of an attribute, how many of it reached each step, and about how many each step decided."""
 
     attribute: str
     name: str
     applicants: int
     steps: dict[str, int]
+    decided: dict[str, int] = Field(default={}, description="about how many a step decided; default: all applicants")
 
     def share(self, step: str) -> float | None:
-        """Of the applicants, those who reached a step."""
-        return self.steps[step] / self.applicants if self.applicants and step in self.steps else None
+        """Of those about whom a step decided, those who reached it."""
+        whole = self.decided.get(step, self.applicants)
+        return self.steps[step] / whole if whole and step in self.steps else None
 
 
 class FunnelModel(ReportPart):
@@ -725,7 +728,10 @@ class DisparitiesModel(ReportPart):
     crossings: tuple[str, ...]
     steps: tuple[str, ...]
     applicants: int
-    undecided: int
+    undecided: int = Field(description="applications about which no step decided, so in no rate")
+    decided_in_part: int = Field(
+        default=0, description="of the applicants, those in the rates of the steps that they reached and of none after"
+    )
     repeated: Repeated | None = None
     level: float
     line: Ratio
