@@ -34,7 +34,7 @@ for (const form of all("[data-upload]")) {
 
 for (const form of all("[data-live]")) {
   let last = null;
-  form.addEventListener("change", async () => {
+  const reread = async () => {
     if (last) last.abort();
     last = new AbortController();
     const answers = new URLSearchParams(new FormData(form));
@@ -52,7 +52,10 @@ for (const form of all("[data-live]")) {
     } catch (error) {
       if (error.name !== "AbortError") form.submit();
     }
-  });
+  };
+  form.addEventListener("change", reread);
+  const moved = (menu) => !([...menu.options].find((one) => one.defaultSelected) || menu.options[0]).selected;
+  if (all("select", form).some(moved)) reread(); // changed before this script ran, or restored by the browser
 }
 
 for (const part of all("[data-progress]")) {

@@ -65,7 +65,9 @@ class Read:
             errors = (*errors, Problem("", reading.refusal))
         view = described(raw, bench.profiles, checked.history, errors, self.roles, self.config.report.suppress_below)
         profiles = tuple(MenuOption(name, one.title) for name, one in bench.plugins.profiles.items())
-        return replace(view, profiles=profiles, questions=() if question is None else (question,))
+        if question is not None:  # nothing is counted on a guess
+            view = replace(view, questions=(question,), summary="", funnels=())
+        return replace(view, profiles=profiles)
 
 
 def _question(data: Path | Files, config: Config, bench: Bench) -> QuestionView | None:
@@ -74,8 +76,10 @@ def _question(data: Path | Files, config: Config, bench: Bench) -> QuestionView 
         source.read(data, config, bench.plugins)
     except AmbiguousReading as error:
         found = error.question
-        options = tuple(AnswerView(_in_words(one.mapping), one.shown, dict(one.mapping)) for one in found.answers)
-        return QuestionView(found.text, options)
+        options = tuple(
+            AnswerView(_in_words(one.mapping), one.shown.replace("->", "→"), dict(one.mapping)) for one in found.answers
+        )
+        return QuestionView(found.text if found.text.endswith("?") else f"{found.text}. Which is right?", options)
     except InputError:
         pass
     return None
@@ -83,7 +87,7 @@ def _question(data: Path | Files, config: Config, bench: Bench) -> QuestionView 
 
 def _in_words(mapping: Mapping[str, str | list[str]]) -> str:
     parts = [(role, given if isinstance(given, str) else ", ".join(given)) for role, given in mapping.items()]
-    return "; ".join(text if role == "selected" else f"{role}: {text}" for role, text in parts)
+    return "; ".join(text.replace("=", " = ", 1) if role == "selected" else f"{role}: {text}" for role, text in parts)
 
 
 def _cells(bench: Bench, data: Path | Files, config: Config) -> RawTable:
