@@ -1,7 +1,7 @@
 """The profiles that ship, and the section that shows the one that is chosen.
 
-The facts are those of public rules and practice as they were last read; a report prints the dates. They are not legal
-advice, and no profile says whether anything meets a rule.
+The facts come from public sources; a report prints the day on which each was read. They are not legal advice, and no
+profile says whether anything meets a rule.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from auditkit.report.section import Section, Subject
 if TYPE_CHECKING:
     from auditkit.report.schema import Report
 
-READ = date(2026, 11, 16)
+READ = date(2026, 11, 18)
 
 
-def _fact(text: str, year: int | None = None, month: int = 1, day: int = 1) -> DatedFact:
-    return DatedFact(text, None if year is None else date(year, month, day), READ)
+def _fact(text: str, year: int, month: int, day: int) -> DatedFact:
+    return DatedFact(text, date(year, month, day), READ)
 
 
 class NewYorkCity(Profile):
@@ -32,13 +32,28 @@ class NewYorkCity(Profile):
     title: ClassVar[str] = "New York City, Local Law 144"
     facts: ClassVar[tuple[DatedFact, ...]] = (
         _fact(
-            "A summary of the audit of an automated employment decision tool is published: selection or scoring rates "
-            "and impact ratios by sex, by race/ethnicity and by both, with the number of unknown category."
+            "An automated employment decision tool may be used only if an independent auditor has audited it within "
+            "the past year (Administrative Code 20-871). An auditor who took part in using, developing or "
+            "distributing the tool is not independent.",
+            2023,
+            7,
+            5,
         ),
         _fact(
-            "The audit is at most one year old when the tool is used. The rule sets no mark that a ratio must reach."
+            "A summary of the audit is published: selection or scoring rates and impact ratios by sex, by "
+            "race/ethnicity and by both, and the number of people of unknown category (6 RCNY 5-301 and 5-303). "
+            "The rule sets no minimum for a ratio.",
+            2023,
+            5,
+            6,
         ),
-        _fact("A category of less than 2 % of the data may be left out of the ratios; its numbers are stated."),
+        _fact(
+            "A category of less than 2 % of the data may be left out of the ratios; its number and rate are still "
+            "stated, with the reason (6 RCNY 5-301).",
+            2023,
+            5,
+            6,
+        ),
     )
 
 
@@ -48,12 +63,14 @@ class California(Profile):
     retention: ClassVar[str] = "4 years"
     facts: ClassVar[tuple[DatedFact, ...]] = (
         _fact(
-            "Whether there was anti-bias testing, and its quality, efficacy, recency, scope, results and the response "
-            "to them, are evidence.",
+            "Anti-bias testing, or the lack of it, is relevant to a claim of discrimination and to the defence: its "
+            "quality, efficacy, recency and scope, its results, and the response to them. The regulations do not "
+            "require a test.",
             2025,
             10,
+            1,
         ),
-        _fact("Automated-decision records are kept for four years.", 2025, 10),
+        _fact("Employers keep automated-decision data for four years.", 2025, 10, 1),
     )
 
 
@@ -62,13 +79,14 @@ class NewJersey(Profile):
     title: ClassVar[str] = "New Jersey, N.J.A.C. 13:16"
     facts: ClassVar[tuple[DatedFact, ...]] = (
         _fact(
-            "A practice is looked at in three steps: its effect on a group, its necessity, and alternatives that "
-            "would do the same with less effect. Each is shown with empirical evidence.",
+            "A claim of disparate impact in employment has three steps. The complainant shows the impact with "
+            "empirical evidence; the employer shows that the practice is job-related and consistent with business "
+            "necessity; the complainant may then show a less discriminatory alternative (13:16-2.2).",
             2025,
             12,
             15,
         ),
-        _fact("Automated tools and tools of vendors are included.", 2025, 12, 15),
+        _fact("Automated tools are covered, including those of vendors.", 2025, 12, 15),
     )
 
 
@@ -77,9 +95,19 @@ class EuropeanUnion(Profile):
     title: ClassVar[str] = "European Union, AI Act"
     retention: ClassVar[str] = "6 months"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact("Systems for recruitment and selection are high-risk (Annex III, point 4(a)).", 2027, 12, 2),
         _fact(
-            "Deployers keep the logs of such a system for at least six months; providers keep documentation 10 years."
+            "AI systems for recruitment and selection are high-risk (Annex III, point 4(a)). Their obligations were "
+            "to apply from 2 August 2026 and were postponed.",
+            2027,
+            12,
+            2,
+        ),
+        _fact(
+            "Deployers keep the logs of such a system for at least six months (Article 26); providers keep its "
+            "documentation for ten years (Article 18).",
+            2027,
+            12,
+            2,
         ),
     )
 
@@ -88,27 +116,29 @@ class UnitedKingdom(Profile):
     name: ClassVar[str] = "uk"
     title: ClassVar[str] = "United Kingdom, Equality Act 2010"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        DatedFact(
+        _fact(
             "Section 19: a provision, criterion or practice that puts people who share a protected characteristic at a "
             "particular disadvantage discriminates, unless it is shown to be a proportionate means of achieving a "
             "legitimate aim. The section names no ratio.",
-            date(2010, 10, 1),
-            date(2026, 11, 18),
+            2010,
+            10,
+            1,
         ),
-        DatedFact(
-            "Section 19A: so it does for people without the characteristic who are put at substantively the same "
-            "disadvantage.",
-            date(2024, 1, 1),
-            date(2026, 11, 18),
+        _fact(
+            "Section 19A: the same protection covers people without the characteristic who are put at substantively "
+            "the same disadvantage.",
+            2024,
+            1,
+            1,
         ),
     )
 
 
 class ProfileSection(Section):
-    """The chosen profile: what its rules ask for, each with its dates."""
+    """The rules of the chosen profile, each with its dates."""
 
     name: ClassVar[str] = "profile"
-    title: ClassVar[str] = "Rules of the place"
+    title: ClassVar[str] = "Local rules"
     template: ClassVar[Path] = Path(__file__).with_name("profile.html")
     after: ClassVar[str] = "fit"
 
