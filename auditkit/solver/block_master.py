@@ -37,11 +37,13 @@ def generate(oracle: Oracle) -> DualOptimum:
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         duals = oracle.proper(duals)
-        new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)))
+        new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)), value)
         if pricing.bound - value > rounding(value, pricing.centre, scale) and master.add(new):
             continue
         # the LP's own value is only as good as its tolerances: its basis in full precision decides
         lotteries, duals, value = master.mixture()
+        if pricing.bound - value <= rounding(value, pricing.centre, scale):
+            break
         new = pricing.at(duals)
         if pricing.bound - value <= rounding(value, pricing.centre, scale) or not master.add(new):
             break
