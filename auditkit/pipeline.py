@@ -104,6 +104,7 @@ class AuditInProgress:
     rules: Alternatives | None
     point: PointValue | None
     decisions: FirmDecisions | None
+    parts: ReportParts
     made: Report
 
     def __init__(self, data: Data, config: Config, plugins: Plugins, progress: Progress, when: str | None) -> None:
@@ -201,8 +202,8 @@ class AuditInProgress:
         )
         reasons = tuple(problem.what for problem in self.missing)
         results = (self.disparities, self.fitted, self.comparison, reasons, self.answers, self.decisions)
-        parts = ReportParts(self.history, self.protected, *results, self.rules, self.point)
-        made = build(parts, settings, when)
+        self.parts = ReportParts(self.history, self.protected, *results, self.rules, self.point)
+        made = build(self.parts.published(settings), settings, when)
         made = added.with_sections(made, sections, settings.report.template_dir, self.faults.leave_out)
         failed = [fault.public for fault in self.faults.found]
         self.made = made.with_findings(findings.of_plugins([*self.plugins.warnings, *failed]))
@@ -269,7 +270,8 @@ def audit(
     run.counted = counted
     run.through(STAGES, timed)
     hints = tuple(problem.fix for problem in run.missing if problem.fix)
-    return Audit(run.made, config, run.history, run.fitted, run.comparison, plugins.sections, plugins.exporters, hints)
+    offered = plugins.sections, plugins.exporters
+    return Audit(run.made, config, run.history, run.fitted, run.comparison, *offered, hints, run.parts)
 
 
 @dataclass(frozen=True)

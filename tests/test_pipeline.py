@@ -22,6 +22,7 @@ from auditkit.errors import InputError
 from auditkit.report import findings, html
 from auditkit.report.load_report import load
 from auditkit.report.people import in_general
+from auditkit.report.published_digits import rounded
 from support.audit_helpers import HEADER, dump, plugins, rows, save
 
 GOLDEN = Path(__file__).parent / "golden" / "audit.json"
@@ -122,7 +123,7 @@ def test_the_document_has_its_shape(whole: Doc) -> None:
     for row in whole["funnel"]:
         assert row["by_group"]["Gender"] == {group["name"]: group["steps"][row["step"]] for group in whole["groups"]}
     assert whole["fit"]["fitter"] == "empirical"
-    assert sum(whole["fit"]["pit"]["shares"]) == pytest.approx(1)
+    assert sum(whole["fit"]["pit"]["shares"]) == pytest.approx(1, abs=0.005)  # ten shares of three digits
     tables = {(t["attribute"], t["step"], t["kind"]): t for t in whole["disparity"]["tables"]}
     assert list(tables) == [
         ("Gender", "Interviewed", "cumulative"),
@@ -398,8 +399,9 @@ def test_report_fit_and_solve_see_the_same_problem(sample: Doc) -> None:
     solved = api.solve(fitted, "parity").to_json()
     (entry,) = sample["constrained"]
     loss = solved["price_of_fairness"]["loss"]
-    assert entry["price_of_fairness"]["loss"] == pytest.approx(loss, rel=1e-9, abs=1e-9)
-    assert sample["unconstrained"]["utility"] == pytest.approx(solved["unconstrained"]["utility"], rel=1e-9)
+    interval = entry["price_of_fairness"]["interval"]
+    assert entry["price_of_fairness"]["loss"] == rounded(loss, interval and tuple(interval["loss"]), [1.0])
+    assert sample["unconstrained"]["utility"] == rounded(solved["unconstrained"]["utility"])
     rows = [(dual["label"], dual["sense"]) for dual in entry["duals"]]
     assert rows == [(row["label"], row["sense"]) for row in solved["constrained"]["constraints"]]
 

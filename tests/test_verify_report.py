@@ -91,7 +91,7 @@ def test_a_report_can_be_verified_against_its_data(tmp_path: Path) -> None:
     assert fails(lambda d: d["unconstrained"]["by_group"]["Gender"]["Male"].update(selected=1))
     assert fails(lambda d: d["constrained"][0].update(bound=d["constrained"][0]["bound"] + 0.01))
     assert fails(lambda d: d["constrained"][0].update(mixture={"default": 0, "searches": {}}))
-    assert fails(lambda d: d["constrained"][0]["mixture"].update(default=99))
+    assert fails(lambda d: d["constrained"][0].update(policies=[{"duals": [0.0]}]))
     assert fails(lambda d: d["constrained"][0].update(randomised=d["constrained"][0]["randomised"] + 1))
     assert fails(lambda d: d["constrained"][0]["duals"][0].update(label="another"))
     assert fails(lambda d: d["constrained"][0]["duals"][0].update(value=0.0))
@@ -324,7 +324,8 @@ def forge_words(writer: PdfWriter) -> None:
     stream = page.get_contents()
     assert stream is not None
     content = DecodedStreamObject()
-    content.set_data(stream.get_data()[: len(stream.get_data()) // 2])
+    whole = stream.get_data()
+    content.set_data(whole[: whole.index(b"\nET", len(whole) // 2) + 3])  # half of the texts, none of them torn
     page[NameObject("/Contents")] = writer._add_object(content)
 
 
@@ -468,15 +469,32 @@ def test_settings_cannot_make_verify_run_for_hours(made: Set, key: str, value: D
         assert made.verify("slow.json", dump(document).encode()).code == 2
 
 
-def test_policies_that_nobody_found_are_not_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report that lists a constraint a thousand times fails at once."""
+def test_only_policies_that_were_found_here_are_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that lists a constraint a thousand times fails, and nothing of it is computed with."""
     people = save(tmp_path / "people.csv", rows(searches=6, each=6))
     again = audited(people, report__replicates=0, report__what_if=False, fit__points=6)
     document = again.to_json()
     document["constrained"] = document["constrained"][:1] * 1_000
     monkeypatch.setattr(verifying, "audit", lambda *_, **__: again)
-    monkeypatch.setattr(verifying, "check_report", None)
+    seen = []
+    monkeypatch.setattr(verifying, "check_report", lambda report, *_: (seen.append(report), ([], []))[1])
     assert not verify_report(document, people, PLUGINS).holds
+    assert [len(report["constrained"]) for report in seen] == [len(again.to_json()["constrained"])]
+
+
+def test_a_report_with_all_digits_is_one_of_an_earlier_version_and_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = save(tmp_path / "people.csv", rows(searches=6, each=7))
+    again = audited(data, report__replicates=0, report__what_if=False)
+    monkeypatch.setattr(verifying, "audit", lambda *_, **__: again)
+    whole = again.exact()
+    assert whole is not None and whole.firm is not None and again.report.firm is not None
+    assert whole.firm.utility != again.report.firm.utility
+    document = json.loads(whole.text())
+    assert verify_report(document, data, PLUGINS).holds
+    document["unconstrained"]["utility"] += 0.001
+    assert not verify_report(document, data, PLUGINS).holds
 
 
 def test_a_value_that_is_left_out_is_noticed_and_no_defect(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,13 +33,24 @@ if TYPE_CHECKING:
 @audit_argument
 @click.option("--force", is_flag=True, help="compute even if data and configuration are those of the last run")
 @click.option(
+    "--new-population", is_flag=True, help="go on although a finished month has other applications than before"
+)
+@click.option(
     "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="for another run that is under way"
 )
 @engine_option
 @plugin_options
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="print findings and removals only")
-def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool, quiet: bool) -> int:
+def run(
+    audit: Path,
+    force: bool,
+    new_population: bool,
+    wait: float,
+    engine: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
     Exits with 1 if a threshold is crossed (or an alert was not delivered), with 2 if the audit could not be run.
@@ -64,7 +75,8 @@ def run(audit: Path, force: bool, wait: float, engine: str | None, as_json: bool
         moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         record_failure(chosen, chosen.database(os.environ), error, moment, say)
         raise
-    done = run_once(chosen, work, channels, os.environ, force=force, wait=wait, say=say)
+    options = {"force": force, "new_population": new_population}
+    done = run_once(chosen, work, channels, os.environ, **options, wait=wait, say=say)
     if as_json:
         from auditkit.scheduled.listing import document
 

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from auditkit.data.firm_history import History
 from auditkit.data.problems import OF_OUTCOMES, Problems
 from auditkit.model.groups import UNKNOWN
-from auditkit.text import to_digits
 
 Ints = NDArray[np.int64]
 
@@ -60,11 +59,6 @@ def protect(history: History, threshold: int) -> Protected:
         if joined:
             merged["+".join(names)] = joined
     return Protected(history, crossings, left_out, positions, merged, threshold)
-
-
-def coarse(total: float) -> float:
-    """A sum over people to three significant digits: two exact ones of data a row apart give that person away."""
-    return to_digits(total, 3)
 
 
 def order_of(history: History) -> Ints:

@@ -10,13 +10,16 @@ has expectation 1 at any time if there is no difference, so P(E ever reaches 1/a
 theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it holds the true odds
 ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
 
-L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending.
+L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending. Those with few
+applicants of a group are counted in sets (`small_values`): L of a single one would tell who was selected. Those for
+which there is no set yet wait. Which they are depends on numbers of applicants alone, so E keeps its expectation where
+the requisitions of a set select at one rate, and is smaller on average where they do not but have equal shares.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +29,7 @@ from auditkit.disparity import hypergeometric
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import DisparitySettings, cuts
 from auditkit.disparity.results import Kind
+from auditkit.disparity.small_values import join_requisitions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,6 +86,22 @@ class Closings:
     requisitions: tuple[str, ...]
     counts: Ints
     """Requisitions by streams by 4."""
+    applicants: Mapping[str, Ints]
+    """Attribute -> requisitions by the groups that are compared."""
+    threshold: int = 0
+    """Fewer applicants of a group are too few to be counted by themselves."""
+
+    def sets(self, attribute: str, of: Sequence[int]) -> list[list[int]]:
+        """These requisitions in sets that may be counted; those without enough applicants are in none."""
+        n = self.applicants[attribute][list(of)]
+        place = join_requisitions(n, self.threshold)
+        found = []
+        for one in np.unique(place).tolist():
+            members = np.flatnonzero(place == one)
+            total = n[members].sum(axis=0)
+            if not ((total > 0) & (total < self.threshold)).any():
+                found.append([of[k] for k in members.tolist()])
+        return found
 
 
 def closings(data: Applicants, settings: DisparitySettings | None = None) -> Closings | None:
@@ -93,25 +113,29 @@ def closings(data: Applicants, settings: DisparitySettings | None = None) -> Clo
     closed = np.flatnonzero(np.bincount(stratum[pending], minlength=len(names)) == 0)
     streams: list[StreamName] = []
     columns: list[Ints] = []
-    first = next(iter(data.steps))
-    for cut in cuts(data, settings or DisparitySettings(), joined=False):
+    applicants: dict[str, Ints] = {}
+    first, settings = next(iter(data.steps)), settings or DisparitySettings()
+    for cut in cuts(data, settings, joined=False):
         if cut.crossing or (cut.before is None and cut.step != first) or len(cut.taken) < 2:
             continue
+        if cut.before is None:
+            applicants[cut.attribute] = cut.n[:, list(cut.taken)][closed]
         for g in cut.taken[: 1 if len(cut.taken) == 2 else None]:
             n, x = cut.counts(((g,), cut.rest(g)))
             streams.append(StreamName(cut.attribute, cut.step, cut.kind, cut.groups[g]))
             columns.append(np.stack([n[:, 0], n[:, 1], x.sum(axis=1), x[:, 0]], axis=1)[closed])
     if not streams:
         return None
-    return Closings(tuple(streams), tuple(names[k] for k in closed), np.stack(columns, axis=1))
+    closed_names = tuple(names[k] for k in closed)
+    return Closings(tuple(streams), closed_names, np.stack(columns, axis=1), applicants, settings.threshold)
 
 
-def summed(counts: Ints, of: Sequence[int]) -> tuple[Floats, int]:
-    """L over these requisitions of one stream, and how many of them tell something."""
+def summed(counts: Ints, sets: Iterable[Sequence[int]]) -> tuple[Floats, int]:
+    """L over these sets of requisitions of one stream, and how many requisitions are in sets that tell something."""
     total, told = np.zeros_like(GRID), 0
-    for k in of:
-        n1, n0, m, x = (int(number) for number in counts[k])
+    for members in sets:
+        n1, n0, m, x = counts[list(members)].sum(axis=0).tolist()
         if n1 and n0 and 0 < m < n1 + n0:
             total += log_evidence(n1, n0, m, x)
-            told += 1
+            told += len(members)
     return total, told

@@ -15,6 +15,7 @@ from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_bytes, write_together
 from auditkit.fitting.fitted import Fitted
 from auditkit.report import frames, view
+from auditkit.report.build import ReportParts, build
 from auditkit.report.exporter import Exporter, ReportPages, export
 from auditkit.report.figures import figures
 from auditkit.report.schema import Report
@@ -47,10 +48,16 @@ class Audit(Shown):
     """What writes the report, by format."""
     hints: tuple[str, ...] = ()
     """What would give the report a model, on the command line."""
+    parts: ReportParts | None = None
+    """The results, with all digits and what proves them."""
 
     def to_json(self) -> dict[str, Any]:
         """The document `auditkit-report/3`."""
         return self.report.to_json()
+
+    def exact(self) -> Report | None:
+        """The report with all digits, for `verify`: not for publication, and without the sections of plugins."""
+        return None if self.parts is None else build(self.parts, self.config, self.report.created)
 
     def save_json(self, path: str | Path) -> None:
         """Write the document."""

@@ -17,11 +17,11 @@ from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
 from auditkit.config import check
 from auditkit.data import render_mapping
-from auditkit.data.privacy import coarse
 from auditkit.data.reading import Reading
 from auditkit.disparity import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
+from auditkit.report.published_digits import published, rounded
 from auditkit.report.words import duals
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
@@ -61,6 +61,33 @@ class ReportParts:
     """Rules that never look at the group."""
     point: PointValue | None = None
     """What a score point is worth."""
+    exact: bool = True
+    """With all digits, and with the policies that prove the optima."""
+
+    def published(self, config: Config) -> ReportParts:
+        """With no more digits than are known, and without the policies: their multipliers need all of theirs."""
+        lines = (config.report.line, config.report.alpha)
+        fitted, measured = self.fitted, self.disparities
+        if fitted is not None:
+            settings = replace(fitted.settings, true_value=published(fitted.settings.true_value, lines))
+            fitted = replace(fitted, quality=published(fitted.quality, lines), settings=settings)
+        if measured is not None:
+            measured = replace(measured, validity=published(measured.validity, lines))
+        comparison, decisions = published(self.comparison, lines), published(self.decisions, lines)
+        if comparison is not None and decisions is not None:  # the gain is what is missing to the best search
+            worth = comparison.unconstrained.utility - decisions.search.unconstrained.gain
+            decisions = replace(decisions, search=replace(decisions.search, utility=worth))
+        return replace(
+            self,
+            disparities=measured,
+            fitted=fitted,
+            comparison=comparison,
+            answers=published(self.answers, lines),
+            decisions=decisions,
+            alternatives=published(self.alternatives, lines),
+            point=published(self.point, lines),
+            exact=False,
+        )
 
 
 def created() -> str:
@@ -71,7 +98,7 @@ def created() -> str:
 
 
 def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
-    """The report of an audit, without the sections of plugins."""
+    """The report of an audit, without the sections of plugins; `parts.published` is what goes into a file."""
     history, shown, comparison, decisions = parts.history, parts.shown, parts.comparison, parts.decisions
     source, asked = history.source, None if parts.answers is None else answers(parts.answers, words_of(parts.shown))
     measured = parts.disparities
@@ -97,7 +124,7 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
         groups=people.groups(shown),
         firm=None if comparison is None else _firm(parts, comparison),
         unconstrained=None if comparison is None else schema.BestModel.mirror(comparison.unconstrained),
-        constrained=None if comparison is None else _all_constrained(comparison, decisions, words_of(shown)),
+        constrained=None if comparison is None else _all_constrained(parts, comparison),
         disparity=None if measured is None else schema.DisparitiesModel.mirror(measured),
         segments=None if measured is None else tuple(map(schema.SegmentModel.mirror, measured.segments)),
         funnel=people.funnel(shown),
@@ -212,10 +239,8 @@ def _findings(parts: ReportParts) -> list[schema.FindingModel]:
 
 def _firm(parts: ReportParts, comparison: Comparison) -> schema.FirmModel:
     firm = comparison.firm
-    later = None if firm.long_term_utility is None else coarse(firm.long_term_utility)
-    standing = schema.StandingModel.mirror(replace(firm, utility=coarse(firm.utility), long_term_utility=later))
     return schema.FirmModel(
-        **dict(standing),
+        **dict(schema.StandingModel.mirror(firm)),
         capacity=None if parts.fitted is None else int(parts.fitted.instance.layout.capacity.sum()),
         gain=None if parts.decisions is None else gain(parts.decisions.search),
     )
@@ -233,24 +258,22 @@ def gain(search: FirmSearch) -> schema.GainModel:
     )
 
 
-def _all_constrained(
-    comparison: Comparison, decisions: FirmDecisions | None, words: Phrases
-) -> tuple[schema.ConstrainedModel, ...]:
+def _all_constrained(parts: ReportParts, comparison: Comparison) -> tuple[schema.ConstrainedModel, ...]:
     none = (None,) * len(comparison.constrained)
-    gains = none if decisions is None else decisions.search.constrained
-    scale = comparison.value_scale
+    gains = none if parts.decisions is None else parts.decisions.search.constrained
     return tuple(
-        _constrained(entry, gain, words, scale) for entry, gain in zip(comparison.constrained, gains, strict=True)
+        _constrained(parts, entry, gain, comparison.value_scale)
+        for entry, gain in zip(comparison.constrained, gains, strict=True)
     )
 
 
 def _constrained(
-    entry: Constrained, gain: FirmGain | None, words: Phrases, value_scale: float
+    parts: ReportParts, entry: Constrained, gain: FirmGain | None, value_scale: float
 ) -> schema.ConstrainedModel:
     optimum, standing = entry.optimum, entry.standing
     named = schema.ConstrainedModel(
         label=entry.label,
-        phrase=findings.phrase_of(entry, words),
+        phrase=findings.phrase_of(entry, words_of(parts.shown)),
         specs=tuple(c.to_spec() for c in entry.constraints),
         status=entry.status,
         conflict=entry.conflict,
@@ -260,7 +283,7 @@ def _constrained(
         return named
     price, unfilled = entry.interval, entry.unfilled
     interval = schema.IntervalModel.mirror(price) if isinstance(price, PriceInterval) else None
-    policies = _policies(entry)
+    policies = _policies(entry) if parts.exact else None
     laws = tuple(map(_law, entry.shown_laws))
     found: dict[str, object] = {
         **dict(schema.StandingModel.mirror(standing)),
@@ -270,8 +293,8 @@ def _constrained(
         "group_aware": entry.group_aware,
         "ex_post_slack": laws or None,
         "unfilled": None if unfilled is None else _unfilled(unfilled),
-        "bound": optimum.bound,
-        "gap": optimum.gap,
+        "bound": optimum.bound if parts.exact else rounded(optimum.bound),
+        "gap": optimum.gap if parts.exact else rounded(optimum.gap),
         "duals": _duals(entry, value_scale),
         "order_kept": entry.order_kept,
         "policies": policies,

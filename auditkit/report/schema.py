@@ -438,10 +438,10 @@ class ConstrainedModel(ReportPart):
     duals: tuple[DualModel, ...] | None = None
     order_kept: bool | None = Field(default=None, description="within each group, nobody overtakes a higher score")
     policies: tuple[MixedPolicyModel, ...] | None = Field(
-        default=None, description="the policies mixed; null where they would name candidates or are not affine"
+        default=None, description="null: `auditkit solve` lists them, with all digits; earlier versions did here"
     )
     mixture: LotteriesModel | None = Field(
-        default=None, description="who follows which policy; searches by their place in the data, counted from 0"
+        default=None, description="null like `policies`; searches by their place in the data, counted from 0"
     )
     randomised: int | None = Field(default=None, description="how many searches draw their policy by lot")
     against_firm: FirmGain | None = None

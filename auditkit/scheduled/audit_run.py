@@ -22,9 +22,10 @@ from auditkit.errors import InputError
 from auditkit.report.figures import Figures, figures
 from auditkit.report.schema import Report
 from auditkit.report.thresholds import evaluate
-from auditkit.scheduled import artefacts, deliver, evidence_stream
+from auditkit.scheduled import artefacts, deliver, evidence_stream, population
 from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.lock import only_one
+from auditkit.scheduled.population import Roll
 from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
 from auditkit.text import plural
@@ -44,6 +45,8 @@ class Job:
     produce: Callable[[], tuple[Report, Mapping[str, bytes]]]
     closings: Callable[[], Closings | None] = lambda: None
     """After `produce`: the closed requisitions of the data."""
+    roll: Callable[[], Roll | None] = lambda: None
+    """After `produce`: who is counted."""
 
 
 @dataclass(frozen=True)
@@ -70,11 +73,15 @@ def run(
     environ: Mapping[str, str],
     *,
     force: bool = False,
+    new_population: bool = False,
     wait: float = 0.0,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     say: Say = lambda _: None,
 ) -> Done:
-    """Run the audit once. Raises InputError before anything is touched where the settings are wrong."""
+    """Run the audit once. Raises InputError before anything is touched where the settings are wrong.
+
+    `new_population` accepts other applications in a finished period than an earlier run counted (`population`).
+    """
     secrets = deliver.secrets_of(channels, environ)
     database = settings.database(environ)
     with only_one(settings.folder, wait, say):
@@ -82,7 +89,7 @@ def run(
             with opened(database) as history:
                 for line in artefacts.recover(settings.folder, history.id, history.has_folder):
                     say(line)
-                return _locked(settings, job, channels, secrets, history, force, now, say)
+                return _locked(settings, job, channels, secrets, history, force, new_population, now, say)
         except Exception as error:
             record_failure(settings, database, error, _iso(now()), say)
             failed = deliver.deliver(deliver.of_failure(error, settings, _iso(now())), channels, secrets)
@@ -107,6 +114,7 @@ def _locked(
     secrets: Mapping[str, str],
     history: RunHistory,
     force: bool,
+    new_population: bool,
     now: Callable[[], datetime],
     say: Say,
 ) -> Done:
@@ -119,7 +127,7 @@ def _locked(
         told = history.delivered(last.id) if last.crossings else set[int]()
     else:
         say("computing the audit")
-        made, notes = _complete(settings, job, history, last, moment)
+        made, notes = _complete(settings, job, history, last, moment, new_population)
         told = set[int]()
     link, broken = history.keep_link(settings.folder, made.id)
     alerts = deliver.deliver(deliver.of_run(made, settings), channels, secrets, but=told)
@@ -139,7 +147,7 @@ def _same(settings: AuditSettings, last: Run, data_sha256: str) -> bool:
 
 
 def _complete(
-    settings: AuditSettings, job: Job, history: RunHistory, last: Run | None, moment: datetime
+    settings: AuditSettings, job: Job, history: RunHistory, last: Run | None, moment: datetime, new_population: bool
 ) -> tuple[Run, tuple[str, ...]]:
     report, files = job.produce()
     found = figures(report)
@@ -148,10 +156,16 @@ def _complete(
     crossings, notes = evaluation.crossings, evaluation.notes
     if last is not None and (few := _few_apart(found, last.figures, settings.config.report.suppress_below)):
         notes = (*notes, few)
+    roll = job.roll()
+    if roll is not None:
+        before = () if last is None else population.read(settings.folder / last.folder / population.FILE)
+        enough = settings.config.report.suppress_below
+        periods, others = population.carried(roll, before, moment, _iso(moment), enough, new_population)
+        files, notes = {**files, population.FILE: population.kept_file(periods)}, (*notes, *others)
     closed = job.closings()
     if closed is not None:
-        before = None if last is None else evidence_stream.read(settings.folder / last.folder / evidence_stream.FILE)
-        evidence = evidence_stream.carried(closed, before, _iso(moment))
+        so_far = None if last is None else evidence_stream.read(settings.folder / last.folder / evidence_stream.FILE)
+        evidence = evidence_stream.carried(closed, so_far, _iso(moment))
         files = {**files, evidence_stream.FILE: evidence.kept()}
         crossings = (*crossings, *evidence.alarms())
         if evidence.restarted is not None:

@@ -1,10 +1,10 @@
 """Evidence over time: the e-processes of `auditkit.disparity.sequential`, carried from run to run.
 
 `evidence.json` beside the report of a run has, for each attribute, decision and group, the sums that are needed to go
-on, and a fingerprint of every requisition counted so far: no person, and no count. A requisition counts in the first
-run in which it is closed. One that was counted and whose counts are different now means that old data were corrected:
-the process starts again from all requisitions of the new data, and says so. Requisitions that are no longer exported
-stay counted.
+on, and for every requisition counted so far a fingerprint of the set that it was counted in: no person, and no count. A
+requisition counts in the first run in which it is closed, or with others in a later one where too few of a group had
+applied. A set whose counts are different now means that old data were corrected: the process starts again from all
+requisitions of the new data, and says so. Requisitions that are no longer exported stay counted.
 
 Groups of a decision are averaged: an average of e-processes is one. Of m decisions with e-values e_(1) >= ... >= e_(m)
 the first k are alarms, with the largest k for which e_(k) >= 20 m / k (e-BH; Wang and Ramdas). On average at most 5 %
@@ -29,7 +29,7 @@ from auditkit.scheduled.run_history import Run
 from auditkit.text import amount, plural
 
 FILE = "evidence.json"
-FORMAT = "auditkit-evidence/1"
+FORMAT = "auditkit-evidence/2"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class EvidenceOverTime:
 
     streams: tuple[Stream, ...]
     counted: Mapping[str, str]
-    """Requisition -> fingerprint of its counts, both hashed."""
+    """Attribute and requisition, hashed -> fingerprint of the set that it was counted in."""
     since: str
     """The run at which the process began, or began again."""
     restarted: str | None = None
@@ -96,7 +96,7 @@ class EvidenceOverTime:
         return {
             "since": self.since,
             "restarted": self.restarted,
-            "requisitions": len(self.counted),
+            "requisitions": max((stream.requisitions for stream in self.streams), default=0),
             "line": self.line,
             "decisions": [{"attribute": a, "step": s, "e": e, "alarm": e >= self.line} for a, s, e in self.decisions()],
             "streams": [
@@ -122,29 +122,56 @@ def alarm_line(e: Sequence[float]) -> float:
 
 def carried(found: Closings, before: EvidenceOverTime | None, created: str) -> EvidenceOverTime:
     """The evidence with the requisitions that have closed since."""
-    ids = [_hash(name) for name in found.requisitions]
-    prints = [_hash(json.dumps(found.counts[k].tolist())) for k in range(len(ids))]
-    now = dict(zip(ids, prints))
     restarted = None
     if before is not None:
-        known = {stream.name: stream for stream in before.streams}
-        changed = [id for id, mark in now.items() if before.counted.get(id, mark) != mark]
-        if changed or set(known) != set(found.streams):
+        changed = set().union(*(_changed(found, attribute, before.counted) for attribute in found.applicants))
+        if changed or {stream.name for stream in before.streams} != set(found.streams):
             what = (
                 f"{plural(len(changed), 'requisition')} counted before {'has' if len(changed) == 1 else 'have'} changed"
             )
             restarted = what if changed else "the groups or steps are different"
             before = None
-    fresh = [k for k, id in enumerate(ids) if before is None or id not in before.counted]
+    known = {} if before is None else {stream.name: stream for stream in before.streams}
+    counted = {} if before is None else dict(before.counted)
+    sets = {}
+    for attribute in found.applicants:
+        ids = _ids(found, attribute)
+        sets[attribute] = found.sets(attribute, [k for k, id in enumerate(ids) if id not in counted])
+        for members in sets[attribute]:
+            counted |= dict.fromkeys((ids[k] for k in members), _fingerprint(found, attribute, members))
     streams = []
     for place, name in enumerate(found.streams):
-        log, told = summed(found.counts[:, place], fresh)
-        old = None if before is None else known[name]
-        if old is not None:
-            log, told = log + np.array(old.log), told + old.requisitions
+        log, told = summed(found.counts[:, place], sets[name.attribute])
+        if name in known:
+            log, told = log + np.array(known[name].log), told + known[name].requisitions
         streams.append(Stream(name, tuple(round(float(value), 9) for value in log), told))
     since = created if before is None else before.since
-    return EvidenceOverTime(tuple(streams), {**(before.counted if before else {}), **now}, since, restarted)
+    return EvidenceOverTime(tuple(streams), counted, since, restarted)
+
+
+def _ids(found: Closings, attribute: str) -> list[str]:
+    return [_hash(f"{attribute}: {name}") for name in found.requisitions]
+
+
+def _fingerprint(found: Closings, attribute: str, members: Sequence[int]) -> str:
+    """Of a set: how many requisitions, and a hash of their sums in every stream of the attribute."""
+    streams = [place for place, name in enumerate(found.streams) if name.attribute == attribute]
+    sums = found.counts[np.ix_(list(members), streams)].sum(axis=0).tolist()
+    return f"{len(members)}:{_hash(json.dumps([sorted(_ids(found, attribute)[k] for k in members), sums]))}"
+
+
+def _changed(found: Closings, attribute: str, counted: Mapping[str, str]) -> set[int]:
+    """Requisitions of sets whose counts are different now; sets that are not exported wholly can't be compared."""
+    sets: dict[str, list[int]] = {}
+    for k, id in enumerate(_ids(found, attribute)):
+        if id in counted:
+            sets.setdefault(counted[id], []).append(k)
+    return {
+        k
+        for mark, members in sets.items()
+        if mark.startswith(f"{len(members)}:") and _fingerprint(found, attribute, members) != mark
+        for k in members
+    }
 
 
 def read(path: Path) -> EvidenceOverTime | None:

@@ -13,6 +13,7 @@ from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
 from auditkit.scheduled.audit_run import Job
+from auditkit.scheduled.population import Roll
 from auditkit.scheduled.settings import AuditSettings
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ def job(
 
         return pipeline.closings(made[0].history, config) if made and made[0].history is not None else None
 
+    def roll() -> Roll | None:
+        return Roll.of(made[0].history) if made and made[0].history is not None else None
+
     def fingerprint() -> str:
         if isinstance(place, Query):
             return sha256_of_rows(place)
@@ -60,7 +64,7 @@ def job(
             return place.sha256("see source and also in audit.toml")
         return sha256_of(place, "see source in audit.toml")
 
-    return Job(fingerprint, produce, closings)
+    return Job(fingerprint, produce, closings, roll)
 
 
 def with_follow_ups(report: Report, settings: AuditSettings, environ: Mapping[str, str]) -> Report:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from auditkit.constraints.base import Rows
-from auditkit.data.privacy import coarse
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.recorded_search import recorded_search, stages_before_score
 from auditkit.model.layout import Floats, Layout, Partition
@@ -37,10 +36,10 @@ def check_report(
     """
     layout, realised = fitted.instance.layout, fitted.realised
     checks = _standing("the firm", report["firm"], layout, realised.inspected, realised.selected, people=fitted.groups)
-    checks.append(check_number("the firm: utility", report["firm"]["utility"], coarse(realised.utility)))
+    checks.append(check_number("the firm: utility", report["firm"]["utility"], realised.utility))
     checks.append(check_number("the firm: capacity", report["firm"].get("capacity"), float(layout.capacity.sum())))
     if realised.long_term_utility is not None:
-        found = coarse(realised.long_term_utility)
+        found = realised.long_term_utility
         checks.append(check_number("the firm: long-term utility", report["firm"]["long_term_utility"], found))
     progress("evaluating the unconstrained optimum again")
     nothing = Rows((), (), ())

@@ -1,7 +1,8 @@
 """Check every claim of a report against its data.
 
 The report is made a second time from the data and compared number by number (`compare_reports`). That would repeat an
-error of the code that made it, so the policies and their bounds are also checked by other code (`check_report`).
+error of the code that made it, so the policies behind it and their bounds, which have all digits here and are rounded
+in the report, are also checked by other code (`check_report`).
 """
 
 from __future__ import annotations
@@ -44,10 +45,6 @@ MOST_ENTRIES = {"constraints": 20, "availability": 1_000}
 """Larger settings in a report would make `verify` run for hours, which only its user may want."""
 
 
-EVALUATED = ("firm", "unconstrained", "constrained", "alternatives")
-"""Parts that other code derives again."""
-
-
 def verify_report(
     report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent, *, slow: bool = False
 ) -> Verified:
@@ -76,13 +73,11 @@ def verify_report(
         return Verified(tuple(checks), given=tuple(given))
     again = audit(data, config, plugins, progress, when=report["created"])
     checks += compare_reports(report, again)
-    found = again.to_json()
-    whole = _size(report) <= _size(found)
-    if report["format"] not in schema.EARLIER:
-        whole = whole and all(_has_all(report.get(part), found[part]) for part in EVALUATED)
-    if again.fitted is not None and report["firm"] is not None and whole:
+    exact = again.exact()
+    if again.fitted is not None and exact is not None and exact.firm is not None:
+        proved = exact.to_json()
         rows = []
-        for entry in report["constrained"]:
+        for entry in proved["constrained"]:
             constraints = constraints_of(entry["specs"], plugins) or []
             rows.append(bind(constraints, again.fitted.instance.layout))
         shown, level = protect(again.history, config.report.suppress_below), config.report.confidence
@@ -91,32 +86,18 @@ def verify_report(
         def gained(label: str, visits: Floats) -> Mapping[str, Any]:
             return schema.as_json(against.gain(label, visits))
 
-        more, unchecked = check_report(report, again.fitted, rows, progress, gained)
+        more, unchecked = check_report(proved, again.fitted, rows, progress, gained)
         checks += more
-        if report.get("alternatives"):
+        if proved["alternatives"]:
             aware = fit_protected(shown, config, plugins, group_aware=True, scale=again.fitted.settings.value_scale)
             blind = again.fitted
             if blind.settings.group_aware:
                 blind = fit_protected(shown, config, plugins, group_aware=False, scale=blind.settings.value_scale)
-            more, same_code = check_alternatives(report, blind, aware, plugins.rules, progress)
+            more, same_code = check_alternatives(proved, blind, aware, plugins.rules, progress)
             checks, unchecked = checks + more, [*unchecked, *same_code]
         given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
     not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()
     return Verified(tuple(checks), not_checked, given=tuple(given))
-
-
-def _size(report: Mapping[str, Any]) -> int:
-    """How many policies are to be evaluated: of a report that lists more than were found, none is."""
-    return sum(1 + len(entry.get("policies") or ()) for entry in report["constrained"] or ())
-
-
-def _has_all(claimed: Any, found: Any) -> bool:
-    """Whether a part has every value that was found: one that lacks some is wrong already, and cannot be evaluated."""
-    if isinstance(found, Mapping):
-        return isinstance(claimed, Mapping) and all(_has_all(claimed.get(key), value) for key, value in found.items())
-    if isinstance(found, list) and isinstance(claimed, list):
-        return all(map(_has_all, claimed, found))
-    return found is None or claimed is not None
 
 
 def refuse_slow(config: Config) -> None:

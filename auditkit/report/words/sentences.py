@@ -639,9 +639,10 @@ def cost(share: float | None, loss: float | None, bounds: Bounds, level: float |
 
 
 def share_decimals(share: float, bounds: Bounds) -> int:
-    """Decimals of a small share, in per cent."""
-    if bounds is not None and None not in bounds:
-        return max(1, decimals_of((100 * (bounds[0] or 0.0), 100 * (bounds[1] or 0.0))))
+    """Decimals of a small share, in per cent: as many as its interval leaves it."""
+    low, high = bounds or (None, None)
+    if low is not None and high is not None and high > low:
+        return min(4, max(0, -1 - math.floor(math.log10(high - low))))
     return 1 if abs(share) >= 0.01 else 2
 
 
