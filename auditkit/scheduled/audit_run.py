@@ -22,10 +22,10 @@ from auditkit.errors import InputError
 from auditkit.report.figures import Figures, figures
 from auditkit.report.schema import Report
 from auditkit.report.thresholds import evaluate
-from auditkit.scheduled import artefacts, deliver, evidence_stream, population
+from auditkit.scheduled import artefacts, deliver, evidence_stream, finished_months
 from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.lock import only_one
-from auditkit.scheduled.population import Roll
+from auditkit.scheduled.finished_months import Roll
 from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
 from auditkit.text import plural
@@ -80,7 +80,7 @@ def run(
 ) -> Done:
     """Run the audit once. Raises InputError before anything is touched where the settings are wrong.
 
-    `new_population` accepts other applications in a finished period than an earlier run counted (`population`).
+    `new_population` accepts other applications in a finished period than an earlier run counted (`finished_months`).
     """
     secrets = deliver.secrets_of(channels, environ)
     database = settings.database(environ)
@@ -158,10 +158,10 @@ def _complete(
         notes = (*notes, few)
     roll = job.roll()
     if roll is not None:
-        before = () if last is None else population.read(settings.folder / last.folder / population.FILE)
+        before = () if last is None else finished_months.read(settings.folder / last.folder / finished_months.FILE)
         enough = settings.config.report.suppress_below
-        periods, others = population.carried(roll, before, moment, _iso(moment), enough, new_population)
-        files, notes = {**files, population.FILE: population.kept_file(periods)}, (*notes, *others)
+        periods, others = finished_months.carried(roll, before, moment, _iso(moment), enough, new_population)
+        files, notes = {**files, finished_months.FILE: finished_months.kept_file(periods)}, (*notes, *others)
     closed = job.closings()
     if closed is not None:
         so_far = None if last is None else evidence_stream.read(settings.folder / last.folder / evidence_stream.FILE)

@@ -13,7 +13,7 @@ from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
 from auditkit.scheduled.audit_run import Job
-from auditkit.scheduled.population import Roll
+from auditkit.scheduled.finished_months import Roll
 from auditkit.scheduled.settings import AuditSettings
 
 if TYPE_CHECKING:

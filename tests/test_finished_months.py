@@ -12,7 +12,7 @@ import pytest
 
 import auditkit as package
 from auditkit.errors import InputError
-from auditkit.scheduled.population import FinishedPeriod, Roll, carried, kept_file, read
+from auditkit.scheduled.finished_months import FinishedPeriod, Roll, carried, kept_file, read
 
 MAY, JUNE = datetime(2026, 5, 4, tzinfo=UTC), datetime(2026, 6, 4, tzinfo=UTC)
 
