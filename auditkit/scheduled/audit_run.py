@@ -24,8 +24,8 @@ from auditkit.report.schema import Report
 from auditkit.report.thresholds import evaluate
 from auditkit.scheduled import artefacts, deliver, evidence_stream, finished_months
 from auditkit.scheduled.alert import Channel
-from auditkit.scheduled.lock import only_one
 from auditkit.scheduled.finished_months import Roll
+from auditkit.scheduled.lock import only_one
 from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
 from auditkit.text import plural
