@@ -21,10 +21,12 @@ from auditkit.data import History
 from auditkit.data.privacy import protect
 from auditkit.disparity import Applicants, DisparitySettings, disparities
 from auditkit.disparity.pair import stratify
+from auditkit.disparity.sequential import Closings, closings
 from auditkit.disparity.small_values import JOINED, common, join_requisitions, join_small
 from auditkit.pipeline import audit, measure
 from auditkit.report import people
 from auditkit.report.schema import DisparitiesModel, SegmentModel
+from auditkit.scheduled.evidence_stream import carried
 from support import ROOT
 from support.audit_helpers import plugins, rows, save
 
@@ -334,6 +336,31 @@ def test_the_whole_document_is_the_same_whoever_was_hired_in_small_requisitions(
     table = before["disparity"]["tables"][0]
     assert table["joined"] > 20 and max(row["within"]["strata"] for row in table["groups"] if row["within"]) > 5
     assert document_of(exchanged(frame, 1)) == before
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_evidence_over_time_does_not_tell_who_was_hired_in_a_small_requisition(seed: int) -> None:
+    """Neither its sums nor its fingerprints; requisitions for which there is no set yet wait, and are counted later."""
+    frame = small_requisitions(seed)
+
+    def closed(table: pd.DataFrame) -> Closings:
+        people = Applicants({"sex": table["Gender"]}, {"Hired": table["Hired"] == "yes"}, strata=table["Requisition"])
+        found = closings(people, DisparitySettings(threshold=THRESHOLD))
+        assert found is not None
+        return found
+
+    assert carried(closed(exchanged(frame, seed)), None, "x").kept() == carried(closed(frame), None, "x").kept()
+    early = closed(frame[frame["Requisition"] < frame["Requisition"].max()])
+    first = carried(early, None, "x")
+    for members in early.sets("sex", range(len(early.requisitions))):
+        total = early.applicants["sex"][members].sum(axis=0)
+        assert not ((total > 0) & (total < THRESHOLD)).any()
+    later = carried(closed(frame), first, "y")
+    assert later.restarted is None and set(first.counted) <= set(later.counted)
+    at_once = carried(closed(frame), None, "y")
+    assert len(at_once.counted) == frame["Requisition"].nunique()
+    assert len(first.counted) < len(at_once.counted)  # the last requisition has one or two of a sex: it waits
+    assert first.streams[0].log == later.streams[0].log and later.counted == first.counted
 
 
 @pytest.mark.parametrize("seed", range(20))
