@@ -75,8 +75,7 @@ def run(
         moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         record_failure(chosen, chosen.database(os.environ), error, moment, say)
         raise
-    options = {"force": force, "new_population": new_population}
-    done = run_once(chosen, work, channels, os.environ, **options, wait=wait, say=say)
+    done = run_once(chosen, work, channels, os.environ, force=force, new_population=new_population, wait=wait, say=say)
     if as_json:
         from auditkit.scheduled.listing import document
 

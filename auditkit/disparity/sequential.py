@@ -10,8 +10,8 @@ has expectation 1 at any time if there is no difference, so P(E ever reaches 1/a
 theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confidence sequence: it holds the true odds
 ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
 
-L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending. Those with few
-applicants of a group are counted in sets (`small_values`): L of a single one would tell who was selected. Those for
+L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending. Those with
+few applicants of a group are counted in sets (`small_values`): L of a single one would tell who was selected. Those for
 which there is no set yet wait. Which they are depends on numbers of applicants alone, so E keeps its expectation where
 the requisitions of a set select at one rate, and is smaller on average where they do not but have equal shares.
 """

@@ -34,7 +34,7 @@ def join_small(
     that is true of none of the groups in the joined value either.
     """
     n, there = numbers(code, len(values), groups, int(groups.max(initial=-1)) + 1, decided)
-    small = (there & (n < threshold)).any(axis=1)
+    small = np.asarray((there & (n < threshold)).any(axis=1))
     rest = np.flatnonzero(small)
     if not len(rest):
         return code, values

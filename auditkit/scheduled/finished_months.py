@@ -65,7 +65,7 @@ class Roll:
             return None
         named = any(choice.role == "candidate" for choice in history.mapping.choices)
         own = ["candidate"] if named else ["date", *(f"group:{name}" for name in history.attributes)]
-        names = table["search"].astype(str).str.cat([table[name].astype(str) for name in own], sep="\x1f")
+        names = table[["search", *own]].astype("str").agg("\x1f".join, axis=1)
         months = table["date"].dt.strftime("%Y-%m")
         order = np.lexsort((names.to_numpy(dtype=str), months.to_numpy(dtype=str)))
         begin = table["date"].min().strftime("%Y-%m-%d")
