@@ -108,7 +108,7 @@ fuzz: $(VENV)/.installed-test
 	$(BIN)/python tools/campaign.py --seconds 20
 
 reliability: $(VENV)/.installed-test
-	$(BIN)/python tools/campaign.py --seconds 60 --parts build/reliability --write docs/reliability.md
+	$(BIN)/python tools/campaign.py --seconds 20 --parts build/reliability --write docs/reliability.md
 
 sbom: $(VENV)/.installed-test
 	$(BIN)/python tools/supply_chain.py sbom licences
