@@ -135,7 +135,7 @@ def invoke_quietly(*arguments: str) -> int:
 
 
 def until(seconds: float) -> Iterator[int]:
-    """Numbers while this process has used less than so many seconds of processor time: other programs change nothing."""
+    """Numbers while this process has used less than so many seconds of processor time, whatever else is running."""
     end, number = time.process_time() + seconds, 0
     while number == 0 or time.process_time() < end:
         yield number
@@ -880,7 +880,8 @@ def page(results: list[Result], seconds: float, seed: int) -> str:
     when = f"{datetime.now(UTC):%Y-%m-%d}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     return (
         "# Reliability: tried, held, mended\n\n"
-        f"Written by `make reliability` from its own runs ({when}; {seconds:g} s of processor time for each fuzzing, seed {seed}; "
+        f"Written by `make reliability` from its own runs ({when}; {seconds:g} s of processor time for each "
+        f"fuzzing, seed {seed}; "
         f"commit {', '.join(dict.fromkeys(r.commit for r in results if r.commit)) or 'unknown'}). An attack holds if "
         "the program answers, or refuses in words (exit codes 0, 1, 2 and 4), and nothing is lost.\n\n"
         "## Tried and held\n\n| attack | tried | held | |\n| --- | --- | --- | --- |\n"
