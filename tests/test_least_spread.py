@@ -11,6 +11,7 @@ import auditkit
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
+from auditkit.model.layout import Floats
 from auditkit.model.search import Box, Search
 from auditkit.solver import Optimum, solve
 from auditkit.solver.policy import Level, Policy
@@ -38,20 +39,49 @@ def realised(instance: Instance, best: Optimum, policy: Policy, search: int, on:
         at, order = int(layout.candidate_ptr[first + place]), layout.value_order[first + place]
         assert isinstance(one, Box) and order is not None
         values = seen[at + 1 : at + 1 + len(order)]
-        made.append(Box(one.id, one.group, -float(seen[at]), values, one.probs[order]))
+        made.append(Box(one.id, one.group or "any", -float(seen[at]), values, one.probs[order]))
     adjusted = Search(original.id, original.capacity, tuple(made))
+    inspect, select = direct.visits(adjusted)
+    true = [one.values[layout.value_order[first + i]] for i, one in enumerate(original.candidates)]
+    earned = sum(float(p @ v) for p, v in zip(select, true, strict=True))
+    spent = sum(p * one.cost for p, one in zip(inspect, original.candidates, strict=True))
+    if layout.uncertain:
+        at = [slice(layout.candidate_ptr[first + i], layout.candidate_ptr[first + i + 1]) for i in range(len(made))]
+        theta = np.column_stack([layout.of_states(one) for one in layout.kinds.membership["Gender"].T])
+        moments = scattered(adjusted, [theta[own][1:] for own in at], on)
+        return float(earned - spent), *moments
     group = [0 if one.group == "X" else 1 if one.group == "Y" else 2 for one in original.candidates]
     if on == "selection":
         table = direct.selection_law(adjusted, group, 3)
         law = {tuple(map(int, at)): float(table[tuple(at)]) for at in np.argwhere(table > 0)}
     else:
         law = direct.inspection_law(adjusted, group, 3)
-    inspect, select = direct.visits(adjusted)
-    true = [one.values[layout.value_order[first + i]] for i, one in enumerate(original.candidates)]
-    earned = sum(float(p @ v) for p, v in zip(select, true, strict=True))
-    spent = sum(p * one.cost for p, one in zip(inspect, original.candidates, strict=True))
     mean = sum(p * (x - y) for (x, y, *_), p in law.items())
     return float(earned - spent), float(mean), float(sum(p * (x - y) ** 2 for (x, y, *_), p in law.items()))
+
+
+def scattered(search: Search, given: list[Floats], on: str) -> tuple[float, float]:
+    """Mean and second moment of (first group - second group), by going through all combinations of values.
+
+    Whoever is counted belongs to the groups with the chances of their own value, each independently of the others.
+    """
+    boxes = [one for one in search.candidates if isinstance(one, Box)]
+    sigma, mean, square = [direct.reservation(box) for box in boxes], 0.0, 0.0
+    for drawn in product(*(range(len(box.values)) for box in boxes)):
+        chance = float(np.prod([box.probs[j] for box, j in zip(boxes, drawn, strict=True)]))
+        kappa = [min(float(box.values[j]), s) for box, j, s in zip(boxes, drawn, sigma, strict=True)]
+        level = kappa if on == "selection" else sigma
+        who = [
+            i
+            for i, y in enumerate(level)
+            if y == np.inf
+            or (y > 0 and sum((k, -j) > (y, -i) for j, k in enumerate(kappa) if j != i) < search.capacity)
+        ]
+        one, other = (sum(float(given[i][drawn[i], g]) for i in who) for g in (0, 1))
+        within = sum(float(sum(t) - (t[0] - t[1]) ** 2) for t in (given[i][drawn[i]] for i in who))
+        mean += chance * (one - other)
+        square += chance * ((one - other) ** 2 + within)
+    return mean, square
 
 
 def least(instance: Instance, best: Optimum, on: str) -> float:
@@ -91,6 +121,36 @@ def test_it_is_the_least_of_all_optimal_mixtures_of_known_policies(text: str, bl
         assert calm.utility == pytest.approx(plain.utility, abs=1e-9)
         assert calm.bound == plain.bound and (calm.duals == plain.duals).all() and calm.gap <= 1e-9
         assert calm.spread == pytest.approx(least(instance, plain, ROWS[text]), abs=1e-6)
+        changed += calm.mixture != plain.mixture
+    assert changed > 0, "there are optima to choose among"
+
+
+def hidden(seed: int) -> Instance:
+    """Searches of boxes whose groups are known by their probability, which changes with the value."""
+    rng, searches = np.random.default_rng(seed), []
+    for s in range(2):
+        boxes = []
+        for i in range(3):
+            values, probs, cost = np.round(rng.uniform(1, 10, 2), 1), np.array([0.5, 0.5]), round(rng.uniform(0, 1), 2)
+            given = np.round(rng.uniform(0.1, 0.9, 2), 2)
+            shares = {"F": given, "M": 0.95 - given}
+            told = {g: {"before": float(probs @ x), "given": x.tolist()} for g, x in shares.items()}
+            box = {"id": f"{s}{i}", "cost": cost, "values": values.tolist(), "probs": probs.tolist()}
+            boxes.append(box | {"membership": {"Gender": told}})
+        searches.append({"id": f"s{s}", "capacity": int(rng.integers(1, 3)), "candidates": boxes})
+    return instance_from_document({"format": "auditkit-instance/2", "searches": searches})
+
+
+@pytest.mark.parametrize("text", ROWS)
+def test_groups_that_are_known_by_their_probability_scatter_too(text: str) -> None:
+    changed = 0
+    for seed in range(30):
+        instance = hidden(seed)
+        plain, calm = (solve(instance, [build(text)], least_spread=yes).constrained for yes in (False, True))
+        assert plain is not None and calm is not None and calm.spread is not None
+        assert calm.utility == pytest.approx(plain.utility, abs=1e-9) and calm.bound == plain.bound
+        truth = least(instance, plain, ROWS[text])
+        assert calm.spread * float(calm.rows.largest[0]) ** 2 == pytest.approx(truth, abs=1e-6)
         changed += calm.mixture != plain.mixture
     assert changed > 0, "there are optima to choose among"
 

@@ -28,8 +28,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditkit.compare.convolution import Grid, sum_of
-from auditkit.compare.parts import INSPECTION, SELECTION, Parts, TwoSets
+from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Row, Rows
+from auditkit.constraints.two_sets import INSPECTION, SELECTION, TwoSets, joint_cells
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.row_meaning import Meaning
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
@@ -172,8 +173,7 @@ class ExPost:
         layout, inspections = self.layout, getattr(self.rows.rows[j].meaning, "on", None) == INSPECTION
         if layout.limits is not None:
             return "there are limits inside searches, and the groups are known by their probability only"
-        people, k = np.diff(layout.search_ptr).astype(np.float64), layout.capacity.astype(np.float64)
-        cells = ((people if inspections else k) + 1) ** 2 * np.maximum(k, 1)
+        cells = joint_cells(layout, inspections)
         steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum()) * len(self.mixture.policies)
         if float(cells.max()) > MOST_OUTCOMES or steps > MOST_MEMBER_STEPS:
             return "with groups that are known by their probability only, a search has too many joint outcomes"
@@ -186,9 +186,7 @@ class ExPost:
         if sets.mirrored in self._members:
             return [grid.mirrored() for grid in self._members[sets.mirrored]]
         if sets.name not in self._members:
-            one, two = sets.share
-            theta = np.ascontiguousarray(np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)]))
-            inspections = sets.counted == INSPECTION
+            theta, inspections = sets.theta, sets.counted == INSPECTION
 
             def laws(policy: int, searches: Ints) -> list[Floats]:
                 prepared = self._policy(policy)

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditkit.compare.parts import INSPECTION, SELECTION, Parts
+from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Rows
+from auditkit.constraints.two_sets import INSPECTION, SELECTION
 from auditkit.fitting.clustered import clustered
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.fitter import group_columns

@@ -51,9 +51,10 @@ import numpy as np
 from scipy.special import stdtrit
 
 from auditkit.compare.group_errors import GroupErrors
-from auditkit.compare.parts import Parts, TwoSets
+from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
+from auditkit.constraints.two_sets import TwoSets
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance

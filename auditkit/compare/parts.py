@@ -19,12 +19,9 @@ from typing import Any
 import numpy as np
 
 from auditkit.constraints.base import CellRow, Row, Rows
-from auditkit.constraints.outcome import Scope, weights_on
+from auditkit.constraints.two_sets import INSPECTION, SELECTION
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
-
-SELECTION, INSPECTION = "selection", "inspection"
 
 Rate = tuple[Bools | None, Ints, Bools]
 
@@ -117,52 +114,6 @@ class Parts:
                 search = layout.candidate_search[layout.owners(part.places)]
                 found[f] = np.bincount(search, part.weights * visits[part.places], minlength=size)
         return found
-
-
-@dataclass(frozen=True, eq=False)
-class TwoSets:
-    """A row as a N_A + b N_B, where the groups of A and B are known by their probability.
-
-    A and B are the groups that its meaning compares; for a share B is everybody else.
-    """
-
-    name: tuple[str | None, ...]
-    """The same for rows that count the same sets."""
-    mirrored: tuple[str | None, ...]
-    """The name with the second set first."""
-    counted: str
-    outcome: Floats
-    """Of every state: 1 if a visit is counted."""
-    share: tuple[Floats, Floats]
-    """Of every state: the chance that a visit is of A, and of B."""
-    coefficients: tuple[float, float]
-
-    @staticmethod
-    def of(row: Row, layout: Layout) -> TwoSets | None:
-        """From the meaning of a row; None if that is not what the row weighs."""
-        meaning = row.meaning
-        if not isinstance(meaning, RateGap | RatioAtLeast | ShareAtLeast) or meaning.on not in (SELECTION, INSPECTION):
-            return None
-        segment = None if meaning.within is None else layout.partition(meaning.within)
-        number = None if segment is None or meaning.value is None else segment.names.index(meaning.value)
-        scope = Scope.of(layout, layout.partition(meaning.by), segment, number)
-        one = np.asarray(scope.share(layout, meaning.group), dtype=np.float64)
-        if isinstance(meaning, ShareAtLeast):
-            two, a, b = scope.covers(layout) - one, 1.0 - meaning.minimum, -meaning.minimum
-        else:
-            two = np.asarray(scope.share(layout, meaning.against), dtype=np.float64)
-            a, b = 1.0, -1.0 if isinstance(meaning, RateGap) else -meaning.minimum
-            if meaning.basis == "rate":
-                a, b = a / scope.sizes[meaning.group], b / scope.sizes[meaning.against]
-        against = None if isinstance(meaning, ShareAtLeast) else meaning.against
-        outcome = weights_on(layout, meaning.on)
-        if not np.allclose(
-            row.at(np.arange(layout.states)), outcome * (a * one + b * two), rtol=0.0, atol=1e-10 * max(abs(a), abs(b))
-        ):
-            return None
-        place = (meaning.on, meaning.by, meaning.within, meaning.value)
-        name, mirrored = (*place, meaning.group, against), (*place, against, meaning.group)
-        return TwoSets(name, mirrored, meaning.on, outcome, (one, two), (a, b))
 
 
 def classes_of(rows: Rows, layout: Layout) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Ints]:

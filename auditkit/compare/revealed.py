@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from auditkit.compare.intervals import around
-from auditkit.compare.parts import SELECTION
 from auditkit.constraints.base import Rows
+from auditkit.constraints.two_sets import SELECTION
 from auditkit.fitting.conditional_logit import Choices, ConditionalLogit
 from auditkit.fitting.separated_choices import ranges
 from auditkit.fitting.standing import Standings

@@ -11,7 +11,8 @@ itself, so the spread is linear in the weights, and the least one is an LP: over
 reduced cost is 0, with the rows that have a dual held at their bounds. Value, duals and bound stay as they are.
 
 The second moments come from the exact laws of the numbers selected or inspected (`Prepared.selection_laws`,
-`inspection_law`). Rows that are no such counts, such as those on values or later stages, are refused by name.
+`inspection_law`); where groups are known by their probability, who belongs to which is random too (`member_laws`). Rows
+that are no such counts, such as those on values or later stages, are refused by name.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
 from auditkit.constraints.base import Row
+from auditkit.constraints.two_sets import INSPECTION, TwoSets, joint_cells
 from auditkit.errors import InputError, Problem
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared, mixture_visits
@@ -37,6 +39,9 @@ UNCHANGED = 1e-9
 """Of the size of the optimum: how much its value may move."""
 
 LEAST_WEIGHT = 1e-11
+
+MOST_STEPS = 1e9
+"""Work for the law of one row under one policy, where groups are known by their probability: a few seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +66,42 @@ class Counted:
         )
 
 
-def counted(row: Row, layout: Layout) -> Counted:
+@dataclass(frozen=True, eq=False)
+class Members:
+    """A row that compares two groups which are known by their probability only."""
+
+    sets: TwoSets
+    theta: Floats
+
+    def moments(self, prepared: Prepared, searches: Ints, target: float) -> tuple[Floats, Floats]:
+        """Mean of X, and of (X - target)^2, in some searches."""
+        (a, b), inspections = self.sets.coefficients, self.sets.counted == INSPECTION
+        laws = prepared.member_laws(searches, self.theta, inspections)
+        values = [np.add.outer(a * np.arange(len(law)), b * np.arange(law.shape[1])) for law in laws]
+        return (
+            np.array([float((x * law).sum()) for x, law in zip(values, laws, strict=True)]),
+            np.array([float(((x - target) ** 2 * law).sum()) for x, law in zip(values, laws, strict=True)]),
+        )
+
+
+def _members(row: Row, layout: Layout) -> Members:
+    sets = TwoSets.of(row, layout)
+    if sets is None:
+        raise _refused(row, "compares more than two groups, or counts neither selections alone nor inspections alone")
+    if layout.limits is not None:
+        raise _refused(row, "has no exact law where searches have limits and groups are known by their probability")
+    cells = joint_cells(layout, sets.counted == INSPECTION)
+    steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum())
+    if float(cells.max(initial=0.0)) > MOST_OUTCOMES or steps > MOST_STEPS:
+        why = "has too many joint outcomes in a search: with groups that are known by their probability a policy takes"
+        raise _refused(row, f"{why} {steps:.1e} steps, and the most is {MOST_STEPS:.0e}")
+    return Members(sets, sets.theta)
+
+
+def counted(row: Row, layout: Layout) -> Counted | Members:
     """What a row counts; refuses one that counts something without a law."""
+    if layout.uncertain and row.by is not None:
+        return _members(row, layout)
     weights = np.zeros(layout.states)
     weights[row.states] = row.coefficients
     at_start = np.zeros(layout.states, dtype=np.bool_)

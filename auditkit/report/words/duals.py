@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from auditkit.compare.comparison import Dual
-from auditkit.compare.parts import INSPECTION, SELECTION
+from auditkit.constraints.two_sets import INSPECTION, SELECTION
 from auditkit.text import amount_like, brief, interval, listing
 
 NOT_BINDING = "not binding"
