@@ -4,7 +4,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+# Three on two cores: tests of clusters, timeouts and browsers wait more than they compute.
+WORKERS ?= 3
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
@@ -47,7 +49,7 @@ test: $(VENV)/.installed-test
 quick: $(VENV)/.installed-test
 	$(PYTEST) -m 'not slow' $(PYTEST_ARGS)
 
-times: $(VENV)/.installed-test
+times: kernels
 	$(PYTEST) --record-times
 
 kernels: $(VENV)/.installed-test

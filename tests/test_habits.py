@@ -148,3 +148,48 @@ def test_the_terms_of_the_report_are_in_the_glossary() -> None:
     terms = [term for entry in re.findall(r'^  \("([^"]+)", "', template, re.MULTILINE) for term in entry.split(", ")]
     assert len(terms) > 20
     assert {term.lower().replace("’", "'") for term in terms} <= {term.lower() for term in known}
+
+
+CONSTRUCTORS = {"__init__", "__post_init__"}
+
+
+def writes_into_frozen(source: str) -> list[int]:
+    """Lines that set attributes around a frozen class, other than of itself in its own constructor."""
+    tree, allowed = ast.parse(source), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in CONSTRUCTORS:
+            for call in ast.walk(node):
+                own = isinstance(call, ast.Call) and call.args and ast.unparse(call.args[0]) == "self"
+                if own and ast.unparse(call.func) == "object.__setattr__":
+                    allowed.add(id(call.func))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("object.__setattr__", "object.__new__"):
+            found += [] if id(node) in allowed else [node.lineno]
+        elif isinstance(node, ast.Attribute) and node.attr == "__dict__":
+            found.append(node.lineno)
+        elif isinstance(node, ast.Subscript | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            found += [node.lineno] if ast.unparse(node).startswith("vars(") else []
+    return found
+
+
+def test_nothing_writes_into_frozen_objects() -> None:
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    found = {str(path): writes_into_frozen(path.read_text(encoding="utf-8")) for path in files}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "row.__dict__.update(bound=1)",
+        "vars(row)['bound'] = 1",
+        "def put(row):\n    object.__setattr__(row, 'bound', 1)",
+        "class A:\n    def __init__(self, other):\n        object.__setattr__(other, 'bound', 1)",
+        "put = object.__setattr__",
+        "box = object.__new__(Box)",
+    ],
+)
+def test_a_write_into_a_frozen_object_is_seen(source: str) -> None:
+    assert writes_into_frozen(source)
+    assert not writes_into_frozen("class A:\n    def __post_init__(self):\n        object.__setattr__(self, 'x', 1)")

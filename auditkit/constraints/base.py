@@ -91,7 +91,16 @@ class Row:
         rewards[self.states] -= dual * self.coefficients
 
 
-class CellRow(Row):
+class _WithoutStates(Row):
+    """A row that works its states and coefficients out on every access; what it keeps instead is its own matter."""
+
+    def __init__(self, label: str, sense: Sense, bound: float, by: str | None, meaning: Meaning, **own: object) -> None:
+        own = {"label": label, "sense": sense, "bound": bound, "by": by, "meaning": meaning, **own}
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+
+class CellRow(_WithoutStates):
     """A row that weighs the states of each cell alike. What it keeps is small, however many states there are."""
 
     cells: StateCells
@@ -107,8 +116,7 @@ class CellRow(Row):
         by: str | None = None,
         meaning: Meaning = UNSTATED,
     ) -> None:
-        own = {"label": label, "cells": cells, "cell_weights": cell_weights, "sense": sense, "bound": bound, "by": by}
-        self.__dict__.update(own, meaning=meaning)
+        super().__init__(label, sense, bound, by, meaning, cells=cells, cell_weights=cell_weights)
 
     def with_bound(self, bound: float) -> CellRow:
         return CellRow(self.label, self.cells, self.cell_weights, self.sense, bound, self.by, self.meaning)
@@ -128,7 +136,6 @@ class CellRow(Row):
 
     @property
     def states(self) -> Ints:
-        """Computed on every access, like the coefficients."""
         return np.flatnonzero((self.cell_weights != 0.0)[self.cells.of_state])
 
     @property
@@ -153,7 +160,7 @@ class CellRow(Row):
         rewards -= (dual * self.cell_weights)[self.cells.of_state]
 
 
-class KindRow(Row):
+class KindRow(_WithoutStates):
     """A row that weighs candidates of a kind alike; what it keeps grows with the kinds.
 
     `shared` are the weights of shared cells (`StateCells`), if these say it all.
@@ -161,6 +168,7 @@ class KindRow(Row):
 
     layout: Layout
     shared: Floats | None
+    _weights: Floats | None
 
     def __init__(
         self,
@@ -173,15 +181,16 @@ class KindRow(Row):
         meaning: Meaning = UNSTATED,
         shared: Floats | None = None,
     ) -> None:
-        own = {"label": label, "layout": layout, "_weights": kind_weights, "sense": sense, "bound": bound, "by": by}
-        self.__dict__.update(own, meaning=meaning, shared=shared)
+        own = {"layout": layout, "_weights": kind_weights, "shared": shared}
+        super().__init__(label, sense, bound, by, meaning, **own)
 
     @property
     def kind_weights(self) -> Floats:
         """Of the states of kinds; of shared cells computed on every access."""
         if self.shared is not None:
             return np.asarray(np.einsum("sc,c->s", self.layout.cells.shares, self.shared))
-        return np.asarray(self.__dict__["_weights"])
+        assert self._weights is not None
+        return self._weights
 
     @property
     def numbers(self) -> Floats:
@@ -201,7 +210,7 @@ class KindRow(Row):
         return KindRow(row.label, layout, weights, row.sense, row.bound, row.by, row.meaning)
 
     def with_bound(self, bound: float) -> KindRow:
-        own = self.label, self.layout, self.__dict__["_weights"], self.sense, bound, self.by, self.meaning
+        own = self.label, self.layout, self._weights, self.sense, bound, self.by, self.meaning
         return KindRow(*own, self.shared)
 
     @property

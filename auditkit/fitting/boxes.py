@@ -14,7 +14,6 @@ from auditkit.fitting.fitter import Laws
 from auditkit.fitting.group_chances import CellShares
 from auditkit.fitting.long_term import TrueValue
 from auditkit.fitting.searches import People
-from auditkit.model.groups import Groups
 from auditkit.model.instance import Instance, LaidOut
 from auditkit.model.layout import BoxKinds, ByKind, Floats, Ints, Numbered, lay_out_boxes
 from auditkit.model.membership import Shares
@@ -67,7 +66,10 @@ def _boxes(
             own = NONE if members is None or who.shares is None else members.shares(who.shares, scores, probs)
             shared[key] = values, probs, true, own
         name = f"c{i}" if names is None else names[i]
-        result.append(_box(name, who.group, float(costs[i]), shared[key], attributes[i]))
+        values, probs, true, own = shared[key]
+        # the constructor would check and copy them: with 100,000 candidates most of the time and memory of a fit
+        box = Box(name, who.group, float(costs[i]), values, probs, true, attributes[i], own, checked=True)
+        result.append(box)
     return result
 
 
@@ -122,7 +124,7 @@ class BoxSearches(Sequence[Search]):
         kinds = self._kinds(first)
         sizes, kind = np.diff(self.ptr), alike.astype(np.int64)
         layout = lay_out_boxes(self.names, self.capacity, sizes, self._ids, kinds, kind, self.attributes)
-        return LaidOut(layout, self)
+        return LaidOut(self, layout)
 
     def _kinds(self, which: Ints) -> BoxKinds:
         """The boxes of some candidates."""
@@ -139,29 +141,3 @@ class BoxSearches(Sequence[Search]):
         given = {} if self.members is None else self.members.given(np.repeat(cells, sizes), scores)
         groups = [who.group for who in people]
         return BoxKinds(ptr, self.costs[which], self.value_scale * scores, probs, true, groups, given)
-
-
-def _box(
-    name: str,
-    group: Groups,
-    cost: float,
-    arrays: SharedArrays,
-    attributes: Mapping[str, float | str],
-) -> Box:
-    """A box that is not checked and keeps the arrays it is given.
-
-    `Laws` has checked them all at once, and the constructor would copy them: with 100,000 candidates that is most of
-    the time and memory of a fit.
-    """
-    box, put = object.__new__(Box), object.__setattr__
-    values, probs, true_values, membership = arrays
-    # one by one: attributes that are set so need no dictionary of the box's own, a third of a kilobyte each
-    put(box, "id", name)
-    put(box, "group", group)
-    put(box, "cost", cost)
-    put(box, "values", values)
-    put(box, "probs", probs)
-    put(box, "true_values", true_values)
-    put(box, "attributes", attributes)
-    put(box, "membership", membership)
-    return box

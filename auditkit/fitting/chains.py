@@ -19,9 +19,8 @@ counts as chance even where the firm judged something that is not in the data.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -137,9 +136,9 @@ def chains(
             own = {} if members is None or who.shares is None else members.of_stages(who.shares, values)
             states = _states(plan, value_scale * values, probs, true, *terms, own)
             made[key] = Chain("", who.group, plan.stages[0], states)
-        chain = copy.copy(made[key])  # equal states are checked once, which is most of the time of many candidates
-        chain.__dict__.update(id=f"c{i}" if names is None else names[i], attributes=attributes[i])
-        result.append(chain)
+        name = f"c{i}" if names is None else names[i]
+        # equal states are checked once, which is most of the time of many candidates
+        result.append(replace(made[key], id=name, attributes=attributes[i], checked=True))
     return result
 
 

@@ -7,7 +7,7 @@ built once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -155,11 +155,14 @@ class Instance(Shown):
         return [pd.DataFrame(sizes, columns=["attribute", "group", "candidates"])]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class LaidOut(Instance):
     """An instance that is known by its layout; `searches` may make each search when it is asked for."""
 
-    def __init__(self, layout: Layout, searches: Sequence[Search]) -> None:
-        self.__dict__.update(layout=layout, searches=searches)
+    layout: Layout = field()  # no default: it replaces what an instance works out
+
+    def __post_init__(self) -> None:
+        """Nothing to check: what was laid out was checked."""
 
     def __repr__(self) -> str:
         return _told(len(self.layout.candidate_ids), len(self.layout.search_ids))

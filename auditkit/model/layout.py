@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, TypeVar, overload
 
@@ -302,6 +302,13 @@ class Layout:
     limits: Limits | None = None
     """Capacities within those of the searches; None where there are none."""
     _kept: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    like: InitVar[Layout | None] = None
+    """A layout from which only capacities and rewards differ: what follows from neither is taken over."""
+
+    def __post_init__(self, like: Layout | None) -> None:
+        for name in ("cells", "only_boxes", "edge_prob") if like is not None else ():
+            if name in vars(like):
+                object.__setattr__(self, name, vars(like)[name])
 
     @property
     def states(self) -> int:

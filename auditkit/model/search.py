@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -90,6 +90,8 @@ class Box:
     true_values: NDArray[np.float64] | None = None
     attributes: Mapping[str, float | str] = field(default_factory=dict)
     membership: Shares = field(default_factory=dict)
+    checked: InitVar[bool] = field(default=False, kw_only=True)
+    """Take the arrays as they are: whoever made them has checked them, all at once, and they are read-only."""
 
     if TYPE_CHECKING:  # what it takes is wider than what it holds
 
@@ -103,9 +105,13 @@ class Box:
             true_values: ArrayLike | None = None,
             attributes: Mapping[str, float | str] = ...,
             membership: Mapping[str, Mapping[str, Share | Mapping[str, Any]]] = ...,
+            *,
+            checked: bool = False,
         ) -> None: ...
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, checked: bool) -> None:
+        if checked:
+            return
         values, probs = _read_only("values", self.values), _read_only("probs", self.probs)
         true = None if self.true_values is None else _read_only("true_values", self.true_values)
         problems = _name_problems(id=self.id)
@@ -161,6 +167,8 @@ class Chain:
     start: str
     states: tuple[State, ...]
     attributes: Mapping[str, float | str] = field(default_factory=dict)
+    checked: InitVar[bool] = field(default=False, kw_only=True)
+    """Take the states as they are: a chain with the same ones was checked."""
 
     if TYPE_CHECKING:
 
@@ -171,9 +179,13 @@ class Chain:
             start: str,
             states: Iterable[State],
             attributes: Mapping[str, float | str] = ...,
+            *,
+            checked: bool = False,
         ) -> None: ...
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, checked: bool) -> None:
+        if checked:
+            return
         object.__setattr__(self, "states", entries("states", self.states, (State,), "State"))
         if wrong := _name_problems(id=self.id, start=self.start):
             raise InputError(wrong)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import overload
 
 import numpy as np
 
@@ -32,7 +32,8 @@ def with_capacities(instance: Instance, capacities: Sequence[int]) -> Instance:
         for search, capacity in zip(instance.searches, capacities, strict=True):
             yield Search(search.id, int(capacity), search.candidates, search.limits)
 
-    return Variant(_changed_layout(instance.layout, capacity=np.array(capacities, dtype=np.int64)), searches)
+    layout = replace(instance.layout, capacity=np.array(capacities, dtype=np.int64), like=instance.layout)
+    return LaidOut(Later(searches), layout)
 
 
 def with_place(instance: Instance, limit: int) -> Instance:
@@ -49,7 +50,8 @@ def with_place(instance: Instance, limit: int) -> Instance:
 
     capacity = layout.limits.capacity.copy()
     capacity[limit] += 1
-    return Variant(_changed_layout(layout, limits=replace(layout.limits, capacity=capacity)), searches)
+    changed = replace(layout, limits=replace(layout.limits, capacity=capacity), like=layout)
+    return LaidOut(Later(searches), changed)
 
 
 def with_scores(
@@ -66,8 +68,8 @@ def with_scores(
         raise InputError(Problem("factor", f"{factor:g} is not positive"))
     of, kinds, paid = _paid(layout, scaled)
     seen = replace(kinds, reward=np.where(paid, factor * kinds.reward + points, kinds.reward))
-    changed = _changed_layout(layout, candidate_kind=of, kinds=seen, has_true_rewards=True)
-    return Variant(changed, lambda: _changed(instance, scaled, lambda c: _seen(c, factor, points), _kept))
+    changed = replace(layout, candidate_kind=of, kinds=seen, has_true_rewards=True, like=layout)
+    return LaidOut(Later(lambda: _changed(instance, scaled, lambda c: _seen(c, factor, points), _kept)), changed)
 
 
 def with_shift(instance: Instance, group: str, shift: float, by: str | None = None) -> Instance:
@@ -78,15 +80,16 @@ def with_shift(instance: Instance, group: str, shift: float, by: str | None = No
     of, kinds, paid = _paid(layout, moved)
     reward = np.where(paid, kinds.reward + shift, kinds.reward)
     true = np.where(paid, kinds.true_reward + shift, kinds.true_reward)
-    changed = _changed_layout(layout, candidate_kind=of, kinds=replace(kinds, reward=reward, true_reward=true))
-    return Variant(changed, lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c))
+    kinds = replace(kinds, reward=reward, true_reward=true)
+    changed = replace(layout, candidate_kind=of, kinds=kinds, like=layout)
+    return LaidOut(Later(lambda: _changed(instance, moved, lambda c: _moved(c, shift), lambda c: c)), changed)
 
 
 def moved_by_group(layout: Layout, shifts: Floats) -> Layout:
     """The layout in which every value of group g of `layout.groups` is higher by shifts[g]."""
     kinds = layout.kinds
     reward = kinds.reward + np.where(kinds.selecting, shifts[kinds.group[kinds.owner]], 0.0)
-    return _changed_layout(layout, kinds=replace(kinds, reward=reward))
+    return replace(layout, kinds=replace(kinds, reward=reward), like=layout)
 
 
 def with_value_scale(instance: Instance, factor: float) -> Instance:
@@ -95,8 +98,8 @@ def with_value_scale(instance: Instance, factor: float) -> Instance:
     kinds = layout.kinds
     reward, true = (np.where(kinds.selecting, factor * r, r) for r in (kinds.reward, kinds.true_reward))
     everyone = np.ones(len(layout.candidate_kind), dtype=np.bool_)
-    changed = _changed_layout(layout, kinds=replace(kinds, reward=reward, true_reward=true))
-    return Variant(changed, lambda: _changed(instance, everyone, lambda c: _scaled(c, factor), lambda c: c))
+    changed = replace(layout, kinds=replace(kinds, reward=reward, true_reward=true), like=layout)
+    return LaidOut(Later(lambda: _changed(instance, everyone, lambda c: _scaled(c, factor), lambda c: c)), changed)
 
 
 def _scaled(candidate: Candidate, factor: float) -> Candidate:
@@ -125,24 +128,25 @@ def _paid(layout: Layout, who: Bools) -> tuple[Ints, CandidateKinds, Bools]:
     return of, kinds, meant[kinds.owner] & kinds.selecting
 
 
-class Variant(LaidOut):
-    """An instance that is known by its layout; its searches are made when they are asked for, which is seldom."""
+class Later(Sequence[Search]):
+    """The searches of a variant, made when the first of them is asked for, which is seldom."""
 
-    def __init__(self, layout: Layout, searches: Callable[[], Iterable[Search]]) -> None:
-        self.__dict__.update(layout=layout, _make=searches)
+    def __init__(self, make: Callable[[], Iterable[Search]]) -> None:
+        self._make = make
 
     @cached_property
-    def searches(self) -> tuple[Search, ...]:
-        return tuple(self.__dict__["_make"]())
+    def _made(self) -> tuple[Search, ...]:
+        return tuple(self._make())
 
+    def __len__(self) -> int:
+        return len(self._made)
 
-def _changed_layout(layout: Layout, **changes: Any) -> Layout:
-    """The layout with other capacities or rewards; what follows from neither is taken over."""
-    changed = replace(layout, **changes)
-    for name in ("cells", "only_boxes", "edge_prob"):
-        if name in layout.__dict__:
-            changed.__dict__[name] = layout.__dict__[name]
-    return changed
+    @overload
+    def __getitem__(self, place: int) -> Search: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Search, ...]: ...
+    def __getitem__(self, place: int | slice) -> Search | tuple[Search, ...]:
+        return self._made[place]
 
 
 def _changed(

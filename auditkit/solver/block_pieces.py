@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -70,7 +70,7 @@ Piece = BoxPiece | ChainPiece
 
 def answer(piece: Piece, rows: PieceRows, levels: list[tuple[float, tuple[float, ...]]], tol: list[float]) -> Parts:
     """What the policy of some levels yields in each block of a piece."""
-    piece, rows, tie = writable(piece), writable(rows), np.array(tol)
+    piece, rows, tie = as_compiled(piece), as_compiled(rows), np.array(tol)
     if isinstance(piece, BoxPiece):
         return _box_sums(piece, adjusted(piece.weights.reward, rows, levels), tie)
     return _chain_sums(piece, adjusted(piece.reward, rows, levels), tie)
@@ -119,18 +119,25 @@ def _chain_sums(piece: ChainPiece, rewards: Floats, tol: Floats) -> Parts:
     return utility, counts, further
 
 
-def writable(piece: P) -> P:
-    """The same arrays, those that came read-only off the wire copied: kernels are compiled for writable ones."""
-    arrays = list(_arrays(piece))
-    if all(array.flags.writeable for array in arrays):
-        return piece
-    return _mapped(piece)
+READ_ONLY: dict[type, str] = {Boxes: "prob", Weights: "reward"}
+"""Arrays that are read-only in a whole problem: numba compiles a kernel again where one array differs in that."""
 
 
-def _mapped(piece: Any) -> Any:
-    if isinstance(piece, np.ndarray):
-        return piece if piece.flags.writeable else piece.copy()
-    return type(piece)(*map(_mapped, piece)) if isinstance(piece, tuple) else piece
+def as_compiled(piece: P) -> P:
+    """The same arrays, read-only or not as in a whole problem, whatever they were when they came off the wire."""
+    return cast(P, _as_compiled(piece, fixed=False))
+
+
+def _as_compiled(part: object, fixed: bool) -> object:
+    if isinstance(part, np.ndarray):
+        if part.flags.writeable == fixed:
+            part = part.view() if fixed else part.copy()
+            part.flags.writeable = not fixed
+        return part
+    if not isinstance(part, tuple):
+        return part
+    which = READ_ONLY.get(type(part))
+    return type(part)(*(_as_compiled(own, name == which) for name, own in zip(part._fields, part, strict=True)))
 
 
 # --------------------------------------------------------------------------------------------- where the command runs

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.solver import box_kernels, engine
+from auditkit.solver import box_kernels, engine, session
 from auditkit.solver.box_kernels import Boxes, Weights
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.evaluate import Prepared, in_threads, nested, pieces, tolerance
@@ -59,12 +58,7 @@ class Cells:
 
     @staticmethod
     def of(layout: Layout) -> Cells:
-        if layout not in _KNOWN:
-            _KNOWN[layout] = Cells(layout)
-        return _KNOWN[layout]
-
-
-_KNOWN: WeakKeyDictionary[Layout, Cells] = WeakKeyDictionary()
+        return session.current().get(layout, "cells", lambda: Cells(layout))
 
 
 @dataclass(frozen=True, eq=False)

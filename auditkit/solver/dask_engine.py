@@ -157,14 +157,12 @@ class DaskEngine:
     def _anybody(self) -> bool:
         """Whether workers are left, or come within some seconds."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            with suppress(*LOST):
+        while time.monotonic() < deadline and self.client.status not in ("closing", "closed"):
+            with suppress(*LOST, RuntimeError):  # RuntimeError: the client gave up on its scheduler meanwhile
                 self._gather_workers()
-            with suppress(*LOST):
+            with suppress(*LOST, RuntimeError):
                 if self.client.nthreads():  # not all of them, perhaps, but somebody
                     return True
-            if self.client.status == "closed":
-                return False
             time.sleep(0.2)
         return False
 

@@ -15,8 +15,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the package `support`
 
 import auditkit
+from auditkit.constraints.binding import bind
 from auditkit.model.documents import instance_from_document
-from support.audit_helpers import rows, save
+from auditkit.solver.block_sums import BlockSums
+from auditkit.solver.policy import Policy
+from support.audit_helpers import rows as table
+from support.audit_helpers import save
+from support.constraints import build
 from support.tiny import add_limits, box_instance, chain_instance
 
 SPECS = (["parity:tolerance=0.2"], ["parity:tolerance=0.2", "floor:minimum=0"], ["quota:group=X,share=0.1"])
@@ -34,7 +39,12 @@ def compile_all(folder: Path) -> None:
         for specs in SPECS:
             auditkit.solve(instance_from_document(document), specs)
         auditkit.solve(instance_from_document(document), SPECS[-1], method="rdip")
-    auditkit.audit(save(folder / "people.csv", rows()))
+        layout = instance_from_document(document).layout
+        for rows in (bind([], layout), bind([build("parity"), build("floor:minimum=0.01")], layout)):
+            problem, duals = BlockSums(layout, rows), (0.1,) * len(rows)
+            for policy in (Policy.at(duals), Policy.towards(duals)):  # one level, and one that breaks ties
+                problem.of_policy(policy)
+    auditkit.audit(save(folder / "people.csv", table()))
 
 
 if __name__ == "__main__":
