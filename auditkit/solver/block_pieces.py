@@ -128,13 +128,13 @@ def as_compiled(piece: P) -> P:
     return cast(P, _as_compiled(piece, fixed=False))
 
 
-def _as_compiled(part: object, fixed: bool) -> object:
+def _as_compiled(part: Any, fixed: bool) -> Any:
     if isinstance(part, np.ndarray):
         if part.flags.writeable == fixed:
             part = part.view() if fixed else part.copy()
             part.flags.writeable = not fixed
         return part
-    if not isinstance(part, tuple):
+    if not hasattr(part, "_fields"):
         return part
     which = READ_ONLY.get(type(part))
     return type(part)(*(_as_compiled(own, name == which) for name, own in zip(part._fields, part, strict=True)))
