@@ -38,7 +38,9 @@ GRID = np.round(np.arange(-60, 61) * 0.05, 10)
 """Logarithms of odds ratios, 0.05 to 20."""
 SPREAD = 0.5
 WEIGHTS = np.exp(-((GRID / SPREAD) ** 2) / 2) / np.sum(np.exp(-((GRID / SPREAD) ** 2) / 2))
-ALARM = 20.0
+ALPHA = 0.05
+"""Chance of a false alarm, at all times together."""
+ALARM = 1 / ALPHA
 
 
 def log_evidence(n1: int, n0: int, m: int, x: int) -> Floats:
@@ -58,7 +60,7 @@ def e_value(log: Floats) -> float:
     return float(np.exp(min(top, 700.0)) * np.sum(WEIGHTS * np.exp(log - top)))
 
 
-def confidence_sequence(log: Floats, alpha: float = 0.05) -> tuple[float, float | None]:
+def confidence_sequence(log: Floats, alpha: float = ALPHA) -> tuple[float, float | None]:
     """The smallest and largest odds ratio that are not ruled out; 0 and None beyond the grid."""
     top = float(log.max())
     mixture = top + math.log(float(np.sum(WEIGHTS * np.exp(log - top))))

@@ -26,6 +26,8 @@ class PastAudits:
     audit: str
     runs: tuple[Run, ...]
     findings: tuple[FindingState, ...]
+    line: float
+    """With which impact ratios are compared."""
 
     @property
     def open_findings(self) -> int:
@@ -48,7 +50,7 @@ class AuditHistory:
         with opened(chosen.database(os.environ), create=False) as history:
             runs, last, findings = _last(history, chosen)
             shown = () if last is None else states(last.figures, findings, responses_of(history, chosen.name))
-        return PastAudits(chosen.name, tuple(runs), shown)
+        return PastAudits(chosen.name, tuple(runs), shown, chosen.config.report.line)
 
     def trends(self) -> str:
         """The page of `auditkit history --html`, its links relative to the folder of the artefacts."""

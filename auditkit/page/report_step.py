@@ -52,8 +52,9 @@ class ReportStep:
     ) -> Response:
         links = [(name, format) for format, (name, _) in DOWNLOADS.items() if format in made.formats]
         names = {"audit": audit, "made": made, "links": links, "explored": explored, "problems": problems}
+        line = audit.config.report.line
         return self.page.show(
-            "page_report.html", 422 if problems else 200, step=4, asked=audit.asked, scales=SCALES, **names
+            "page_report.html", 422 if problems else 200, step=4, asked=audit.asked, scales=SCALES, line=line, **names
         )
 
     async def explore(self, request: Request) -> Response:
@@ -72,7 +73,7 @@ class ReportStep:
             job = await ended(audit.worker.submit(AskSliders(audit.asked)))
             explored, problems = job.result, in_the_page(audit, job.problems)
         if "x-fragment" in request.headers:
-            names = {"explored": explored, "problems": problems, "asked": audit.asked}
+            names = {"explored": explored, "problems": problems, "line": audit.config.report.line}
             return self.page.show("page_explored.html", 422 if problems else 200, **names)
         return self._report(audit, made, explored, problems)
 

@@ -165,6 +165,11 @@ class Evidence(_Part):
     """The rules that the last report names, and how long they have records kept."""
     retention: str | None
 
+    @property
+    def priced(self) -> bool:
+        """Whether any run priced a constraint."""
+        return any(run.largest_gap is not None for run in self.runs)
+
 
 def evidence(
     settings: AuditSettings, runs: Sequence[Run], responses: Sequence[Response], begin: date, end: date, now: datetime

@@ -34,6 +34,8 @@ def html_of(evidence: Evidence, config: Config) -> str:
     """The evidence file in the style of the report: a theme for the report reaches it too."""
     names = {
         "evidence": evidence,
+        "examined": [name.replace("+", " crossed with ") for name in evidence.scope.attributes],
+        "line": config.report.line,
         "meaning": {decision.value: words for decision, words in MEANING.items()},
         "document": {
             "version": __version__,

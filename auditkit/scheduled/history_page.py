@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from auditkit import __version__
 from auditkit.config import Config
+from auditkit.disparity.sequential import ALARM, ALPHA
 from auditkit.report.html import themed
 from auditkit.report.thresholds import Threshold
 from auditkit.scheduled import evidence_stream, listing, trends
@@ -57,6 +58,9 @@ def render(
         "charts": trends.draw([run for run in runs if not run.failure], lines),
         "most_series": trends.MOST_SERIES,
         "evidence": _evidence(folder, runs),
+        "alarm": ALARM,
+        "alpha": ALPHA,
+        "line": config.report.line,
         "headline": listing.headline,
         "status": listing.status,
         "links": lambda run: links(run, folder, here),
