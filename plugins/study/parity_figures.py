@@ -226,9 +226,9 @@ def long_term(found: Mapping[str, Data]) -> Findings:
         "threshold on that grows with k; both are judged. In the basic set-up no capacity stays unfilled, which "
         "is the reason that the companion gives for its thresholds; with high costs it does (study `high-cost`). "
         f"{_unexplained(measured)}"
-        "Near ρ = 1, of which 0.9 is the nearest point here, a ratio above 1 is impossible wherever parity binds at "
-        "ρ = 1: there the firm sees the true values, so the unconstrained policy is the best in the long term too and "
-        "the ratio is below 1, and it moves continuously with ρ."
+        "Close enough to ρ = 1 a ratio above 1 is impossible wherever parity binds at ρ = 1: there the firm sees the "
+        "true values, so the unconstrained policy is the best in the long term too and the ratio is below 1, and it "
+        "moves continuously with ρ. So it cannot be above 1 for all ρ; 0.9 is the nearest point measured."
     )
     return Findings(tuple(stated), panels, _table(data), (), (note,))
 
