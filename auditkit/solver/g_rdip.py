@@ -93,7 +93,7 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
     conjugates = [_Conjugate(x, oracle.free_visits[x.states], most[x.states], inner) for x in measures]
     sizes = np.append(oracle.scale if m else [], [c.size for c in conjugates])
     signs = np.append(rows.signs, np.ones(len(measures)))
-    limit = max(abs(free.utility), 1e-12) / delta
+    limit = (abs(free.utility) or layout.largest_reward or 1.0) / delta
     least = np.append(np.where(rows.is_equality, -limit, 0.0), np.zeros(len(measures)))
     step = limit / math.sqrt(outer)
     duals = np.zeros(m + len(measures))  # >= 0 for inequalities, of rows and measures at size one
