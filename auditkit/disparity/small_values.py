@@ -10,7 +10,7 @@ similar share s of the applicants, because that costs least: with equal shares t
 
     sum_k (x1_k - n1_k m_k / t_k)  =  sum_k x1_k - s m_k  =  x1 - n1 m / t,
 
-and its variance is larger, so that the test is a cautious one.
+and its variance differs little where requisitions select at one rate, and is larger where they do not.
 """
 
 from __future__ import annotations
