@@ -42,6 +42,7 @@ html_theme_options = {
 html_title = "auditkit"
 html_copy_source = False
 html_show_sphinx = False
+html_show_copyright = False
 
 
 def elsewhere(app: Any, docname: str, source: list[str]) -> None:
