@@ -15,10 +15,8 @@ from pydantic import Field
 from auditkit import hookimpl
 from auditkit.constraints import Description, Measure, Parameter, WelfareConstraint, Words
 from auditkit.model.layout import Floats, Layout
+from auditkit.plugins.nash_welfare import LEAST
 from auditkit.text import plain
-
-LEAST = 1e-12
-"""Outcomes below this are looked at as if they were this, where the slope would be infinite."""
 
 
 class Entropy(WelfareConstraint):

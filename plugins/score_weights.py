@@ -16,7 +16,7 @@ from auditkit.text import brief, listing
 
 MOST_FEATURES = 4
 
-NOTHING = 0.01
+LEAST_MENTIONED = 0.01
 """Of the largest weight: smaller ones are not mentioned."""
 
 PLAIN = "interviews in the order of expected worth; hires by the score alone"
@@ -61,7 +61,7 @@ class ScoreWeights(Rule):
 
     def _used(self) -> dict[str, float]:
         size = max(map(abs, self.weights.values()), default=0.0)
-        return {name: weight for name, weight in self.weights.items() if abs(weight) > NOTHING * size}
+        return {name: weight for name, weight in self.weights.items() if abs(weight) > LEAST_MENTIONED * size}
 
     def _terms(self) -> str:
         used = self._used()

@@ -14,7 +14,7 @@ from scipy.stats import hypergeom, norm
 from auditkit.disparity import Applicants, Comparator, DisparitySettings, GroupStatus, Pair, disparities, stratify
 from auditkit.disparity.cuts import cuts
 from auditkit.disparity.disparity_tables import reference_factor
-from auditkit.disparity.segment_search import FEWEST, differ, search_scores, search_tests
+from auditkit.disparity.segment_search import FEWEST_ON_A_SIDE, differ, search_scores, search_tests
 
 DEPARTMENTS = ("Ads", "Bio", "Ops", "Web")
 
@@ -110,7 +110,7 @@ def test_few_people_are_neither_tested_nor_shown() -> None:
     data = firm(5)
     department = np.asarray(data.segments["department"]).copy()
     women = np.flatnonzero(np.asarray(data.attributes["sex"]) == "F")
-    department[women[: FEWEST - 1]] = "Tiny"
+    department[women[: FEWEST_ON_A_SIDE - 1]] = "Tiny"
     department[np.flatnonzero(np.asarray(data.attributes["sex"]) == "M")[:30]] = "Tiny"
     tiny = Applicants(data.attributes, data.steps, strata=data.strata, segments={"department": department})
     for threshold in (0, 10):

@@ -193,3 +193,27 @@ def test_nothing_writes_into_frozen_objects() -> None:
 def test_a_write_into_a_frozen_object_is_seen(source: str) -> None:
     assert writes_into_frozen(source)
     assert not writes_into_frozen("class A:\n    def __post_init__(self):\n        object.__setattr__(self, 'x', 1)")
+
+
+def constants(source: str) -> dict[str, str]:
+    """Numbers that a module names."""
+    return {
+        node.targets[0].id: ast.unparse(node.value)
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id.isupper()
+        if isinstance(node.value, ast.Constant | ast.UnaryOp) and not isinstance(getattr(node.value, "value", 0), str)
+    }
+
+
+def test_a_number_has_one_name_in_one_place() -> None:
+    """A constant is not written down a second time, and these three mean one thing in the whole package."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if "verification" in path.parts:  # it shares nothing with what it checks
+                continue
+            for name, value in constants(path.read_text(encoding="utf-8")).items():
+                places.setdefault((name, value), []).append(str(path.relative_to(ROOT)))
+    assert {key: found for key, found in places.items() if len(found) > 1} == {}
+    for name in ("ROUNDING", "FEWEST", "MOST_FINDINGS"):
+        assert sum(key[0] == name for key in places) <= 1, name

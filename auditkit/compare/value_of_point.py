@@ -36,7 +36,7 @@ NEARLY_ALL = 0.99
 """Where no value makes the best search inspect as many as the firm did: the share of the most that it inspects."""
 
 PRECISION = 1e-4
-DIGITS = 3
+DIGITS_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
     while high - low > PRECISION:
         middle = (low + high) / 2
         low, high = (middle, high) if more(math.exp(middle)) < wanted else (low, middle)
-    return to_digits(math.exp(high), DIGITS)
+    return to_digits(math.exp(high), DIGITS_SHOWN)
 
 
 def inspections(layout: Layout) -> Callable[[float], float]:

@@ -19,10 +19,8 @@ import numpy as np
 from auditkit.constraints.base import CellRow, Constraint, KindRow, Measure, Row
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Ints, Layout, Partition, dot
+from auditkit.model.search import LARGEST
 from auditkit.text import number
-
-LARGEST = 1e100
-"""Sums of what is larger can no longer be told from infinity."""
 
 STEP = 1e-4
 TOLERANCE = 1e-3

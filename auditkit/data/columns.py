@@ -17,7 +17,8 @@ from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.vocabulary import ROLES, plain, spoken
 
-_LOOKED_AT = 1000
+LOOKED_AT = 1000
+"""Different values of a column that are looked at."""
 _MOST_WORDS = 200
 _LONGEST_PHRASE = 90
 
@@ -73,7 +74,7 @@ def describe(name: str, cells: pd.Series[Any]) -> ColumnProfile:
     found = pd.unique(cells)
     found = found[found != ""]
     filled = int((cells != "").sum())
-    places = np.unique(np.linspace(0, len(found) - 1, min(len(found), _LOOKED_AT)).astype(int))
+    places = np.unique(np.linspace(0, len(found) - 1, min(len(found), LOOKED_AT)).astype(int))
     sampled = [str(word) for word in found[places]]
     looked = [word for word in sampled if not words.is_missing(word) or words.mark(word) is not None]
     if not looked:

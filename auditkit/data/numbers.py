@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.vocabulary import spoken
+from auditkit.model.search import LARGEST
 
 _STRICT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SIMPLE = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
@@ -24,8 +25,6 @@ _RATING = re.compile(r"(?P<number>\d{1,3}(?:\.\d+)?)\s*[-–—:=]\s*[^\W\d][^\d
 """`3 - Yes`: a rating with its meaning."""
 _CURRENCY = re.compile(r"[€$£¥]|\b(?:EUR|USD|GBP|CHF|CAD|AUD)\b")
 _SPACED = re.compile(r"(?<=\d)[\s'’](?=\d{3}(?:\D|$))")
-LARGEST = 1e100
-"""What no score, cost or rating exceeds, nor its inverse; squares and products of such numbers overflow."""
 UNCLEAR = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
 """A cell whose mark may be a decimal or a thousands mark."""
 

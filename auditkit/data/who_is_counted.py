@@ -9,6 +9,7 @@ import pandas as pd
 
 from auditkit.data.attributes import is_coded
 from auditkit.data.columns import (
+    LOOKED_AT,
     ColumnProfile,
     Match,
     best_of,
@@ -23,7 +24,6 @@ from auditkit.data.table_look import KINDS, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import is_outcome
 
-_LOOKED_AT = 1000
 _NAME = re.compile(r"[^\W\d_]+(?:[ ,.'’-]+[^\W\d_]+)+\.?")
 """Two words or more, without a digit."""
 _RACE_LETTERS = frozenset({"w", "b", "h", "a", "i", "p", "n", "o", "m", "t", "2", "x", "u"})
@@ -150,7 +150,7 @@ def _not_by_name(state: TableLook) -> None:
     cells = state.table[column]
     if "stage" in state.chosen or not state.table.duplicated([column, *state.columns_of("search")]).any():
         return
-    words = pd.Series(pd.unique(cells)[:_LOOKED_AT], dtype="str")
+    words = pd.Series(pd.unique(cells)[:LOOKED_AT], dtype="str")
     if words.str.fullmatch(_NAME).mean() < 0.8:
         return
     del state.chosen["candidate"]

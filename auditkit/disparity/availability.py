@@ -21,11 +21,10 @@ from numpy.typing import NDArray
 from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.hypergeometric import TIE
 from auditkit.disparity.pair import holm
+from auditkit.disparity.stratified import NEGLIGIBLE
 from auditkit.errors import InputError, Problem
 
 Floats = NDArray[np.float64]
-
-NEGLIGIBLE = 1e-40
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from auditkit.fitting.score_meaning import ScoreMeaning, by_attribute
 from auditkit.model.layout import Bools, Floats, Ints
 
 FISHER = "fisher-z"
-FEWEST = 20
+FEWEST_RATED = 20
 """Hired with both numbers below which nothing is said."""
 
 
@@ -81,7 +81,7 @@ def score_validity(
     scored = ~np.isnan(scores)
     both = scored & hired & ~np.isnan(outcomes)
     n = int(both.sum())
-    if n < max(FEWEST, threshold):
+    if n < max(FEWEST_RATED, threshold):
         return None
     code = np.zeros(len(scores), dtype=np.int64) if family is None else np.unique(family, return_inverse=True)[1]
     s, y = _centred(scores[both], code[both]), _centred(outcomes[both], code[both])

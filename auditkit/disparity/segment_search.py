@@ -28,6 +28,7 @@ from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
 from auditkit.disparity.pair import Pair, stratify
 from auditkit.disparity.results import SegmentDifference
 from auditkit.disparity.scores import population, repeat_effects
+from auditkit.disparity.segments import MOST_VALUES
 from auditkit.disparity.small_values import JOINED, join_requisitions, join_small, numbers
 from auditkit.disparity.stepdown import PageTest
 from auditkit.disparity.stratified import ExactTest, exact_test
@@ -37,8 +38,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 SEARCH = "search"
-MOST_VALUES = 50
-FEWEST = 5
+FEWEST_ON_A_SIDE = 5
 """People on either side of a test."""
 MOST_VARIANCE = 100.0
 """Of a count whose law is computed exactly; beyond it the normal approximation is as good."""
@@ -168,7 +168,7 @@ def _tested(n: Ints, cells: _Cells, threshold: int) -> tuple[int, ...]:
     outside = sums.sum(axis=0) - sums
     hidden = ((outside > 0) & (outside < threshold)).any(axis=1)
     named = np.array([value != JOINED for value in cells.values])
-    return tuple(np.flatnonzero((sums >= max(FEWEST, threshold)).all(axis=1) & ~hidden & named).tolist())
+    return tuple(np.flatnonzero((sums >= max(FEWEST_ON_A_SIDE, threshold)).all(axis=1) & ~hidden & named).tolist())
 
 
 def search_tests(data: Applicants, page: Sequence[Cut], settings: DisparitySettings) -> list[SearchTest]:

@@ -30,6 +30,7 @@ from auditkit.fitting.fitter import Laws
 from auditkit.fitting.folds import Folds
 from auditkit.fitting.group_chances import CellShares
 from auditkit.fitting.long_term import TrueValue
+from auditkit.fitting.quality import FEW
 from auditkit.fitting.searches import People, hired, stage_reached
 from auditkit.fitting.strata import Strata
 from auditkit.model.layout import Floats, Ints
@@ -42,7 +43,6 @@ MOST_POINTS = 20
 """Support points of a chain's score: it has a state for each of them at every later stage."""
 OFFERS = 0.95
 """Share of those who reached a stage that must have been offered the position for it to be the offer itself."""
-FEW = 30
 
 
 @dataclass(frozen=True, eq=False)

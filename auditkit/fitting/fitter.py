@@ -25,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from auditkit.errors import InputError, Problem
 from auditkit.model.layout import Floats, Ints
+from auditkit.model.search import SUM_TOLERANCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +37,6 @@ GROUP = "group"
 def group_columns(features: pd.DataFrame) -> list[str]:
     """The columns of features that hold protected attributes; none in a blind fit."""
     return [str(name) for name in features.columns if str(name) == GROUP or str(name).startswith(f"{GROUP}:")]
-
-
-SUM_TOLERANCE = 1e-9
 
 
 def quantise(values: Floats, weights: Floats, points: int) -> tuple[Floats, Floats]:

@@ -67,6 +67,7 @@ def _is(value: object, *kinds: type) -> bool:
 
 
 LARGEST = 1e100
+"""What no score, cost, rating or coefficient exceeds: sums, squares and products of larger numbers overflow."""
 _A_NUMBER = f"a finite number of at most {LARGEST:g}"
 
 

@@ -73,9 +73,6 @@ MOST_POLICIES = 10
 """More than these are left to the tables, and the text says so."""
 
 OUTCOMES: tuple[Outcome, ...] = ("inspected", "selected")
-NOTHING = 1e-9
-"""Charts of numbers that are all below this show nothing."""
-
 ByAttribute = dict[str, list[Chart]]
 
 
@@ -260,7 +257,7 @@ def shortfall(segment: SegmentModel, number: int, place: int, words: Phrases) ->
     rest = sum(x for _, x in parts[MOST_GROUPS:]) + (segment.others or 0.0)
     parts = parts[:MOST_GROUPS] + ([(labels.ALL_OTHERS, rest)] if rest else [])
     parts += [] if segment.composition is None else [(labels.WHERE_THEY_APPLIED, segment.composition)]
-    if len(parts) < 2 or max(abs(x) for _, x in parts) < NOTHING:
+    if len(parts) < 2 or max(abs(x) for _, x in parts) < scenario_charts.NOTHING:
         return None
     height = 30 * len(parts) + 4
     drawing = Drawing(height + 36)
@@ -295,7 +292,7 @@ def side_by_side(report: Report, attribute: str, outcome: Outcome, number: int) 
     names = group_names(report, attribute)[:MOST_MARKED]
     rates = [[view.rate(attribute, name, outcome) for name in names] for view in views]
     known = [rate for row in rates for rate in row if rate is not None]
-    if not known or max(known) < NOTHING:
+    if not known or max(known) < scenario_charts.NOTHING:
         return None
     words = phrases(report)
     lines = legend_rows(names)
@@ -336,7 +333,7 @@ def firm_gain(report: Report) -> Chart | None:
     rows.append((labels.GAIN_TOTAL, gain.gain))
     span = gain.interval
     ends = [*(x for _, x in rows), *(span or ()), 0.0]
-    if max(ends) - min(ends) < NOTHING:
+    if max(ends) - min(ends) < scenario_charts.NOTHING:
         return None
     height = 30 * len(rows) + 4
     drawing = Drawing(height + 36)
@@ -369,7 +366,7 @@ def given_up(report: Report) -> Chart | None:
     prices = [None if price is None else price.given_up if share else price.loss for price in priced]
     spans = [price_span(entry, share) for entry in entries]
     known = [x for x in prices if x is not None] + [x for span in spans if span for x in span]
-    if not known or max(known) < NOTHING:
+    if not known or max(known) < scenario_charts.NOTHING:
         return None
     high = max(known)
     names = [wrapped(phrases(report).constraint(entry), 50) for entry in entries]

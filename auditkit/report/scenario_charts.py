@@ -32,6 +32,7 @@ from auditkit.report.svg import (
 )
 from auditkit.report.words import labels
 from auditkit.report.words.phrases import Phrases
+from auditkit.scenarios.sensitivity import NOTICED
 from auditkit.text import amount, brief, listing, percent, tick_number, tick_percent
 
 Dots = list[tuple[float, float]]
@@ -39,8 +40,6 @@ Dots = list[tuple[float, float]]
 PLAIN = Phrases()
 NOTHING = 1e-9
 """A curve that gives up less than this everywhere shows nothing."""
-NOTICED = 0.005
-"""Share of the positions: fewer left empty than this are not drawn."""
 LEAST_RANGE = 0.01
 """Shares that an axis spans at least: differences that are nothing do not look like something."""
 

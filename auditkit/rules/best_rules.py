@@ -33,7 +33,7 @@ DESIGN, SLOW_DESIGN = 8, 3
 CLOSER, SLOW_CLOSER = 3, 1
 """Rounds of the search on a line."""
 
-STEPS = 10
+REFINEMENTS = 10
 """Evaluations of the refinement of several parameters."""
 
 GOOD_ENOUGH = 1e-4
@@ -169,7 +169,7 @@ class Trials:
             return np.inf if found is None else outside - target.score(found.found)
 
         simplex = np.vstack([start.values, *(start.values + 0.05 * e for e in np.eye(len(start.values)))])
-        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": STEPS, "initial_simplex": simplex})
+        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": REFINEMENTS, "initial_simplex": simplex})
 
 
 def _crossing(ratio: float, one: tuple[float, Tried], two: tuple[float, Tried]) -> float:

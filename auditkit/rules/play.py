@@ -23,7 +23,7 @@ from auditkit.model.layout import Floats, Layout, Partition, dot
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
 from auditkit.solver.evaluate import Prepared
 
-MOST_STEPS = 1e9
+MOST_LOTTERY_STEPS = 1e9
 """Of the kernel of lotteries."""
 
 
@@ -85,7 +85,7 @@ def affordable(layout: Layout, ranking: Ranking) -> bool:
     people = np.diff(layout.search_ptr).astype(np.float64)
     events = np.diff(layout.candidate_ptr[layout.search_ptr])
     steps = events * people * (ranking.draw.places + 1.0) * np.maximum(layout.capacity, 1)
-    return float(steps.sum()) <= MOST_STEPS
+    return float(steps.sum()) <= MOST_LOTTERY_STEPS
 
 
 def visits_of(layout: Layout, ranking: Ranking) -> Floats:

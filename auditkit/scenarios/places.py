@@ -23,7 +23,7 @@ from auditkit.solver.policy import Policy
 MOST_SOLVED = 5
 """Places that are solved exactly; the others are bounded."""
 
-NOTHING = 1e-9
+WORTHLESS = 1e-9
 """Of the utility: a place worth less is worth nothing."""
 
 
@@ -73,7 +73,7 @@ def more_places(instance: Instance, constraints: Sequence[Constraint]) -> MorePl
     utility = solution.unconstrained.utility if optimum is None else optimum.utility
     promising: dict[str, int] = {}
     for i in np.argsort(-gain, kind="stable"):
-        if gain[i] > NOTHING * max(1.0, abs(utility)):
+        if gain[i] > WORTHLESS * max(1.0, abs(utility)):
             promising.setdefault(limits.labels[i], int(i))
     line = Neighbours()
     line.last = optimum
@@ -83,6 +83,6 @@ def more_places(instance: Instance, constraints: Sequence[Constraint]) -> MorePl
         best = found_with.unconstrained if found_with.constrained is None else found_with.constrained
         name = layout.search_ids[search_of[i]]
         places.append(Place(label, name, int(limits.capacity[i]), max(0.0, best.utility - utility)))
-    places = sorted((p for p in places if p.worth > NOTHING * max(1.0, abs(utility))), key=lambda p: -p.worth)
+    places = sorted((p for p in places if p.worth > WORTHLESS * max(1.0, abs(utility))), key=lambda p: -p.worth)
     specs = tuple(constraint.to_spec() for constraint in constraints)
     return MorePlaces(specs, len(sizes), tuple(places), max(0, len(promising) - MOST_SOLVED))
