@@ -199,7 +199,15 @@ def _plain(report: Report) -> Iterator[SheetTable]:
         columns = list(dict.fromkeys(column for row in rows for column in row))
         cells = tuple(tuple(_plain_cell(row.get(column)) for column in columns) for row in rows)
         if rows:
-            yield SheetTable(name, about, tuple(Heading(sentence(spaced(column))) for column in columns), cells)
+            forms = [_plain_form([row[at] for row in cells]) for at in range(len(columns))]
+            headings = tuple(Heading(sentence(spaced(name)), form) for name, form in zip(columns, forms, strict=True))
+            yield SheetTable(name, about, headings, cells)
+
+
+def _plain_form(column: Sequence[Cell]) -> str:
+    """How the numbers of a column are written whose meaning is not known: by their size."""
+    numbers = [cell for cell in column if isinstance(cell, float)]
+    return "" if not numbers else AMOUNT if max(map(abs, numbers)) >= 100 else P
 
 
 def _plain_cell(value: Any) -> Cell:
