@@ -358,6 +358,10 @@ class Rows:
         """-1 for ">=" rows, else 1: sign * (bound - value) is the slack, sign * dual >= 0 for inequalities."""
         return np.array([-1.0 if row.sense == ">=" else 1.0 for row in self.rows])
 
+    def proper(self, duals: Floats) -> Floats:
+        """Duals with the signs that make them prove a bound: whatever has the wrong sign is zero."""
+        return np.where(~self.is_equality & (duals * self.signs < 0), 0.0, duals)
+
     def only(self, constraints: Iterable[int]) -> Rows:
         """The rows of some of the constraints."""
         kept = set(constraints)

@@ -129,9 +129,8 @@ class Oracle:
         return column.utility + float(duals @ (self.rows.bounds - column.values))
 
     def proper(self, duals: Floats) -> Floats:
-        """Duals with the signs that make G a bound: whatever has the wrong sign is zero."""
-        wrong = ~self.rows.is_equality & (duals * self.rows.signs < 0)
-        return np.where(wrong, 0.0, duals)
+        """Duals with the signs that make G a bound."""
+        return self.rows.proper(duals)
 
     @cached_property
     def scale(self) -> Floats:

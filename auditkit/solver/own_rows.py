@@ -206,7 +206,7 @@ class Separate:
             return True
         if not local.lottery:
             local.value, duals = local.master.solve()
-            local.duals = self._proper(s, duals)
+            local.duals = self.sub[s].proper(duals)
         least = rounding(local.value, local.centre, self.oracle.scale[self.own[s]])
         if local.bound - local.value > max(least, self.gap):
             return False
@@ -214,11 +214,6 @@ class Separate:
             lotteries, _, local.value = local.master.mixture()
             local.lottery = lotteries[0]
         return True
-
-    def _proper(self, s: int, duals: Floats) -> Floats:
-        rows = self.oracle.rows
-        wrong = ~rows.is_equality[self.own[s]] & (duals * rows.signs[self.own[s]] < 0)
-        return np.where(wrong, 0.0, duals)
 
     def _price(self, active: list[int], locals_: list[Local], objective: float, base: Floats, smooth: bool) -> None:
         """One evaluation for the searches that are not settled; a second one for those that it does not help."""
@@ -253,7 +248,7 @@ class Separate:
             local.stuck = bool(local.lottery)
             if not local.stuck:
                 lotteries, duals, local.value = local.master.mixture()
-                local.lottery, local.duals = lotteries[0], self._proper(s, duals)
+                local.lottery, local.duals = lotteries[0], self.sub[s].proper(duals)
 
 
 def _policy(objective: float, duals: Floats) -> Policy:
@@ -316,7 +311,7 @@ def _meet_shared(separate: Separate, found: list[Separated], rows: Rows) -> tupl
         value, duals = master.solve()
         if -value <= FEASIBILITY:
             break
-        duals = _signed(rows, duals)
+        duals = rows.proper(duals)
         new = separate.solve(0.0, duals)
         if new.bound + float(duals @ bounds) < -FEASIBILITY or not add(new):
             proof = new.own_duals.copy()
@@ -335,7 +330,7 @@ def _meet_shared(separate: Separate, found: list[Separated], rows: Rows) -> tupl
 
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
-        duals = _signed(rows, duals)
+        duals = rows.proper(duals)
         least, gap = rounding(value, duals, scale), max(0.0, 0.1 * (best - value))
         way = duals - centre
         new = price(centre + step * way, gap)
@@ -346,17 +341,13 @@ def _meet_shared(separate: Separate, found: list[Separated], rows: Rows) -> tupl
         if best - value > 10 * rounding(value, centre, scale) and add(new):
             continue
         lotteries, duals, value = master.mixture()
-        new = price(_signed(rows, duals), 0.0)
+        new = price(rows.proper(duals), 0.0)
         if best - value <= 10 * rounding(value, centre, scale) or not add(new):
             break
     every = own.copy()
     every[shared] = centre
     by_search = [lottery for b, lottery in enumerate(lotteries) for _ in range(ptr[b], ptr[b + 1])]
     return best, every, by_search
-
-
-def _signed(rows: Rows, duals: Floats) -> Floats:
-    return np.where(~rows.is_equality & (duals * rows.signs < 0), 0.0, duals)
 
 
 def _few(
