@@ -352,9 +352,20 @@ def flat(value: Any, key: str = "") -> list[tuple[str, str]]:
     return [(key, "none" if isinstance(value, Mapping) else _setting(value))]
 
 
+def settings(value: Any) -> list[tuple[str, str]]:
+    """`flat`, with the names of all that is not set in one last row."""
+    rows = flat(value)
+    unset = [name for name, told in rows if told is NOT_SET]
+    kept = [row for row in rows if row[1] is not NOT_SET]
+    return [*kept, (NOT_SET, ", ".join(unset))] if unset else kept
+
+
+NOT_SET = "not set"
+
+
 def _setting(value: object) -> str:
     if value is None or value == "":
-        return "not set"
+        return NOT_SET
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 

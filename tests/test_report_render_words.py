@@ -138,6 +138,12 @@ def test_texts() -> None:
     ]
 
 
+def test_what_is_not_set_is_one_row() -> None:
+    given = {"a": None, "b": 1, "c": {"d": "", "e": "not set yet"}}
+    assert words.settings(given) == [("b", "1"), ("c.e", "not set yet"), ("not set", "a, c.d")]
+    assert words.settings({"b": 1}) == [("b", "1")]
+
+
 # Colours -------------------------------------------------------------------------------------------------------------
 
 # Machado, Oliveira and Fernandes (2009), severity 1

@@ -186,8 +186,9 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "line": None if report.disparity is None else report.disparity.line,
         "alpha": None if report.disparity is None else report.disparity.alpha,
         "errors": view.errors(report),
-        "settings": text.flat(report.config.to_json()),
-        "fit_settings": [] if report.fit is None else text.flat(report.fit.settings.to_json()),
+        "settings": text.settings(report.config.to_json()),
+        "fit_settings": [] if report.fit is None else text.settings(report.fit.settings.to_json()),
+        "shifts_unbounded": report.revealed is not None and any(not row.interval for row in report.revealed.needed),
         "slack_total": len(histograms.slack_panels(report)),
     }
 
