@@ -258,7 +258,7 @@ def test_an_optimum_that_can_only_just_be_met_is_called_unproved_and_bounded(tex
     best = solution.constrained
     assert solution.status == "unproved" and best is not None and not best.proved
     assert best.utility < truth.utility + 1e-7 and truth.utility < best.bound
-    assert "can only just be met: the optimum lies between" in repr(solution._facts())
+    assert "can only just be met: it lies between" in repr(solution._facts())
     bound = bind([build(text)], FOUR.layout)
     assert all(check.holds for check in check_solution(solution.to_json(), FOUR.layout, bound, "any"))
     forged = check_solution(solution.to_json() | {"status": "optimal"}, FOUR.layout, bound, "any")

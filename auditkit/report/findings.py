@@ -26,6 +26,7 @@ from auditkit.disparity import (
     SegmentTable,
 )
 from auditkit.disparity.segments import REQUISITION
+from auditkit.report.published_digits import rounded
 from auditkit.report.schema import TOGETHER, FindingModel
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
@@ -478,7 +479,7 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
                 kind="price", code="infeasible", text=say.infeasible(phrase_of(entry, words), entry.conflict)
             )
         elif entry.optimum is not None and not entry.optimum.proved:
-            ends = (entry.optimum.utility, entry.optimum.bound)
+            ends = (entry.standing.utility, rounded(entry.optimum.bound))
             yield FindingModel(kind="price", code="unproved", text=say.unproved(phrase_of(entry, words), ends))
     priced = [entry for entry in entries if entry.status == "optimal"]
     each = [entry for entry in priced if entry.label != TOGETHER]

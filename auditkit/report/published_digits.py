@@ -56,7 +56,7 @@ GIVEN: Mapping[type, frozenset[str]] = {
     Comparison: frozenset({"value_scale"}),
     Constrained: frozenset({"optimum", "replicated_shifts"}),
     FirmSearch: frozenset({"level"}),
-    Frontier: frozenset({"present"}),
+    Frontier: frozenset({"present", "left_out"}),
     FrontierOptimum: frozenset({"ratio", "utility", "bound"}),
     FrontierPoint: frozenset({"value"}),
     HiddenPrice: frozenset({"correlation"}),

@@ -109,7 +109,8 @@ class Optimum:
     def unproved_text(self) -> str:
         """What is known of an optimum that is not proved."""
         ends = f"between {number(self.utility)} and {number(self.bound)}"
-        return f"the constraints can only just be met: the optimum lies {ends}, and these numbers are of the lower end"
+        why = "the optimum is not proved, as happens where constraints can only just be met"
+        return f"{why}: it lies {ends}, and these numbers are of the lower end"
 
     @cached_property
     def sizes(self) -> Floats:

@@ -652,7 +652,8 @@ def infeasible(phrase: str, conflict: Sequence[str]) -> str:
 
 def unproved(phrase: str, ends: tuple[float, float]) -> str:
     between = f"{amount(ends[0])} and {amount(ends[1])}"
-    return whole(f"{phrase} can only just be met, so its price is not known: the best policy's utility is {between}")
+    why = "is not proved, as happens where constraints can only just be met"
+    return whole(f"the price of {phrase} {why}: the utility of the best policy is between {between}")
 
 
 def firm_gain(
