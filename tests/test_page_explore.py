@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from starlette.datastructures import FormData
 
-from auditkit import pipeline, plugin_manager
+from auditkit import pipeline, plugin_manager, text
 from auditkit.config import Config
 from auditkit.data import source
 from auditkit.data.privacy import protect
@@ -16,6 +17,7 @@ from auditkit.errors import InputError
 from auditkit.page.bench import Bench
 from auditkit.page.explore import LOWEST, SCALES, Explore, SliderRanges
 from auditkit.page.explorer import Explorer
+from auditkit.page.page_frame import PageFrame
 from auditkit.page.report_step import asked_of
 from auditkit.page.tasks import AskSliders
 from auditkit.solver import solve
@@ -128,3 +130,14 @@ def test_the_ends_of_the_sliders_ask_for_nothing() -> None:
 def test_places_beyond_the_ends_are_refused(form: dict[str, str]) -> None:
     with pytest.raises(InputError):
         asked_of(FormData(form), RANGES)
+
+
+def test_the_value_of_the_firm_is_rounded_as_in_the_report(bench: Bench) -> None:
+    """More digits of it would tell, with other figures, what single people were worth."""
+    explorer = bench.explorer
+    assert isinstance(explorer, Explorer)
+    exact = explorer.fits[explorer.value_scale].realised.utility
+    found = explorer.answer(Explore("Gender", LOWEST, None, explorer.value_scale))
+    assert found.firm == float(f"{exact:.3g}") != exact
+    page = PageFrame(mock.Mock()).templates.get_template("page_explored.html")
+    assert f"turned out to be worth {text.amount(found.firm)}." in page.render(explored=found, problems=(), line=0.8)

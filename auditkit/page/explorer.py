@@ -26,6 +26,7 @@ from auditkit.plugin_manager import Plugins
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Solution, solve_once
 from auditkit.solver.policy import Outcome
+from auditkit.text import to_digits
 
 MOST_KEPT = len(SCALES)
 """Values of a point whose instances are kept."""
@@ -74,7 +75,7 @@ class Explorer:
             utility=None if outcome is None else outcome.utility,
             gap=None if best is None else best.gap,
             free=solution.unconstrained.utility,
-            firm=fitted.realised.utility,
+            firm=to_digits(fitted.realised.utility, 3),  # as in the report
             interviews=None if outcome is None else float(outcome.inspected.sum()),
             unfilled=None if outcome is None else float(outcome.unfilled_capacity),
             groups=() if outcome is None else _groups(fitted, asked.attribute, outcome),
