@@ -293,6 +293,16 @@ def test_an_infeasible_constraint_is_named() -> None:
     assert "no policy meets floor:minimum=0.5 and budget:limit=3" in words
 
 
+def test_an_optimum_that_is_not_proved_has_its_bound_and_no_price() -> None:
+    document = report_example.document()
+    said = ("not proved optimal", "not known: the optimum lies between this and")
+    assert not any(text in Page(html.render(load(document))).words for text in said)
+    entry = document["constrained"][-1]
+    entry |= {"status": "unproved", "price_of_fairness": None, "bound": entry["utility"] + 100}
+    words = Page(html.render(load(document))).words
+    assert [words.count(text) for text in said] == [1, 1]
+
+
 # Hostile and large ---------------------------------------------------------------------------------------------------
 
 
