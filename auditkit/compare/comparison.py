@@ -36,6 +36,9 @@ from auditkit.solver.solution import Status, status_of
 MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
 
+NEARLY = 1e-9
+"""Of the utility: the gap of a bound beside a price."""
+
 TOGETHER = "all together"
 
 NOT_AFFINE = NoInterval("not-affine", "it is not affine, so it does not add up over searches")
@@ -209,7 +212,7 @@ def compare(
 
 
 def _aware(fitted: Fitted, constraints: tuple[Constraint, ...]) -> AwarePrice | None:
-    solution = solve_once(fitted.instance, list(constraints))
+    solution = solve(fitted.instance, list(constraints), precision=NEARLY)
     best = solution.constrained
     if best is None or solution.loss is None:
         return None

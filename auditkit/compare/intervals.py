@@ -63,6 +63,7 @@ from auditkit.model.variants import moved_by_group
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits
+from auditkit.solver.session import Session
 
 REPLICATES = 12
 LEVEL = 0.95
@@ -197,13 +198,15 @@ def _replicates(
     found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
     for times in drawn.times:
         layout = refitted(fitted, times, drawn.searches).layout
-        for each in found:
-            each.add(layout)
+        with Session():  # nothing is asked of this layout again
+            for each in found:
+                each.add(layout)
     errors = GroupErrors.of(fitted)
     for each in found:
         if errors is not None and errors.serve(each.problem.optimum.rows, each.parts):
             points = errors.points(each.parts, np.random.default_rng(options.seed))
-            each.shift([moved_by_group(part.layout, shifts) for shifts in points], errors.freedom)
+            with Session():
+                each.shift([moved_by_group(part.layout, shifts) for shifts in points], errors.freedom)
     return found
 
 

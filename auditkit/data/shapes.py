@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from auditkit.data.vocabulary import plain, spoken
 
 _MOST_ROWS = 5000
 _DIGIT = re.compile(r"\d")
+_LAST: list[tuple[ref[pd.DataFrame], dict[str, pd.Series[Any]]]] = []
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
 
 
@@ -78,9 +80,12 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
 
 
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
-    """Columns of whole numbers that may be counts: not ages."""
-    named_counts = (str(name) for name in table if kind_of(str(name)) != "age")
-    return {name: values for name in named_counts if (values := _whole(table[name])) is not None}
+    """Columns of whole numbers that may be counts: not ages. Those of the last table are kept: every shape asks."""
+    if not _LAST or _LAST[0][0]() is not table:
+        named_counts = (str(name) for name in table if kind_of(str(name)) != "age")
+        found = {name: values for name in named_counts if (values := _whole(table[name])) is not None}
+        _LAST[:] = [(ref(table), found)]
+    return dict(_LAST[0][1])
 
 
 def _filled_down(raw: RawTable) -> RawTable:

@@ -24,7 +24,7 @@ from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Bools, Floats, Layout
 from auditkit.scenarios.breakpoints import pieces
-from auditkit.scenarios.neighbours import Neighbours
+from auditkit.scenarios.neighbours import Neighbours, precision
 from auditkit.solver import Optimum, Solution, solve_once
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.oracle import Oracle
@@ -252,7 +252,7 @@ class _Start:
 
     @property
     def much(self) -> float:
-        return FREE * max(1.0, abs(self.free.utility))
+        return max(FREE, 2 * precision(self.free.layout)) * max(1.0, abs(self.free.utility))
 
     def find(self, points: Sequence[FrontierPoint]) -> float | None:
         """`points` go from the mildest to the strictest; None if none of them has a loss."""

@@ -29,8 +29,9 @@ from auditkit.model.variants import with_capacities
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
 from auditkit.solver import Optimum, solve_once
-from auditkit.solver.evaluate import visits
+from auditkit.solver.evaluate import Prepared
 from auditkit.solver.policy import Outcome, Policy
+from auditkit.solver.session import Session
 
 LAYERS = 12
 """Positions beyond this many in one search are not ranked but given out evenly."""
@@ -71,10 +72,11 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
 
     def at(extra: int) -> tuple[float, float]:
         if extra not in worth:
-            found = line.solve(with_capacities(instance, order.capacities(extra)), constraints).constrained
-            if found is None:
-                raise ArithmeticError("constraints that held with fewer positions do not hold with more")
-            worth[extra] = _worth(found.outcome)
+            with Session():  # nothing else is asked about these capacities
+                found = line.solve(with_capacities(instance, order.capacities(extra)), constraints).constrained
+                if found is None:
+                    raise ArithmeticError("constraints that held with fewer positions do not hold with more")
+                worth[extra] = _worth(found.outcome)
         return worth[extra]
 
     short = _smallest(lambda e: at(e)[0], free.utility, order.room, order.promising(free.utility - optimum.utility))
@@ -140,11 +142,19 @@ def _ranked(layout: Layout, optimum: Optimum) -> _Order:
     room = np.diff(layout.search_ptr) - layout.capacity
     layers = int(min(LAYERS, room.max(initial=0))) if len(layout.search_ids) > 1 else 0
     rows = optimum.rows.with_cuts(optimum.cuts)
-    rewards = Policy.at(np.append(optimum.duals, optimum.cut_duals)).rewards(layout, rows)
-    last = _lagrangian(layout, layout.capacity, rewards)
+    policy = Policy.at(np.append(optimum.duals, optimum.cut_duals))
+    rewards = policy.rewards(layout, rows)[:, 0]
+
+    def lagrangian(capacity: Ints) -> Floats:
+        """Adjusted rewards of each search under the policy that is best for them."""
+        with Session():
+            visits = Prepared.of_policy(replace(layout, capacity=capacity), rows, policy).visits()
+        return layout.sum_by_search(rewards * visits)
+
+    last = lagrangian(layout.capacity)
     gains: list[tuple[float, int, int]] = []
     for layer in range(1, layers + 1):
-        worth = _lagrangian(layout, layout.capacity + np.minimum(layer, room), rewards)
+        worth = lagrangian(layout.capacity + np.minimum(layer, room))
         gains += [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
         last = worth
     gains.sort()
@@ -154,11 +164,6 @@ def _ranked(layout: Layout, optimum: Optimum) -> _Order:
     ]
     promised = np.cumsum([-gain for gain, _, _ in gains])
     return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64), promised)
-
-
-def _lagrangian(layout: Layout, capacity: Ints, rewards: Floats) -> Floats:
-    """Adjusted rewards of each search under the policy that is best for them."""
-    return layout.sum_by_search(rewards[:, 0] * visits(replace(layout, capacity=capacity), rewards))
 
 
 @dataclass(frozen=True)

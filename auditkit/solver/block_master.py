@@ -34,18 +34,23 @@ def generate(oracle: Oracle) -> DualOptimum:
     pricing = Pricing(oracle)
     if oracle.known:
         pricing.step = 0.95  # the duals of a master that knows many columns do not leap about
+
+    def met(value: float) -> bool:
+        open_ = pricing.bound - value
+        return open_ <= max(rounding(value, pricing.centre, scale), oracle.precision * abs(value))
+
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         duals = oracle.proper(duals)
         new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)), value)
-        if pricing.bound - value > rounding(value, pricing.centre, scale) and master.add(new):
+        if not met(value) and master.add(new):
             continue
         # the LP's own value is only as good as its tolerances: its basis in full precision decides
         lotteries, duals, value = master.mixture()
-        if pricing.bound - value <= rounding(value, pricing.centre, scale):
+        if met(value):
             break
         new = pricing.at(duals)
-        if pricing.bound - value <= rounding(value, pricing.centre, scale) or not master.add(new):
+        if met(value) or not master.add(new):
             break
     if len(oracle.layout.search_ids) > blocks.blocks:
         lotteries = _search_by_search(oracle, master, lotteries)

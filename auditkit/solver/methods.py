@@ -69,12 +69,14 @@ def solve(
     known: Sequence[Column] = (),
     settings: g_rdip.Settings | None = None,
     least_spread: bool = False,
+    precision: float = 0.0,
 ) -> Solution:
     """Unconstrained and constrained optimum of an instance, exactly, with a certificate.
 
     Column generation starts from the `known` columns, which must be of the rows of these constraints. `settings` are
     those of g-rdip, the one method that is not exact: its mixture is measured against the certified optimum. With
-    `least_spread` the mixture is the optimal one of the policies known whose realised outcomes scatter least.
+    `least_spread` the mixture is the optimal one of the policies known whose realised outcomes scatter least. With a
+    `precision` affine problems may end with a gap of so much of the utility.
     """
     if least_spread and method != COLUMN_GENERATION:
         raise InputError(Problem("least_spread", f"the mixture of {method} is given", f"use {COLUMN_GENERATION}"))
@@ -86,16 +88,22 @@ def solve(
     rows = bind(constraints, layout)
     unconstrained = Outcome(layout, free_visits(layout))
     try:
-        best = optimum(layout, rows, method, known)
+        best = optimum(layout, rows, method, known, precision)
         best = with_least_spread(best) if least_spread else best
     except Infeasible:
         return Solution(method, unconstrained, None, smallest_conflict(layout, rows), constraints=rows.constraints)
     return Solution(method, unconstrained, best, constraints=rows.constraints)
 
 
-def optimum(layout: Layout, rows: Rows, method: str = "column-generation", known: Sequence[Column] = ()) -> Optimum:
+def optimum(
+    layout: Layout,
+    rows: Rows,
+    method: str = "column-generation",
+    known: Sequence[Column] = (),
+    precision: float = 0.0,
+) -> Optimum:
     """The certified optimum under rows that are bound already; raises `Infeasible` with a proof."""
-    oracle = Oracle(layout, rows, known)
+    oracle = Oracle(layout, rows, known, precision)
     found = METHODS[method](oracle) if len(rows) or rows.measures else dual_search.alone(oracle.free)
     cuts, policies, duals = _used_cuts(oracle, found)
     searches = len(layout.search_ids)

@@ -54,9 +54,10 @@ class Column:
 class Oracle:
     """Evaluates policies on one problem and keeps their columns: other problems can start from them."""
 
-    def __init__(self, layout: Layout, rows: Rows, known: Sequence[Column] = ()) -> None:
+    def __init__(self, layout: Layout, rows: Rows, known: Sequence[Column] = (), precision: float = 0.0) -> None:
         self.layout = layout
         self.rows = rows
+        self.precision = precision  # of the utility: a smaller gap need not be closed
         self.known = tuple(known)  # columns of a neighbouring problem with the same rows
         self.columns: list[Column] = []
         self.unkept = 0  # policies that were evaluated without a column

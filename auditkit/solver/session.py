@@ -1,8 +1,9 @@
 """What is worked out once and used again, in one place: the session owns every cache of the solver.
 
 Policies that were evaluated on a layout, its unconstrained visits, the types of its candidates, and the last answers of
-an instance are kept as long as their owner lives. `with Session():` gives a block of code one of its own; everything
-else shares the session of the process. Answers do not depend on what is kept.
+an instance are kept as long as their owner lives, which policies that name it by their rows prolong. `with Session():`
+gives a block of code one of its own, whose end frees what was kept: for instances that are asked once. Everything else
+shares the session of the process. Answers do not depend on what is kept.
 """
 
 from __future__ import annotations
