@@ -40,7 +40,7 @@ from auditkit.data.statuses import (
 from auditkit.data.steps import (
     labels_of,
 )
-from auditkit.data.table_look import TableLook
+from auditkit.data.table_look import Decision, TableLook
 from auditkit.data.vocabulary import ROLES
 from auditkit.data.what_a_row_is import are_cells, ask_about_several_rows, find_events, find_result, status_of_events
 from auditkit.data.what_became_of_each import name_of_outcome, status_of_each
@@ -83,6 +83,8 @@ class Interpretation:
     """The question that only a person can answer, "" if there is none."""
     looks: abc.Mapping[str, str] = field(default_factory=dict)
     """What columns that are not used look like."""
+    outcomes: abc.Mapping[str, Decision] = field(default_factory=dict)
+    """Each answer to "who was selected", by what `--map selected=` takes; this reading's first."""
 
     def only(self, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> Interpretation:
         """The plan for some of the rows of its cells."""
@@ -261,6 +263,7 @@ def _finish(
         tuple(state.alternatives),
         state.ambiguous,
         {column: looks_like(state, column) for column in mapping.unused},
+        {each.spec: each for each in state.decisions if each.selected.any() and not each.selected.all()},
     )
 
 

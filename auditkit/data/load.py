@@ -10,7 +10,7 @@ import pandas as pd
 
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
-from auditkit.data.hypothesis import Unanswered, look
+from auditkit.data.hypothesis import Interpretation, Unanswered, look
 from auditkit.data.problems import Problems
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import Files, Tabular, give_up, read
@@ -19,6 +19,7 @@ from auditkit.data.reader import Reader
 from auditkit.data.reading import AmbiguousReading, Answer, ReadingQuestion
 from auditkit.data.remembered import Seen, favoured, rematched
 from auditkit.data.roles import Given
+from auditkit.data.runner_up import doubted
 from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
 from auditkit.data.statuses import check_words
@@ -175,7 +176,17 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
         if isinstance(favourable, Problem):
             raise InputError(favourable)
         given = favourable
-    plan = look(raw, given, check_words(options.words or {}), collector, (*said, *assumptions))
+    words = check_words(options.words or {})
+    plan = look(raw, given, words, collector, (*said, *assumptions))
+    if "selected" not in given:
+
+        def with_outcome(spec: str) -> Interpretation | None:
+            try:
+                return look(raw, {**given, "selected": spec}, words)
+            except InputError:
+                return None
+
+        plan = doubted(plan, with_outcome)
     return clean(plan, options, collector, left)
 
 

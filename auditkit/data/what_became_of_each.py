@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from auditkit.data.problems import Collector
-from auditkit.data.roles import Choice
+from auditkit.data.roles import Choice, flag
 from auditkit.data.stages import PASSED, Stages
 from auditkit.data.statuses import (
     Decided,
@@ -26,6 +26,9 @@ from auditkit.data.steps import (
 )
 from auditkit.data.table_look import Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import plain, spoken
+
+MANY_OPEN = 0.25
+"""Share of people without a decision above which that is said first of all."""
 
 
 def status_of_each(
@@ -45,7 +48,10 @@ def status_of_each(
         blank = (raw_codes == "") & (status == "pending")
         seen = _inspection(state)
         for step in steps or ([] if seen is None else [seen]):
-            status = status.mask(blank & step.codes.isin(["no", "failed"]), "rejected")
+            stopped = step.codes.isin(["no", "failed"])
+            if not (decision.decided.codes == "pending").any() and step.codes.isin(["yes", ""]).all():
+                stopped |= step.codes == ""  # a date or tick that only those have who got there
+            status = status.mask(blank & stopped, "rejected")
         status = with_reasons(status, reasons)
         status = _endings(state, status, decision)
         if found is not None and decision.test is None and not (status == "rejected").any():
@@ -54,7 +60,12 @@ def status_of_each(
             if open_ends.any():
                 status = status.mask(open_ends, "rejected")
                 state.say("no-rejections", "nothing says who was rejected: those not selected count as rejected")
-        state.collector.add("missing-status", (raw_codes == "") & (status == "pending"), column, cells)
+        open_cells = (raw_codes == "") & (status == "pending")
+        state.collector.add("missing-status", open_cells, column, cells)
+        if open_cells.mean() > MANY_OPEN and (status == "rejected").any():
+            number = int(open_cells.sum())
+            text = f"{column!r} is empty for {number:,} of {len(cells):,} people, who count as undecided"
+            state.assume("many-undecided", text, flag("selected", decision.spec))
         own = found.selected if found is not None and decision.test is None else None
         return status, own or name_of_outcome(state, cells, decided, status, column)
     if found is not None and (found.final != "").any():

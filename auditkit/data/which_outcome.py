@@ -19,7 +19,7 @@ from auditkit.data.columns import (
     named,
 )
 from auditkit.data.numbers import to_numbers
-from auditkit.data.personal import is_shown, listed_cells
+from auditkit.data.personal import is_personal, is_shown, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import (
@@ -70,19 +70,10 @@ def find_decision(state: TableLook) -> Decision | None:
     best = telling[0] if telling else found[0] if found else None
     if best is None or (not telling and _unread_outcomes(state)):
         return None
-    rivals = [
-        other
-        for other in telling[1:]
-        if best.weight - other.weight < _CLOSE
-        and not _within(best.selected, other.selected)
-        and _overlap(best.selected, other.selected) < 0.98
-    ]
     if best.weight < ENOUGH:
         state.alternatives = [{"selected": each.spec} for each in telling[:3]]
         return None
-    if rivals:
-        _cannot_tell(state, [best, *rivals])
-    elif len(telling) > 1 and best.weight - telling[1].weight < 2 * _CLOSE:
+    if len(telling) > 1 and best.weight - telling[1].weight < 2 * _CLOSE:
         state.alternatives = [{"selected": other.spec} for other in telling[1:3]]
     reason = best.why
     if best.guess:
@@ -168,7 +159,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
     selected = status.isin(["selected", "declined"])
     filled = decided.codes != ""
     unknown = float((decided.codes[filled] == "?").mean()) if filled.any() else 1.0
-    if column.is_words and unknown > 0.98:
+    if column.is_words and unknown > 0.98 and reason is None:
         return None
     codes = set(decided.codes[filled].unique())
     weight += 1.2 * (1 - unknown)
@@ -177,7 +168,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
     elif codes <= {"selected"}:
         weight += 0.3
     if column.is_words and "selected" not in codes:
-        return _good_if_blank(state, column, decided, match is not None or reason is not None or bad)
+        return _good_if_blank(state, column, decided, match is not None or bad, reason is not None)
     if column.is_words and column.steps >= 0.7 and not any(_is_last(word) for word in decided.meanings):
         weight -= 1.0  # stages without the last one
     if decided.staying:
@@ -192,17 +183,24 @@ def _decided(state: TableLook, column: ColumnProfile) -> tuple[Decided, str]:
     cells, name = state.table[column.name], column.name
     decided = decide(cells, name, state.words)
     codes = set(decided.meanings.values())
-    if not column.is_words or len(decided.unknown) != 1 or "selected" in codes or "rejected" not in codes:
+    reason = named(name, "reason") is not None  # an unknown reason is none for selecting somebody
+    if reason or not column.is_words or len(decided.unknown) != 1 or "selected" in codes or "rejected" not in codes:
         return decided, ""
     guess = decided.unknown[0]
     return decide(cells, name, {**state.words, plain(guess): "selected"}), guess
 
 
-def _good_if_blank(state: TableLook, column: ColumnProfile, decided: Decided, is_named: bool) -> Decision | None:
-    """A column that only says how it went wrong: an empty cell may be the good outcome, which must be asked."""
+def _good_if_blank(
+    state: TableLook, column: ColumnProfile, decided: Decided, is_named: bool, is_reason: bool
+) -> Decision | None:
+    """A column that only says how it went wrong: an empty cell may be the good outcome, which must be asked.
+
+    Reasons need not be known words: a column of them says by its name what they are reasons for.
+    """
     cells = state.table[column.name]
     said = set(decided.codes.unique())
-    if not is_named or "" not in said or "rejected" not in said or (decided.codes == "?").mean() > 0.5:
+    known = "rejected" in said and (decided.codes == "?").mean() <= 0.5
+    if "" not in said or not (is_reason or (is_named and known)):
         return None
     test = Test("=", "(blank)")
     good = decide(cells, column.name, state.words, test)
@@ -218,8 +216,9 @@ def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
     private = spoken().has("names", "private", plain(column.name)) and column.statuses < 0.8  # `Current Status Name`
     if is_protected(column.name) or private:
         return False
-    if column.kind == "date" and first not in ("selected",) and not is_bad(column.name):
-        return False
+    hired = column.kind == "date" and spoken().step_rank(label_of(column.name)) == HIRED
+    if column.kind == "date" and first != "selected" and not is_bad(column.name):
+        return hired
     if first in ("segment", "prior", "score", "outcome", "capacity", "expense", "cost", "search", "person"):
         return column.statuses >= 0.8 and first in ("prior", "outcome")
     return not (first == "date" and column.kind == "date")
@@ -538,6 +537,7 @@ def ask_who_was_selected(
     ]
     state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
+    state.alternatives = state.alternatives or _any_word(state)
 
 
 def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
@@ -563,6 +563,21 @@ def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
 def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
     """An answer for each word that may be the good one and does not say who somebody is."""
     return [{"selected": f"{column}={word}"} for word in _good_first(often) if is_shown(column, word)]
+
+
+def _any_word(state: TableLook) -> list[dict[str, str]]:
+    """Where no name helps: the words of columns with few, first those of which one denies another (`Not recalled`)."""
+    vocabulary = spoken()
+    found = []
+    for column in state.free():
+        often = state.table[column.name].value_counts()
+        words = [str(word) for word in often.index if not is_empty(str(word))]
+        if column.is_words and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
+            denied = any(f"not {word.casefold()}" in {other.casefold() for other in words} for word in words)
+            told = vocabulary.has("names", "outcome_words", plain(column.name))
+            found.append((not denied, not told, column.name, often))
+    found.sort(key=lambda each: each[:2])
+    return [answer for *_, name, often in found for answer in _each_word(name, often)]
 
 
 def _good_first(often: pd.Series[int]) -> list[str]:
