@@ -30,7 +30,7 @@ _STEP, _UNDECIDED, _LEFT = 0.3, 2.0, {"outcome": 0.8, "step": 0.3}
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ReadingScore:
     """How well a complete reading fits its file."""
 
     outcome: float
@@ -43,13 +43,13 @@ class Evidence:
         return self.outcome + self.steps + self.people + self.left
 
 
-def evidence(plan: Interpretation, outcome: float) -> Evidence:
+def evidence(plan: Interpretation, outcome: float) -> ReadingScore:
     """Of a reading whose outcome has this weight by itself."""
     steps = 0 if plan.stages is None else len(plan.stages.names)
     steps += plan.inspected is not None
     undecided = 0.0 if plan.status is None else float((plan.status == "pending").mean())
     left = sum(_LEFT.get(look, 0.0) for look in plan.looks.values())
-    return Evidence(outcome, _STEP * min(steps, 4), -_UNDECIDED * undecided, -left)
+    return ReadingScore(outcome, _STEP * min(steps, 4), -_UNDECIDED * undecided, -left)
 
 
 def rivals(plan: Interpretation) -> list[str]:
@@ -62,6 +62,8 @@ def _is_other(own: Decision, other: Decision) -> bool:
     """Whether other people are selected, but not just those of them who then accepted, enrolled or started."""
     if own.selected.equals(other.selected):
         return False
+    if other.decided.bad and not (own.selected & ~other.selected).any():
+        return False  # not to be rejected is less than to be selected
     return bool((other.selected & ~own.selected).any()) or named(own.column, "selected") is None
 
 
