@@ -11,7 +11,7 @@ them, each in a file of its own:
 6. `remaining_roles`: what else is known (scores, dates, parts of the firm), and what do the other columns look like?
 
 The answers are kept in a `TableLook`. The result is an `Interpretation`: what `clean` needs, and what a `Reading` says
-about it. Two answers of about the same weight that differ in who was selected make a reading ambiguous.
+about it; `runner_up` weighs it as a whole against other readings of the same file.
 """
 
 from __future__ import annotations
