@@ -512,3 +512,24 @@ def test_verify_derives_what_is_said_of_decisions(tmp_path: Path) -> None:
     assert ".needed[0].interval[0]" in failed["every number of revealed"]
     assert ".tables[0].groups[0].level" in failed["every number of scores"]
     assert ".hidden_information.tests[0].p" in failed["every number of fit"]
+
+
+def test_leaving_out_a_large_search_needs_no_matrix_of_its_size() -> None:
+    """Against the definition, with matrices; and directions that a single search determines are left out."""
+    rng = np.random.default_rng(8)
+    cluster = rng.integers(0, 9, 80)
+    x = np.column_stack([np.ones(80), rng.normal(size=(80, 3)), rng.normal(size=9)[cluster]])
+    y = rng.normal(size=80)
+    found, inverse = clustered(x, y, cluster), np.linalg.inv(x.T @ x)
+    rest, total = y - x @ (inverse @ x.T @ y), np.zeros((5, 5))
+    for s in range(9):
+        own = x[cluster == s]
+        moved = inverse @ own.T @ np.linalg.solve(np.eye(len(own)) - own @ inverse @ own.T, rest[cluster == s])
+        total += np.outer(moved, moved)
+    assert found.covariance == pytest.approx(8 / 9 * total, rel=1e-9)
+    alone = np.column_stack([x, np.arange(80) == 3])
+    cluster[3] = 9
+    others = np.arange(80) != 3
+    assert np.sqrt(np.diag(clustered(alone, y, cluster).covariance))[:5] == pytest.approx(
+        np.sqrt(9 / 10 * 9 / 8 * np.diag(clustered(x[others], y[others], cluster[others]).covariance)), rel=1e-6
+    )

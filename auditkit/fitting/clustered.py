@@ -65,11 +65,12 @@ def clustered(x: Floats, y: Floats, cluster: Ints) -> LeastSquares:
     rest = y - x @ b
     names, code = np.unique(cluster, return_inverse=True)
     order, s = np.argsort(code, kind="stable"), len(names)
+    sizes, directions = np.linalg.eigh(inverse)
+    root = directions * np.sqrt(np.maximum(sizes, 0.0))
     moved = np.zeros((s, x.shape[1]))
     for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(code))[:-1])):
         own = x[rows]
-        left = np.eye(len(rows)) - own @ inverse @ own.T
-        moved[number] = inverse @ (own.T @ np.linalg.lstsq(left, rest[rows], rcond=1e-9)[0])
+        moved[number] = inverse @ (own.T @ _power_of_rest(own @ root, -1.0, rest[rows]))
     return LeastSquares(b, (s - 1) / s * moved.T @ moved, rest, s)
 
 
@@ -93,10 +94,7 @@ def wald(x: Floats, y: Floats, cluster: Ints, columns: Ints) -> float | None:
     block: list[Floats] = []
     searches = np.split(order, np.cumsum(np.bincount(code))[:-1])
     for s, rows in enumerate(searches, 1):
-        sizes, directions = np.linalg.eigh(np.eye(len(rows)) - basis[rows] @ basis[rows].T)
-        real = sizes > 1e-9
-        root = (directions[:, real] / np.sqrt(sizes[real])) @ directions[:, real].T
-        adjusted = own[rows].T @ root
+        adjusted = _power_of_rest(basis[rows], -0.5, own[rows]).T
         moved = adjusted @ rest[rows]
         covariance += np.outer(moved, moved)
         # B_st = [s = t] A_s A_s' - D_s D_t'. The sum over s and t of the second part alone comes from `together`.
@@ -116,6 +114,17 @@ def wald(x: Floats, y: Floats, cluster: Ints, columns: Ints) -> float | None:
         return None
     statistic = float(b @ np.linalg.lstsq(covariance, b, rcond=None)[0])
     return float(fdtrc(q, free, statistic * free / (eta * q)))
+
+
+def _power_of_rest(a: Floats, power: float, v: Floats) -> Floats:
+    """(I - A A')^power v; directions in which I - A A' is 0 are left out.
+
+    Only as many of its eigenvalues differ from 1 as A has columns, so no matrix of the size of a search is needed.
+    """
+    directions, sizes, _ = np.linalg.svd(a, full_matrices=False)
+    left = 1.0 - sizes**2
+    scale = np.where(left > 1e-9, np.maximum(left, 1e-9) ** power, 0.0) - 1.0
+    return np.asarray(v + (directions * scale) @ (directions.T @ v))
 
 
 def _basis(x: Floats) -> Floats:
