@@ -117,7 +117,7 @@ def test_a_small_group_and_one_never_seen_have_the_laws_of_everybody() -> None:
     features["group"] = ["A"] * 497 + ["B"] * 500 + ["C"] * 3
     scores = features["x"].to_numpy() + np.where(features["group"] == "B", 0.4, 0) + 0.5 * rng.normal(size=1000)
     model = Strata(features, scores, np.ones(1000), 40)
-    assert model.group_credibility["C"] < 0.5 < 0.9 < model.group_credibility["A"]
+    assert model.group_credibility["C"] < 0.55 < 0.9 < model.group_credibility["A"]
     ask = pd.DataFrame({"group": ["A", "B", "C", "D"], "x": 0.2, "kind": pd.Categorical(["u"] * 4)})
     a, b, c, d = model.laws(ask).means
     assert a < d < b and abs(c - d) < 0.4
@@ -281,3 +281,28 @@ def test_outcomes_that_say_nothing_leave_the_score_right() -> None:
     assert isinstance(few, str) and "5 hired" in few
     same = true_values(np.ones(30), np.arange(30.0), np.array(["A"] * 30), "match")
     assert isinstance(same, str)
+
+
+@pytest.mark.parametrize("step", [None, 5.0])
+def test_people_below_all_who_were_inspected_follow_the_trend(step: float | None) -> None:
+    rng = np.random.default_rng(5)
+    cv = rng.normal(50, 10, size=4000)
+    scores = 50 + 0.5 * (cv - 50) + 6 * rng.normal(size=4000)
+    if step is not None:
+        scores = step * np.round(scores / step)
+    seen = cv > 52
+    model = Strata(pd.DataFrame({"CV": cv[seen]}), scores[seen], np.ones(int(seen.sum())), 40)
+    ask = np.array([30.0, 40.0, 48.0, 55.0, 60.0])
+    assert model.laws(pd.DataFrame({"CV": ask})).means == pytest.approx(50 + 0.5 * (ask - 50), abs=1.5)
+    far = model.laws(pd.DataFrame({"CV": [-1e6, 1e6]}))
+    lowest, highest = scores[seen].min(), scores[seen].max()
+    assert lowest - 1 <= far.means[0] < far.means[1] <= highest + 1  # a typing error has no law of its own
+
+
+def test_a_score_of_two_values_is_not_moved_beyond_those_seen() -> None:
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=2000)
+    passed = (rng.random(2000) < 1 / (1 + np.exp(-x))).astype(float)
+    model = Strata(pd.DataFrame({"x": x}), passed, np.ones(2000), 2)
+    ask = model.laws(pd.DataFrame({"x": [x.max(), 50.0]})).means
+    assert ask[0] == ask[1]

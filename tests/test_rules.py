@@ -267,7 +267,8 @@ def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
         for kind in (ScoreWeights, InterviewOrder, MoreInterviews, Lottery):
             trials = Trials(kind, known, InTheModel(known.layout, PAIR))
             trials.design()
-            best = trials.refined(target)
+            assert trials.refined([target])
+            best = trials.best(target)
             assert best is not None
             for tried in trials.tried.values():
                 if tried.found.ratio is not None and tried.found.ratio >= point.ratio:

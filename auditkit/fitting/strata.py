@@ -26,7 +26,14 @@ that of everybody plus what each attribute adds.
 **Trend.** Neighbouring cells of a number differ mostly by its slope, and shrinking that away would make candidates look
 more alike than they are. So the laws are of y - m_c, with m_c the mean over the cell of a linear regression on the
 priors (fitted together with the groups, whose part is left out), and m_c is added in the end: a cell shrinks toward its
-parent moved along the trend. Scores with few different values (ratings) are left as they are.
+parent moved along the trend. Somebody whose own trend is off m_c is moved by the difference, in steps of `STEP`
+standard deviations around the trend. Firms inspect people of high trend, so the lowest cell holds most of those never
+inspected: with the law of the cell alone they would look as good as the lowest who were. The trend ends where the
+scores do.
+
+Scores with few different values (ratings) keep these: laws are of y itself, and somebody off m_c has the law of the
+cell with each rating v weighed by exp(b v), b such that the mean moves by the difference, at most `REACH` of the way to
+the lowest or highest rating. Of two values (a stage that is passed or not) nothing is moved.
 """
 
 from __future__ import annotations
@@ -47,6 +54,12 @@ if TYPE_CHECKING:
 
 FINER = 8
 """Laws of parents are kept with this many times the final number of points."""
+
+STEP = 0.5
+"""Of the standard deviation around the trend: people of one cell whose trends differ by less share a law."""
+
+REACH = 0.9
+"""Of the way from the mean of a law of ratings to its lowest or highest: its mean moves no further."""
 
 Law = tuple[Floats, Floats]
 """Values and their weights."""
@@ -93,14 +106,20 @@ class Strata(ScoreModel):
         self._columns = group_columns(features)
         self._design = Design.of(features)
         self._slopes = least_squares(self._design.matrix(features), scores, weights, self._design.penalty)
+        self._ends = float(scores.min()), float(scores.max())
         table = self._with_trend(features)
         line = table[TREND].to_numpy(dtype=np.float64)
-        line = line - np.average(line, weights=weights) if len(np.unique(scores)) > points else np.zeros(len(line))
+        self._centre, different = float(np.average(line, weights=weights)), len(np.unique(scores))
+        line = line - self._centre
+        self._rated = different <= points
+        self._step = STEP * float(np.sqrt(np.average((scores - self._centre - line) ** 2, weights=weights)))
+        if different <= 2:
+            self._step = 0.0
         self.partition = partition(table, scores, weights)
         codes = self.partition.cells(table)
         self._trend = [_means(code, line, weights) for code in codes]
-        finest = self._trend[-1]
-        self.scores = scores - np.array([finest[code] for code in codes[-1].tolist()])
+        finest = np.array([self._trend[-1][code] for code in codes[-1].tolist()])
+        self.scores = scores if self._rated else scores - finest - self._step * self._steps(line - finest)
         self.pseudo = [pseudo_count(_measured(self.scores), cell, parent, weights) for parent, cell in pairwise(codes)]
         """K of level 1, 2, ..."""
         self._everybody = _Laws(self, self.scores, [dict(_positions(code)) for code in codes])
@@ -109,8 +128,14 @@ class Strata(ScoreModel):
     def _with_trend(self, features: pd.DataFrame) -> pd.DataFrame:
         """The features with the trend in front; protected attributes have no part in it."""
         table = features.drop(columns=self._columns)
-        table.insert(0, TREND, self._design.matrix(features, without=self._columns) @ self._slopes)
+        line = self._design.matrix(features, without=self._columns) @ self._slopes
+        table.insert(0, TREND, np.clip(line, *self._ends))
         return table
+
+    def _steps(self, away: Floats) -> Ints:
+        """So many steps of a trend that is so far away from the mean of its cell."""
+        steps = np.rint(away / self._step) if self._step > 0 else np.zeros(len(away))
+        return np.asarray(steps, dtype=np.int64)
 
     def effect(self, features: pd.DataFrame, name: str) -> Floats:
         """What the regression adds for the groups of one attribute, less its mean."""
@@ -125,23 +150,27 @@ class Strata(ScoreModel):
         return {name: weight for attribute in self._attributes for name, weight in attribute.credibility.items()}
 
     def laws(self, features: pd.DataFrame) -> Laws:
-        codes = np.stack(self.partition.cells(self._with_trend(features)))
+        table = self._with_trend(features)
+        codes = np.stack(self.partition.cells(table))
         deepest = np.zeros(len(features), dtype=np.int64)
         for level in range(1, len(codes)):  # a cell without training rows has the law of its nearest ancestor
             known = np.array(list(self._everybody.rows[level]), dtype=np.int64)
             deepest[np.isin(codes[level], known) & (deepest == level - 1)] = level
         cell = codes[deepest, np.arange(len(features))]
         groups = [positions_in(attribute.groups, features[attribute.name]) for attribute in self._attributes]
-        keys = [deepest, cell, *groups]
-        which = np.zeros(len(features), dtype=np.int64)
-        for key in keys:  # combinations in the order of their keys, the first key first
-            own, values = numbered(key)
-            which = numbered(which * len(values) + own)[0]
-        kinds = np.stack(keys)[:, np.unique(which, return_index=True)[1]]
-        found = []
-        for level, code, *own in kinds.T.tolist():
-            support, probs = quantise(*self._blended(level, self.partition.path(level, code), own), self.points)
-            found.append((support + self._trend[level][code], probs))
+        which, kinds = _combined([deepest, cell])
+        mean = np.array([self._trend[level][code] for level, code in kinds.T.tolist()])[which]
+        steps = self._steps(table[TREND].to_numpy(dtype=np.float64) - self._centre - mean)
+        lowest = int(steps.min(initial=0))
+        which, kinds = _combined([deepest, cell, *groups, steps - lowest])
+        found, known = [], None
+        for level, code, *own, above in kinds.T.tolist():
+            if known != (level, code, own):
+                known, trend = (level, code, own), self._trend[level][code]
+                support, probs = quantise(*self._blended(level, self.partition.path(level, code), own), self.points)
+            away = self._step * (above + lowest)
+            moved = (support, _tilted(support, probs, away)) if self._rated else (support + away + trend, probs)
+            found.append(moved)
         return Laws.of(found, which)
 
     def _blended(self, level: int, path: list[int], groups: list[int]) -> Law:
@@ -225,6 +254,34 @@ def _means(code: Ints, values: Floats, weights: Floats) -> dict[int, float]:
     inverse, found = numbered(code)
     means = np.bincount(inverse, weights * values) / np.bincount(inverse, weights)
     return dict(zip(found.tolist(), means.tolist()))
+
+
+def _tilted(values: Floats, probs: Floats, away: float) -> Floats:
+    """Probabilities in proportion to p exp(b v), b such that the mean moves by `away`, or by as much as it may."""
+    mean = float(probs @ values)
+    low, high = REACH * (values[0] - mean), REACH * (values[-1] - mean)
+    if away == 0.0 or low >= high:
+        return probs
+    size, b = float(values[-1] - values[0]), 0.0
+    at, wanted = (values - mean) / size, min(max(away, low), high) / size
+    for _ in range(50):  # Newton's method, each step at most 4 in b
+        tilted = probs * np.exp(b * at - max(b * at[0], b * at[-1]))
+        tilted /= tilted.sum()
+        now = float(tilted @ at)
+        step = (wanted - now) / max(float(tilted @ at**2) - now**2, 1e-12)
+        b += min(max(step, -4.0), 4.0)
+        if abs(step) < 1e-9:
+            break
+    return tilted
+
+
+def _combined(keys: list[Ints]) -> tuple[Ints, Ints]:
+    """The combination of keys that each row has, and all of these (keys, combinations) in order, first key first."""
+    which = np.zeros(len(keys[0]), dtype=np.int64)
+    for key in keys:
+        own, values = numbered(key)
+        which = numbered(which * len(values) + own)[0]
+    return which, np.stack(keys)[:, np.unique(which, return_index=True)[1]]
 
 
 def _positions(code: Ints) -> Iterator[tuple[int, Ints]]:

@@ -118,16 +118,23 @@ class Trials:
     def best(self, target: Target) -> Tried | None:
         return max(self.tried.values(), key=lambda each: target.score(each.found), default=None)
 
-    def refined(self, target: Target) -> Tried | None:
-        """The best after a refinement from the best of the design."""
+    def refined(self, targets: Sequence[Target], steps: int = REFINEMENTS) -> dict[float, Rule]:
+        """The best rule for each ratio after a refinement from the best of the design for each of them; `steps` are
+        those of Nelder and Mead's method."""
+        for target in targets:
+            self._refine(target, steps)
+        best = {target.ratio: self.best(target) for target in targets}
+        return {ratio: tried.rule for ratio, tried in best.items() if tried is not None}
+
+    def _refine(self, target: Target, steps: int) -> None:
         start = self.best(target)
         if start is None or all(dimension.whole for dimension in self.dimensions):
-            return start
+            return
         if target.score(start.found) >= target.utility / max(abs(target.utility), 1e-300) - GOOD_ENOUGH:
-            return start
+            return
         if len(self.dimensions) == 1:
             self._closer(target, [(float(each.values[0]), each) for each in self.tried.values()], np.atleast_1d)
-            return self.best(target)
+            return
         centre = np.full(len(self.dimensions), 0.5)
         away = start.values - centre
         reach = 0.5 / max(float(np.abs(away).max()), 1e-300)  # where the ray leaves the cube
@@ -138,12 +145,13 @@ class Trials:
         plain, further = self.evaluate(centre), self.evaluate(on_ray(min(reach, 1.5)))
         if plain is not None and further is not None and away.any():
             self._closer(target, [(0.0, plain), (1.0, start), (min(reach, 1.5), further)], on_ray)
-        self._nelder_mead(target)
-        return self.best(target)
+        if steps:
+            self._nelder_mead(target, steps)
 
     def _closer(self, target: Target, line: list[tuple[float, Tried]], at: Callable[[float], Floats]) -> None:
-        """Evaluate further points of a line, each beside the best one so far."""
-        for _ in range(SLOW_CLOSER if self.kind.slow else CLOSER):
+        """Evaluate further points of a line, each beside the best one so far; only one where none reaches the ratio."""
+        reached = any(target.met(tried.found) for _, tried in line)
+        for _ in range(CLOSER if reached and not self.kind.slow else SLOW_CLOSER):
             line.sort(key=lambda point: point[0])
             best = max(range(len(line)), key=lambda i: target.score(line[i][1].found))
             place, here = line[best]
@@ -157,7 +165,7 @@ class Trials:
             ]
             line.extend(added)
 
-    def _nelder_mead(self, target: Target) -> None:
+    def _nelder_mead(self, target: Target, steps: int) -> None:
         from scipy.optimize import minimize
 
         start = self.best(target)
@@ -169,7 +177,7 @@ class Trials:
             return np.inf if found is None else outside - target.score(found.found)
 
         simplex = np.vstack([start.values, *(start.values + 0.05 * e for e in np.eye(len(start.values)))])
-        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": REFINEMENTS, "initial_simplex": simplex})
+        minimize(loss, start.values, method="Nelder-Mead", options={"maxfev": steps, "initial_simplex": simplex})
 
 
 def _crossing(ratio: float, one: tuple[float, Tried], two: tuple[float, Tried]) -> float:

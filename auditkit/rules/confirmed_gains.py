@@ -32,7 +32,7 @@ from auditkit.rules.best_rules import Target, Trials
 from auditkit.rules.known_before import firm_ranking, known_among, known_of
 from auditkit.rules.play import GroupPair, InTheModel, affordable, ranked, visits_of
 from auditkit.rules.requisitions import among, dealt, some
-from auditkit.rules.rule import KnownBefore, Rule
+from auditkit.rules.rule import KnownBefore, Ranking, Rule
 
 BLOCKS, SPLITS = 8, 6
 LEVEL, ALPHA = 0.95, 0.05
@@ -134,16 +134,14 @@ def _chosen(
     known: KnownBefore, pair: GroupPair, kinds: Mapping[str, type[Rule]], ratios: Sequence[float]
 ) -> dict[tuple[str, float], Rule]:
     model = InTheModel(known.layout, pair)
-    firm = model.of(visits_of(known.layout, firm_ranking(known)))
+    free = model.of(visits_of(known.layout, Ranking(known.plain)))
     positions = float(known.layout.capacity.sum())
+    targets = [Target(ratio, free.utility, free.filled, positions) for ratio in ratios]
     rules = {}
     for name, kind in kinds.items():
         trials = Trials(kind, known, model)
         trials.design(SIZES[min(2, max(1, len(trials.dimensions)))])
-        for ratio in ratios:
-            best = trials.best(Target(ratio, firm.utility, firm.filled, positions))
-            if best is not None:
-                rules[name, ratio] = best.rule
+        rules |= {(name, ratio): rule for ratio, rule in trials.refined(targets, steps=0).items()}
     return rules
 
 

@@ -298,14 +298,9 @@ def best_of_each(
         small = known_of(among(fitted, some(known.layout, MOST_TRIED)))
     share = float(small.layout.capacity.sum()) / max(1.0, float(known.layout.capacity.sum()))
     trials: dict[str, Trials] = search_rules(rules, small, pair, hints)
-    chosen: dict[tuple[str, float], Rule] = {}
-    for target in targets:
-        own = Target(target.ratio, share * target.utility, share * target.filled, share * target.positions)
-        for name, each in trials.items():
-            best = each.refined(own)
-            if best is not None:
-                chosen[name, target.ratio] = best.rule
-    return chosen
+    own = [Target(t.ratio, share * t.utility, share * t.filled, share * t.positions) for t in targets]
+    found = {name: each.refined(own) for name, each in trials.items()}
+    return {(name, t.ratio): best[t.ratio] for t in own for name, best in found.items() if t.ratio in best}
 
 
 def _hints(known: KnownBefore, pair: GroupPair, blind: Sequence[FrontierOptimum]) -> list[dict[str, float]]:

@@ -8,7 +8,7 @@ the score given the CV is the mixture over the groups, and membership follows fr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,8 @@ from auditkit.scenarios.neighbours import Neighbours
 Floats = NDArray[np.float64]
 
 NAME = "gains"
-FIRST, COUNTS = 0, (10, 60)
-FRESH, POINTS = 300, 40
+FIRST, COUNTS = 1000, (10, 60)
+FRESH, POINTS = 200, 40
 GROUPS = {"F": 1.0, "M": 0.0}
 """Who has the lower CVs and scores."""
 
@@ -49,6 +49,13 @@ class Scenario:
     capacity: int = 2
     inspects: int = 6
     spread: float = 6.0
+    curve: float = 0.0
+    """Points by which somebody ten CV points from 50 is expected to score less than the straight line says."""
+    rating: float | None = None
+    """Scores are rounded to this step."""
+
+    def expected(self, cv: Floats) -> Floats:
+        return 50 + 0.5 * (cv - 50) - self.curve * ((cv - 50) / 10) ** 2
 
 
 SCENARIOS = [
@@ -57,6 +64,8 @@ SCENARIOS = [
     Scenario("CV gap", cv_gap=6.0),
     Scenario("score gap", shift=-3.0),
     Scenario("CV gap, 240 requisitions", cv_gap=6.0, searches=240),
+    Scenario("CV gap, ratings", cv_gap=6.0, rating=5.0),
+    Scenario("CV gap, curved", cv_gap=6.0, curve=1.0),
 ]
 QUICK = ("no difference", "CV gap")
 
@@ -71,7 +80,9 @@ class KnownApplicants:
 def draw(scenario: Scenario, seed: int) -> KnownApplicants:
     rng = np.random.default_rng([2027, seed])
     search, group, cv = _people(scenario, scenario.searches, rng)
-    score = 50 + 0.5 * (cv - 50) + scenario.shift * (group == "F") + scenario.spread * rng.standard_normal(len(cv))
+    score = scenario.expected(cv) + scenario.shift * (group == "F") + scenario.spread * rng.standard_normal(len(cv))
+    if scenario.rating is not None:
+        score = scenario.rating * np.round(score / scenario.rating)
     inspected = _highest(cv + 3 * rng.standard_normal(len(cv)), search, scenario.inspects)
     hired = _highest(np.where(inspected, score, -np.inf), search, scenario.capacity)
     yes = np.array(["no", "yes"])
@@ -108,25 +119,25 @@ def truth(scenario: Scenario, seed: int, value_scale: float) -> KnownBefore:
     """What is known of other requisitions under the true laws."""
     rng = np.random.default_rng([2028, seed])
     search, _, cv = _people(scenario, FRESH, rng)
-    likely = {g: np.exp(-(((cv - 50 + scenario.cv_gap * one) / 10) ** 2) / 2) for g, one in GROUPS.items()}
-    share = {g: likely[g] / (likely["F"] + likely["M"]) for g in GROUPS}
-    reach = 3.5 * scenario.spread
-    searches = []
-    for s in range(FRESH):
-        candidates = []
-        for i in np.flatnonzero(search == s).tolist():
-            mean = {g: 50 + 0.5 * (cv[i] - 50) + scenario.shift * one for g, one in GROUPS.items()}
-            edges = np.linspace(min(mean.values()) - reach, max(mean.values()) + reach, POINTS + 1)
-            of = {g: np.diff(ndtr((edges - m) / scenario.spread)) for g, m in mean.items()}
-            joint = {g: share[g][i] * p / p.sum() for g, p in of.items()}
-            probs = sum(joint.values()) / sum(p.sum() for p in joint.values())
-            member = {
-                g: {"before": float(share[g][i]), "given": np.minimum(1.0, p / sum(joint.values()))}
-                for g, p in joint.items()
-            }
-            values = value_scale * (edges[1:] + edges[:-1]) / 2
-            candidates.append(Box(f"c{i}", {}, 1.0, values, probs, membership={"sex": member}))
-        searches.append(Search(f"s{s}", scenario.capacity, candidates))
+    boxes: dict[float, Box] = {}
+    for each in np.unique(cv).tolist():
+        likely = {g: np.exp(-(((each - 50 + scenario.cv_gap * one) / 10) ** 2) / 2) for g, one in GROUPS.items()}
+        share = {g: float(likely[g] / sum(likely.values())) for g in GROUPS}
+        mean = {g: float(scenario.expected(np.asarray(each))) + scenario.shift * one for g, one in GROUPS.items()}
+        low, high = min(mean.values()) - 3.5 * scenario.spread, max(mean.values()) + 3.5 * scenario.spread
+        edges = np.linspace(low, high, POINTS + 1)
+        if (step := scenario.rating) is not None:
+            edges = step * (np.arange(np.floor(low / step), np.ceil(high / step) + 1) - 0.5)
+        of = {g: np.diff(ndtr((edges - m) / scenario.spread)) for g, m in mean.items()}
+        joint = {g: share[g] * p / p.sum() for g, p in of.items()}
+        total = sum(joint.values())
+        member = {g: {"before": share[g], "given": np.minimum(1.0, p / total)} for g, p in joint.items()}
+        values = value_scale * (edges[1:] + edges[:-1]) / 2
+        boxes[each] = Box("", {}, 1.0, values, total / total.sum(), membership={"sex": member})
+    searches = [
+        Search(f"s{s}", scenario.capacity, [replace(boxes[cv[i]], id=f"c{i}") for i in np.flatnonzero(search == s)])
+        for s in range(FRESH)
+    ]
     layout = Instance(searches).layout
     interviews = np.full(FRESH, scenario.inspects)
     return KnownBefore(layout, {"CV": cv}, expected_scores(layout, value_scale), value_scale, interviews, cv)
