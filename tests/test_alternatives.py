@@ -26,7 +26,7 @@ from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
-from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, _gain
+from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, combined
 from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
 from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import RuleYield
@@ -124,13 +124,17 @@ def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fi
 
 
 def test_a_gain_is_found_only_if_most_splits_say_so() -> None:
-    clear = _gain(np.array([[0.2, 0.21], [0.19, 0.2], [0.2, 0.2], [0.22, 0.2]]))
+    steady = np.array([[0.2, 0.21], [0.19, 0.2], [0.2, 0.2], [0.22, 0.2]])
+    clear = combined(steady, np.exp(0.2025))
     assert clear.found and clear.interval[0] > 1 and clear.ratio == pytest.approx(np.exp(0.2), rel=0.01)
-    lucky = _gain(np.array([[0.3, 0.3], [0.0, 0.0], [0.01, 0.0], [-0.1, 0.0]]))
+    lucky = combined(np.array([[0.3, 0.3], [0.0, 0.0], [0.01, 0.0], [-0.1, 0.0]]), 1.0)
     assert not lucky.found
-    unsteady = _gain(np.array([[0.6, -0.2], [0.5, -0.1], [0.6, -0.2], [0.5, -0.1]]))
+    unsteady = combined(np.array([[0.6, -0.2], [0.5, -0.1], [0.6, -0.2], [0.5, -0.1]]), np.exp(0.2))
     assert not unsteady.found  # the two halves disagree
     assert clear.detectable > 1 and clear.splits == 4
+    above, below = combined(steady, np.exp(0.3025)), combined(steady, 1.0)
+    assert above.interval == pytest.approx((clear.interval[0], clear.interval[1] * np.exp(0.1)))
+    assert above.found and not below.found and below.interval[0] < 1  # the rule named is not what was judged
 
 
 def test_some_requisitions_are_dealt_by_their_names_and_keep_their_laws(fitted: Fitted) -> None:

@@ -11,9 +11,12 @@ The splits are *balanced*: any two of them have half of each half in common (col
 differences between their halves are contrasts of the blocks orthogonal to one another. The standard error is half the
 root mean square of the differences between the two ways, with as many degrees of freedom as there are splits (balanced
 half-samples; McCarthy 1969). Laws and choices are repeated in every half, so it covers both. A split's p is one-sided,
-from Student's law; a gain is *found* if twice the median p of all splits is at most 5 %: one split decides by luck. The
-estimate is the median over the splits. Gains are reported and not levels: what is wrong with the laws is wrong for both
-rules.
+from Student's law. The estimate is the median over the splits. Gains are reported and not levels: what is wrong with
+the laws is wrong for both rules.
+
+The rule that a report names was chosen on all requisitions; it is near those chosen on the halves, not one of them. So
+the interval reaches around two numbers: the gain that was judged, and that of the rule named in the model. A gain is
+*found* if twice the median p of all splits is at most 5 % (one split decides by luck) and the interval lies above 1.
 """
 
 from __future__ import annotations
@@ -94,11 +97,10 @@ class Judges:
         pair: GroupPair,
         kinds: Mapping[str, type[Rule]],
         ratios: Sequence[float],
-        chosen: Mapping[tuple[str, float], Rule],
+        in_the_model: Mapping[tuple[str, float], float],
     ) -> dict[tuple[str, float], Gain]:
-        """For each (kind, ratio) whose rule was `chosen` on all data."""
-        wanted = {key: rule for key, rule in chosen.items() if rule.name in kinds}
-        logs: dict[tuple[str, float], list[tuple[float, float]]] = {key: [] for key in wanted}
+        """For each (kind, ratio) whose rule was chosen on all data, with its gain there."""
+        logs: dict[tuple[str, float], list[tuple[float, float]]] = {key: [] for key in in_the_model if key[0] in kinds}
         for halves in self.halves:
             ways = [
                 _gains(judged, pair, _chosen(learnt, pair, kinds, ratios)) for learnt, judged in (halves, halves[::-1])
@@ -106,19 +108,24 @@ class Judges:
             for key in logs:
                 if all(key in way for way in ways):
                     logs[key].append((ways[0][key], ways[1][key]))
-        return {key: _gain(np.array(own)) for key, own in logs.items() if len(own) == SPLITS and np.isfinite(own).all()}
+        return {
+            key: combined(np.array(own), in_the_model[key])
+            for key, own in logs.items()
+            if len(own) == SPLITS and np.isfinite(own).all()
+        }
 
 
-def _gain(ways: Floats) -> Gain:
-    """From the gains of both ways of each split, (splits, 2)."""
+def combined(ways: Floats, in_the_model: float) -> Gain:
+    """From the log gains of both ways of each split, (splits, 2), and the gain in the model of the rule named."""
     logs, freedom = ways.mean(axis=1), len(ways)
     error = max(float(np.sqrt(np.mean((ways[:, 0] - ways[:, 1]) ** 2))) / 2, 1e-9)
     middle = float(np.median(logs))
     p = min(1.0, 2.0 * float(np.median(stdtr(freedom, -logs / error))))
     reach = float(stdtrit(freedom, (1 + LEVEL) / 2)) * error
     detectable = (float(stdtrit(freedom, 1 - ALPHA / 2)) + float(stdtrit(freedom, 0.8))) * error
-    ends = float(np.exp(middle - reach)), float(np.exp(middle + reach))
-    return Gain(float(np.exp(middle)), ends, p <= ALPHA, p, float(np.exp(detectable)), freedom)
+    around = middle, float(np.log(in_the_model))
+    ends = float(np.exp(min(around) - reach)), float(np.exp(max(around) + reach))
+    return Gain(float(np.exp(middle)), ends, p <= ALPHA and ends[0] > 1, p, float(np.exp(detectable)), freedom)
 
 
 def _laws_of(fitted: Fitted, known: KnownBefore, searches: Ints) -> KnownBefore:

@@ -235,11 +235,15 @@ def _alternative(
     assert free.utility is not None and free.filled is not None
     targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
     chosen = best_of_each(fitted, known, pair, rules, targets, hints=_hints(known, pair, blind))
-    confirmed = {} if judges is None else judges.gains(pair, judged_rules(rules), TARGETS, chosen)
+    visits = {key: visits_of(layout, ranked(rule, known)) for key, rule in chosen.items()}
+    yields = {key: model.of(each) for key, each in visits.items()}
+    confirmed: dict[tuple[str, float], Gain] = {}
+    if judges is not None and firm.ratio:
+        gains = {key: own.ratio / firm.ratio for key, own in yields.items() if own.ratio}
+        confirmed = judges.gains(pair, judged_rules(rules), TARGETS, gains)
     results = []
     for (name, ratio), rule in chosen.items():
-        visits = visits_of(layout, ranked(rule, known))
-        own = model.of(visits)
+        own = yields[name, ratio]
         target = next(target for target in targets if target.ratio == ratio)
         results.append(
             RuleResult(
@@ -253,7 +257,7 @@ def _alternative(
                 ratio=own.ratio,
                 interviews=own.interviews,
                 filled=own.filled,
-                people=for_those_who_applied(layout, visits, pair, fitted.groups[pair.attribute]),
+                people=for_those_who_applied(layout, visits[name, ratio], pair, fitted.groups[pair.attribute]),
                 gain=confirmed.get((name, ratio)),
                 gist=rule.gist(known),
             )

@@ -168,19 +168,19 @@ def measure(firm: KnownApplicants) -> dict[str, Any]:
     chosen = best_of_each(fitted, known, pair, kinds, targets)
     judges = Judges.of(fitted, ["sex"])
     assert judges is not None
-    gains = judges.gains(pair, kinds, TARGETS, chosen)
     model = InTheModel(layout, pair)
+    yields = {key: model.of(visits_of(layout, ranked(rule, known))) for key, rule in chosen.items()}
+    firm_here = model.of(visits_of(layout, firm_ranking(known))).ratio
+    gains = judges.gains(pair, kinds, TARGETS, {key: own.ratio / firm_here for key, own in yields.items()})
     there = truth(firm.scenario, firm.seed, fitted.settings.value_scale)
     true_model = InTheModel(there.layout, pair)
     own = true_model.of(visits_of(there.layout, firm_ranking(there))).ratio
     rules, best = [], None
     for key, gain in gains.items():
-        rule = chosen[key]
-        found = model.of(visits_of(layout, ranked(rule, known)))
-        true = true_model.of(visits_of(there.layout, ranked(rule, there))).ratio
+        true = true_model.of(visits_of(there.layout, ranked(chosen[key], there))).ratio
         target = next(t for t in targets if t.ratio == key[1])
-        if key[1] == 0.9 and target.met(found) and (best is None or found.utility > best[0]):
-            best = found.utility, len(rules)
+        if key[1] == 0.9 and target.met(yields[key]) and (best is None or yields[key].utility > best[0]):
+            best = yields[key].utility, len(rules)
         assert own and true
         rules.append(
             {
@@ -191,6 +191,7 @@ def measure(firm: KnownApplicants) -> dict[str, Any]:
                 "found": gain.found,
                 "detectable": gain.detectable,
                 "true": true / own,
+                "model": yields[key].ratio / firm_here,
             }
         )
     return {"seed": firm.seed, "recorded": recorded, "rules": rules, "best": None if best is None else best[1]}
