@@ -32,7 +32,7 @@ from auditkit.text import to_digits
 WIDEST = 1e12
 """Values of a point are looked for within this factor of the mean cost over the mean score, on either side."""
 
-NEARLY_ALL = 0.99
+NEARLY_ALL = 0.9
 """Where no value makes the best search inspect as many as the firm did: the share of the most that it inspects."""
 
 PRECISION = 1e-4

@@ -603,6 +603,10 @@ def _confirmed(gain: Gain | None) -> str:
     return f"its gain was not confirmed on other requisitions: with so few, only one of about {least} would be"
 
 
+ENOUGH_HELD = 0.98
+"""Of the interviews that a firm held: if the best search holds fewer, no value of a point makes it hold as many."""
+
+
 def value_of_a_point(words: Phrases, found: PointValue) -> str:
     """What a score point is worth, where that comes from, and what changes at half and twice."""
     half, twice = (count(round(each.inspected)) for each in (found.at_half, found.at_twice))
@@ -613,6 +617,12 @@ def value_of_a_point(words: Phrases, found: PointValue) -> str:
         amount = f"as much as {brief(found.value)} {one}s (the data have no cost, so all count the same)"
     if found.source == "given":
         return f"A score point is worth {amount}, as given. {change}"
+    if round(found.at_value.inspected) < ENOUGH_HELD * found.inspected_by_firm:
+        return (
+            f"At no value of a score point would the best search hold as many {one}s as the firm did "
+            f"({count(found.inspected_by_firm)}). A point is taken to be worth {amount}, at which it holds "
+            f"{count(round(found.at_value.inspected))}, nearly the most that it ever does. {change}"
+        )
     return (
         f"A score point is taken to be worth {amount}: the value at which the best search holds as many {one}s as the "
         f"firm did ({count(found.inspected_by_firm)}), so whether those were too many or too few is not judged. "
