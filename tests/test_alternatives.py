@@ -29,11 +29,11 @@ from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, combined
 from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
 from auditkit.rules.known_before import expected_scores, known_of
-from auditkit.rules.play import RuleYield
+from auditkit.rules.play import GroupPair, RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.rules.rule import KnownBefore
 from auditkit.solver import solve_once
-from auditkit.verification.check_alternatives import check_alternatives
+from auditkit.verification.check_alternatives import _bound, check_alternatives
 
 SAMPLE = Path(__file__).parent.parent / "sample_data" / "hiring.csv"
 PLUGINS = load()
@@ -105,6 +105,20 @@ def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: F
         document = found.to_json()
         change(document[0])
         assert failures(document) == {failed}
+    for change, failed in (
+        (lambda d: d["largest_ratio"].update(at_firm_utility=0.999), "a policy has it"),
+        (lambda d: d["largest_ratio"].update(at_less=d["largest_ratio"]["at_less"] - 0.02), "none has"),
+        (lambda d: d["largest_ratio"].update(filled=0.8), "none has"),
+        (lambda d: d["blind"][-1].update(filled=d["blind"][-1]["filled"] - 1), "positions filled"),
+    ):
+        document = found.to_json()
+        change(document[0])
+        wrong = failures(document)
+        assert len(wrong) == 1 and failed in wrong.pop()
+    point = found.to_json()[0]["blind"][-1]
+    pair = GroupPair("Gender", found.found[0].group, found.found[0].against)
+    more = _bound("frontier", point | {"utility": point["utility"] * 1.001}, small.instance.layout, pair)
+    assert "frontier: a policy earns as much" in {check.claim for check in more if not check.holds}
     document = found.to_json()
     document[0]["blind"][-1].update(bound=document[0]["blind"][-1]["bound"] * 0.999)
     checks, _ = check_alternatives({"alternatives": document}, small, None, PLUGINS.rules, lambda _: None)

@@ -2,12 +2,18 @@
 
 Each published rule is made from its parameters and played by other code (`played_rules`); so is the firm's own. The
 bound of each point of a frontier is derived from its dual lambda: with the row theta . p >= 0 no policy earns more than
-max_p (R - lambda theta) . p, which one index policy attains.
+max_p (R - lambda theta) . p, which one index policy attains. That a policy with this utility **exists** is shown by two
+policies, the best ones for duals a little to either side of lambda: one meets the row, the other need not, and their
+mixture that just meets it is a policy that any firm could follow.
+
+A **largest ratio** r at a utility is checked the same way, with duals that are looked for here (`best_with_row`): some
+policy has the ratio r and the utility, and none has the utility at r + `FURTHER`. With positions filled, the row is
+their number and the objective the difference of the rates.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +21,8 @@ import numpy as np
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Layout, Partition
-from auditkit.rules.find import MOST
+from auditkit.rules.blind_frontier import BELOW, HALVINGS
+from auditkit.rules.find import LESS, MOST
 from auditkit.rules.known_before import firm_ranking, known_of
 from auditkit.rules.play import GroupPair, ranked
 from auditkit.rules.requisitions import among, some
@@ -24,10 +31,16 @@ from auditkit.verification.claims import CLOSED, Check, check_number
 from auditkit.verification.independent import evaluate
 from auditkit.verification.played_rules import box_numbers, play
 
-SAME_CODE = (
-    "alternatives: that policies with the utilities of the frontiers exist (they are not listed), largest ratios, and "
-    "gains judged on other requisitions"
-)
+SAME_CODE = "alternatives: gains judged on other requisitions"
+
+BESIDE = (1e-7, 1e-4)
+"""Relative to a dual: how far from it the two policies are looked for whose mixture is the optimum. Next to the rewards
+a small dual may be too small for the first."""
+
+FURTHER = 3 * BELOW
+"""No policy has a ratio that is so much above the largest."""
+
+MOST_DUALS = 30
 
 
 def check_alternatives(
@@ -72,6 +85,7 @@ def check_alternatives(
             for point in points:
                 assert model is not None
                 checks += _bound(f"{name}, {kind} at {point['ratio']}", point, model.instance.layout, pair)
+        checks += _largest(name, each, layout, pair)
     return checks, [SAME_CODE]
 
 
@@ -135,12 +149,9 @@ def _bound(what: str, point: Mapping[str, Any], layout: Layout, pair: GroupPair)
     if point["utility"] is None:
         return []
     one, two = _rates(layout, pair)
-    dual = float(point["dual"])
-    rewards = layout.reward - dual * (one - (point["ratio"] or 0.0) * two)
-    if layout.only_boxes:
-        visits = play(layout, Ranking(box_numbers(layout, rewards)))
-    else:
-        visits = evaluate(layout, ([rewards], (float(np.abs(rewards).max()),)))
+    dual, row = float(point["dual"]), one - (point["ratio"] or 0.0) * two
+    rewards = layout.reward - dual * row
+    visits = _best(layout, rewards)
     bound, claimed = float(rewards @ visits), float(point["bound"])
     near = abs(bound - claimed) <= CLOSED * (1 + abs(bound))
     closed = -CLOSED * (1 + abs(bound)) <= bound - float(point["utility"]) <= CLOSED * (1 + abs(bound)) + point["gap"]
@@ -149,7 +160,112 @@ def _bound(what: str, point: Mapping[str, Any], layout: Layout, pair: GroupPair)
         Check(f"{what}: bound from the dual", near, f"{claimed} in the report, {bound} here"),
         Check(f"{what}: utility within the gap of the bound", closed, f"{point['utility']}, bound {bound}"),
     ]
+    if dual < 0:
+        exists, least = False, float(point["utility"]) - CLOSED * (1 + abs(bound))
+        for beside in BESIDE:
+            sides = [_best(layout, layout.reward - dual * (1 + side) * row) for side in (-beside, beside)]
+            earned = _mixed(layout.reward, row, 0.0, sides)
+            exists = earned is not None and earned >= least
+            if exists:
+                break
+        checks.append(Check(f"{what}: a policy earns as much", exists, f"{point['utility']}, found {earned}"))
+        filled = [np.add.reduceat(np.where(layout.selecting, v, 0.0), layout.candidate_ptr[:-1]) for v in sides]
+        ends = [float(each.sum()) for each in (np.minimum(*filled), np.maximum(*filled))]
+        within = ends[0] - CLOSED * (1 + ends[1]) <= point["filled"] <= ends[1] + CLOSED * (1 + ends[1])
+        checks.append(Check(f"{what}: positions filled", within, f"{point['filled']}, between {ends[0]} and {ends[1]}"))
+    elif point["ratio"] is None:
+        found = _measured(layout, visits, pair)
+        checks.append(check_number(f"{what}: positions filled", point["filled"], found["filled"]))
+        checks.append(check_number(f"{what}: ratio", point["reached"], found["ratio"]))
     if point["ratio"] is not None:
         met = point["reached"] is None or point["reached"] >= point["ratio"] - CLOSED
         checks.append(Check(f"{what}: the ratio is reached", met, f"{point['reached']}"))
+    return checks
+
+
+def _best(layout: Layout, rewards: Floats) -> Floats:
+    """Visits of the best policy for some rewards."""
+    if layout.only_boxes:
+        return play(layout, Ranking(box_numbers(layout, rewards)))
+    return evaluate(layout, ([rewards], (float(np.abs(rewards).max()),)))
+
+
+def _mixed(objective: Floats, row: Floats, least: float, sides: Sequence[Floats]) -> float | None:
+    """What the mixture of policies earns that just has row . p >= least; None if none has it."""
+    points = [(float(row @ v) - least, float(objective @ v)) for v in sides]
+    met = [earned for slack, earned in points if slack >= 0.0]
+    for slack, earned in points:
+        for other, less in points:
+            if slack < 0.0 <= other:
+                met.append(less + (earned - less) * other / (other - slack))
+    return max(met, default=None)
+
+
+def best_with_row(
+    layout: Layout, objective: Floats, row: Floats, least: float, wanted: float
+) -> tuple[float | None, float]:
+    """The most that a policy with row . p >= least earns: of policies that were found, and at most.
+
+    The tangents of G(lambda) = max_p objective . p + lambda (row . p - least) at two lambdas cross where the next one
+    is tried; it ends early once `wanted` is above the bound or below what was found.
+    """
+    visits = _best(layout, objective)
+    seen = [visits]
+    slack, bound = float(row @ visits) - least, float(objective @ visits)
+    if slack >= 0.0:
+        return bound, bound
+    low, high, step = (0.0, slack, bound), None, 1.0 + abs(bound) / max(abs(slack), 1e-12)
+    found: float | None = None
+    for _ in range(MOST_DUALS):
+        if high is None:
+            at = low[0] + step
+            step *= 4.0
+        else:
+            at = (low[2] - low[0] * low[1] - high[2] + high[0] * high[1]) / (high[1] - low[1])
+        visits = _best(layout, objective + at * row)
+        seen = [*seen[-5:], visits]
+        slack = float(row @ visits) - least
+        value = float(objective @ visits) + at * slack
+        bound = min(bound, value)
+        mixed = _mixed(objective, row, least, seen)
+        found = mixed if found is None else max(found, mixed if mixed is not None else found)
+        if bound < wanted or (found is not None and found >= wanted) or (high is not None and at in (low[0], high[0])):
+            break
+        if slack >= 0.0:
+            high = at, slack, value
+        else:
+            low = at, slack, value
+    return found, bound
+
+
+def _largest(name: str, each: Mapping[str, Any], layout: Layout, pair: GroupPair) -> list[Check]:
+    """That some policy has each of the largest ratios, and none a larger one."""
+    claimed, firm, checks = each["largest_ratio"], float(each["firm"]["utility"]), []
+    one, two = _rates(layout, pair)
+    count = layout.selecting.astype(np.float64)
+    free = each["blind"][0]
+    asked: dict[str, tuple[Floats | None, float, float]] = {
+        "at_firm_utility": (None, firm, FURTHER),
+        "at_less": (None, firm - LESS * abs(firm), FURTHER),
+        "filled": (count, 0.9999 * float(free["filled"]), 2.0**-HALVINGS),
+    }
+    for key, (counted, least, further) in asked.items():
+        what, ratio = f"{name}, largest ratio {key.replace('_', ' ')}", claimed[key]
+        if ratio is None:
+            none = counted is None and float(free["utility"]) < least
+            checks.append(Check(f"{what}: no policy earns as much", none))
+            continue
+        for r, reached in ((ratio, True), (ratio + further, False)):
+            if not reached and ratio >= 1.0:
+                continue
+            row = one - r * two
+            if counted is None:
+                small = CLOSED * (1 + abs(least))
+                found, bound = best_with_row(layout, layout.reward, row, 0.0, least - small)
+                holds = (found is not None and found >= least - small) if reached else bound < least
+            else:
+                found, bound = best_with_row(layout, row, count, least, -CLOSED)
+                holds = (found is not None and found >= -CLOSED) if reached else bound < 0.0
+            told = "a policy has it" if reached else f"none has {r:g}"
+            checks.append(Check(f"{what}: {told}", holds, f"{found} found, at most {bound}"))
     return checks
