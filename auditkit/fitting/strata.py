@@ -163,10 +163,11 @@ class Strata(ScoreModel):
         steps = self._steps(table[TREND].to_numpy(dtype=np.float64) - self._centre - mean)
         lowest = int(steps.min(initial=0))
         which, kinds = _combined([deepest, cell, *groups, steps - lowest])
-        found, known = [], None
+        found: list[Law] = []
+        last: tuple[int, int, list[int]] | None = None
         for level, code, *own, above in kinds.T.tolist():
-            if known != (level, code, own):
-                known, trend = (level, code, own), self._trend[level][code]
+            if last != (level, code, own):
+                last, trend = (level, code, own), self._trend[level][code]
                 support, probs = quantise(*self._blended(level, self.partition.path(level, code), own), self.points)
             away = self._step * (above + lowest)
             moved = (support, _tilted(support, probs, away)) if self._rated else (support + away + trend, probs)

@@ -144,7 +144,7 @@ def _chosen(
     free = model.of(visits_of(known.layout, Ranking(known.plain)))
     positions = float(known.layout.capacity.sum())
     targets = [Target(ratio, free.utility, free.filled, positions) for ratio in ratios]
-    rules = {}
+    rules: dict[tuple[str, float], Rule] = {}
     for name, kind in kinds.items():
         trials = Trials(kind, known, model)
         trials.design(SIZES[min(2, max(1, len(trials.dimensions)))])
