@@ -23,6 +23,7 @@ from auditkit.fitting.priors import fit
 from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
+from auditkit.report.published_digits import to_scale
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
@@ -220,7 +221,7 @@ def test_the_price_without_the_group_and_the_bound_with_it() -> None:
     text = told(alternative())
     assert "Without looking at Gender, the" in text and "could be brought to a ratio of 0.9 for about 0.6" in text
     assert "(under this model, from CV and the score)" in text
-    assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.05 %." in text
+    assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.15 %." in text
     assert "already" not in text and "No rule" not in text
     assert "Equal rates" not in told(alternative(aware=()))
 
@@ -244,6 +245,14 @@ def test_gains_are_told_as_they_were_judged() -> None:
     assert "raised the ratio" not in text
     assert "not judged" in told(alternative(rules=(rule(None),)))
     assert "No simple rule that was tried reaches 0.9" in told(alternative(rules=(rule(GAIN, target=1.0),)))
+
+
+def test_what_the_group_is_worth_is_measured_from_the_best_search_that_uses_it() -> None:
+    """Laws fitted with the group may value the best search lower: that is not what equal rates cost."""
+    lower = alternative(aware=(optimum(None, 900.0, 0.8), optimum(1.0, 891.0)))
+    assert "the bound if it could be used is 1.0 %" in told(lower)
+    assert [point.utility for point in to_scale(lower).aware] == [1000.0, 990.0]
+    assert [point.utility for point in to_scale(lower).blind] == [1000.0, 994.0, 950.0]
 
 
 def test_how_close_rates_come_at_the_firms_own_utility() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import auditkit
 from auditkit.compare import IntervalOptions, NoInterval, PriceInterval, compare
+from auditkit.compare.comparison import no_less_than_each
 from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.intervals import MOST, Resampling, contributions, refitted
 from auditkit.compare.parts import Parts
@@ -444,3 +445,14 @@ def test_errors_of_groups_serve_the_price_and_refits_its_duals(
     assert isinstance(groups, PriceInterval) and isinstance(refits, PriceInterval)
     assert groups.duals == refits.duals and groups.replicates == refits.replicates == 5
     assert (groups.loss != refits.loss) == by_group
+
+
+def test_all_constraints_together_cost_no_less_than_any_one_of_them() -> None:
+    def span(low: float, high: float) -> PriceInterval:
+        return PriceInterval(0.95, (1 - high / 100, 1 - low / 100), (low, high), low == 0, (), 12, ())
+
+    together = no_less_than_each(span(3, 19), [span(0, 41), span(1, 18)])
+    assert together.loss == (3, 41) and together.ratio == pytest.approx((0.59, 0.97)) and not together.one_sided
+    alone = no_less_than_each(span(3, 50), [span(0, 41)])
+    assert alone == span(3, 50)
+    assert no_less_than_each(span(0, 5), [span(2, 4)]) == replace(span(2, 5), one_sided=False)

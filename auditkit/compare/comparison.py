@@ -303,7 +303,21 @@ def _intervals(
     spans: list[PriceInterval | NoInterval | None] = [None if optimum is None else NOT_AFFINE for optimum in optima]
     for i, span in zip(affine, intervals(fitted, problems, options), strict=True):
         spans[i] = span
+    if solved and solved[-1][0] == TOGETHER and isinstance(spans[-1], PriceInterval):
+        spans[-1] = no_less_than_each(spans[-1], [span for span in spans[:-1] if isinstance(span, PriceInterval)])
     return spans
+
+
+def no_less_than_each(together: PriceInterval, each: Sequence[PriceInterval]) -> PriceInterval:
+    """The interval of all constraints together: they cost at least what any one of them does, so no end lies lower."""
+    every = (together, *each)
+    kept = [span.ratio for span in every if span.ratio is not None]
+    return replace(
+        together,
+        loss=(max(span.loss[0] for span in every), max(span.loss[1] for span in every)),
+        ratio=None if together.ratio is None else (min(low for low, _ in kept), min(high for _, high in kept)),
+        one_sided=all(span.one_sided for span in every),
+    )
 
 
 def _entry(

@@ -19,7 +19,7 @@ def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
     free = each.blind[0].utility
     if free is None or free <= 0:
         return None
-    blind, aware = (_curve(points, free) for points in (each.blind, each.aware))
+    blind, aware = (_curve(points) for points in (each.blind, each.aware))
     rules = [(rule.ratio, rule.utility / free) for rule in each.reached if rule.ratio is not None]
     if len(blind) < 2:
         return None
@@ -56,7 +56,10 @@ def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
     return chart(drawing, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute), told)
 
 
-def _curve(points: tuple[FrontierOptimumModel, ...], free: float) -> list[tuple[float, float]]:
-    """(ratio reached, share of the utility), once for each ratio."""
+def _curve(points: tuple[FrontierOptimumModel, ...]) -> list[tuple[float, float]]:
+    """(ratio reached, share of the utility of their best search), once for each ratio."""
+    free = points[0].utility if points else None
+    if free is None or free <= 0:
+        return []
     found = {p.reached: p.utility / free for p in points if p.reached is not None and p.utility is not None}
     return sorted(found.items())

@@ -111,26 +111,29 @@ def of_people(x: float) -> float:
 def to_scale(each: Alternative) -> Alternative:
     """An alternative whose largest utility without the group has three digits, the others in proportion to it.
 
-    So what a ratio costs can be read off to a hundredth of a per cent, but not what the search is worth.
+    So what a ratio costs can be read off to a hundredth of a per cent, but not what the search is worth. Policies that
+    use the group have laws of their own, so their utilities are put in proportion to the largest of theirs.
     """
     free = each.blind[0].utility or 0.0
-    factor = rounded(free) / free if free > 0 else 1.0
+    seen = (each.aware[0].utility if each.aware else None) or 0.0
 
-    def scaled(x: float | None) -> float | None:
-        if x is None or free <= 0:
+    def scaled(x: float | None, largest: float = free) -> float | None:
+        if x is None or free <= 0 or largest <= 0:
             return None if x is None else rounded(x)
-        return round(factor * x, 4 - math.floor(math.log10(free)))
+        return round(rounded(free) / largest * x, 4 - math.floor(math.log10(free)))
 
     def utility(x: float) -> float:
         return scaled(x) or 0.0
 
-    def points(some: Sequence[FrontierOptimum]) -> tuple[FrontierOptimum, ...]:
-        return tuple(replace(point, utility=scaled(point.utility), bound=scaled(point.bound)) for point in some)
+    def points(some: Sequence[FrontierOptimum], own: float) -> tuple[FrontierOptimum, ...]:
+        return tuple(
+            replace(point, utility=scaled(point.utility, own), bound=scaled(point.bound, own)) for point in some
+        )
 
     return replace(
         each,
-        blind=points(each.blind),
-        aware=points(each.aware),
+        blind=points(each.blind, free),
+        aware=points(each.aware, seen),
         firm=replace(each.firm, utility=utility(each.firm.utility)),
         rules=tuple(
             replace(

@@ -510,13 +510,12 @@ class AlternativeModel(ReportPart):
                 found[rule.text] = rule
         return list(found.values())
 
-    def given_up(self, point: FrontierOptimumModel) -> float | None:
-        """The share of the utility of the best search that a ratio costs."""
-        free = self.blind[0].utility
-        return None if not free or free <= 0 or point.utility is None else max(0.0, 1 - point.utility / free)
-
-    def aware_at(self, ratio: float | None) -> float | None:
-        return next((point.utility for point in self.aware if point.ratio == ratio), None)
+    def given_up(self, ratio: float | None, *, aware: bool = False) -> float | None:
+        """The share of the utility of the best search that a ratio costs; `aware`: if policies could use the group."""
+        points = self.aware if aware else self.blind
+        free = points[0].utility if points else None
+        there = next((point.utility for point in points if point.ratio == ratio), None)
+        return None if not free or free <= 0 or there is None else max(0.0, 1 - there / free)
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------

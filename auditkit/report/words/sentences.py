@@ -18,6 +18,7 @@ from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.trend import Trend
 from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.words.phrases import Phrases
+from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import Gain
 from auditkit.rules.find import Alternative, Dealt
 from auditkit.scenarios import BiasTable, BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
@@ -551,11 +552,8 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
     else:
         told = f"is: {best.text};" if best.gist is None else f"{best.gist};"
         found.append(whole(f"The best simple rule found {told} {_confirmed(best.gain)}"))
-    aware = next((point for point in each.aware if point.ratio == 1.0), None)
-    blind = next((point for point in each.blind if point.ratio == 1.0), None)
-    earned = [point.utility for point in (aware, blind) if point is not None and point.utility is not None]
-    if len(earned) == 2 and free.utility > 0:
-        seen, unseen = (max(0.0, 1 - utility / free.utility) for utility in earned)
+    seen, unseen = (_given_up(points) for points in (each.aware, each.blind))
+    if seen is not None and unseen is not None:
         found.append(
             whole(
                 f"Equal rates would cost {_share(unseen)} without looking at {each.attribute}; the bound if it could "
@@ -567,6 +565,13 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
     if each.dealt.searches < each.dealt.of:
         found.append(worked_out_on(each.dealt))
     return found
+
+
+def _given_up(points: Sequence[FrontierOptimum]) -> float | None:
+    """The share of the best search's utility that equal rates cost, among policies with the same information."""
+    free = points[0].utility if points else None
+    equal = next((point.utility for point in points if point.ratio == 1.0), None)
+    return None if equal is None or not free or free <= 0 else max(0.0, 1 - equal / free)
 
 
 def _largest(each: Alternative) -> str | None:
