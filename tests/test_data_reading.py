@@ -169,6 +169,10 @@ def test_a_flag_that_those_selected_need_not_have_is_not_a_step(tmp_path: Path) 
         ("Not Selected - After Phone Screen", "rejected", "Phone Screen", True),
         ("Interviews: In Progress", "pending", "Interviews", True),
         ("Hired", "selected", "", False),
+        ("Not Hired: Phone Screen", "rejected", "Phone Screen", True),
+        ("Interviewed - not hired", "rejected", "Interviewed", True),
+        ("Qualified, not selected", "rejected", "Qualified", True),
+        ("Qualified, not referred", "rejected", "Referred", False),
     ],
 )
 def test_the_step_in_a_disposition(word: str, status: str, step: str, reached: bool) -> None:
@@ -176,6 +180,36 @@ def test_the_step_in_a_disposition(word: str, status: str, step: str, reached: b
 
     found = ending(word)
     assert found is not None and (found.status, found.step, found.reached) == (status, step, reached)
+
+
+@pytest.mark.parametrize(
+    ("often", "steps"),
+    [
+        (
+            {"Not Hired: CV Review": 40, "Not Hired: Phone Screen": 20, "Withdrew: Phone Screen": 4,
+             "Not Hired: Panel": 10, "Hired: Offer Accepted": 6},
+            {"Phone Screen": 40, "Panel": 16, "Hired: Offer Accepted": 6},
+        ),
+        (
+            {"Not eligible": 30, "Eligible, not shortlisted": 20, "Shortlisted, not appointed": 10, "Appointed": 6},
+            {"Eligible": 36, "Shortlisted": 16, "Appointed": 6},
+        ),
+        (
+            {"Rejected: Phone Screen": 20, "Rejected: Panel": 10, "Not eligible": 9, "Hired": 6},
+            {"Phone Screen": 36, "Panel": 16, "Hired": 6},
+        ),
+    ],
+)  # fmt: skip
+def test_the_steps_in_the_words_of_a_status(tmp_path: Path, often: dict[str, int], steps: dict[str, int]) -> None:
+    words = [word for word, n in often.items() for _ in range(n)]
+    rows = [f'{i},{"FM"[i % 2]},"{word}"' for i, word in enumerate(words)]
+    history = read(tmp_path, "id,gender,Application Status", *rows)
+    assert {name: int(history.table[f"step:{name}"].sum()) for name in history.steps} == steps
+    left = history.table[history.table["withdrawn"]]
+    assert len(left) == often.get("Withdrew: Phone Screen", 0)
+    for name in left if len(left) else ():
+        if name.startswith("step:"):  # who withdrew reached the step, and is not counted after it
+            assert left[name].eq(True).all() if name == "step:Phone Screen" else left[name].isna().all()
 
 
 # Groups ---------------------------------------------------------------------------------------------------------------

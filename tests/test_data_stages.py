@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from auditkit.data import History, check, load
+from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import table
 
@@ -235,3 +236,55 @@ def test_a_score_that_belongs_to_no_stage(tmp_path: Path) -> None:
     history = load(table(tmp_path, "gender,phone,onsite,score", *rows), {"stages": "phone+onsite", "score": "score"})
     assert history.score_stage == "phone"
     assert history.problems.counts()["score-without-inspection"] == 1
+
+
+def step_events(on: str, off: str, *, dated: bool, skip: int = 0) -> list[str]:
+    """A row for each step of 120 people, the last of each person first; of every `skip` people one has no `Panel`."""
+    rows = []
+    for i in range(120):
+        last = min(3, i * 7 % 16 // 3)
+        for k, step in enumerate(("CV check", "Panel", "Offer", "Hire")[: last + 1]):
+            word = on if k < last else "Hired" if k == 3 else off
+            if not (k == 1 and last > 1 and skip and i % skip == 0):
+                rows.append(
+                    f"A{i:04},{step},{word},{f'2025-03-{k + 1 + i % 9:02}' if dated else ''},{'FM'[i // 2 % 2]}"
+                )
+    return ["Candidate ID,Recruiting Step,Step Disposition,Step Day,Gender", *reversed(rows)]
+
+
+@pytest.mark.parametrize("dated", [True, False])
+@pytest.mark.parametrize(("on", "off"), [("Moved Forward", "Declined by Hiring Team"), ("Advanced", "Parked")])
+def test_a_word_for_going_on_is_not_the_end(tmp_path: Path, on: str, off: str, dated: bool) -> None:
+    history = load(table(tmp_path, *step_events(on, off, dated=dated)))
+    lasts = [min(3, i * 7 % 16 // 3) for i in range(120)]
+    assert [int(history.table[f"step:{name}"].sum()) for name in history.steps] == [
+        sum(last >= k for last in lasts) for k in (1, 2, 3)
+    ]
+    assert sorted(history.table.loc[history.table["selected"], "candidate"]) == [
+        f"A{i:04}" for i, last in enumerate(lasts) if last == 3
+    ]
+    assert not history.problems.counts().get("stage-skipped")
+
+
+def test_a_step_that_many_have_no_event_of_is_asked_about(tmp_path: Path) -> None:
+    words = ("Moved Forward", "Declined by Hiring Team")
+    with pytest.raises(AmbiguousReading, match="who got further than 'Panel' have no event of it") as caught:
+        load(table(tmp_path, *step_events(*words, dated=True, skip=3)))
+    assert caught.value.question.answers[0].mapping == {"stages": "CV check+Offer+Hire"}
+    few = load(table(tmp_path, *step_events(*words, dated=True, skip=40)))
+    assert 0 < few.problems.counts()["stage-skipped"] < 10
+    log = [",".join(line.split(",")[i] for i in (0, 1, 3, 4)) for line in step_events(*words, dated=True, skip=3)]
+    with pytest.raises(AmbiguousReading, match="have no event of it"):
+        load(table(tmp_path, *log))
+
+
+def test_a_status_that_changes_from_row_to_row_without_dates_is_doubted(tmp_path: Path) -> None:
+    lines = step_events("Moved Forward", "Declined by Hiring Team", dated=False)
+    history = load(table(tmp_path, *lines), {"result": "none"})
+    assert history.reading is not None and history.reading.confidence == "likely"
+    assert "undated-status" in codes(history)
+    dated = load(
+        table(tmp_path, *step_events("Moved Forward", "Declined by Hiring Team", dated=True)), {"result": "none"}
+    )
+    assert "undated-status" not in codes(dated) and dated.reading is not None
+    assert dated.reading.favourable.text == "Hired"

@@ -41,8 +41,15 @@ from auditkit.data.steps import (
     labels_of,
 )
 from auditkit.data.table_look import Decision, TableLook
-from auditkit.data.vocabulary import ROLES
-from auditkit.data.what_a_row_is import are_cells, ask_about_several_rows, find_events, find_result, status_of_events
+from auditkit.data.vocabulary import ROLES, plain
+from auditkit.data.what_a_row_is import (
+    are_cells,
+    ask_about_several_rows,
+    day_of_events,
+    find_events,
+    find_result,
+    status_of_events,
+)
 from auditkit.data.what_became_of_each import name_of_outcome, status_of_each
 from auditkit.data.which_outcome import (
     ask_about_a_later_decision,
@@ -53,7 +60,7 @@ from auditkit.data.which_outcome import (
     find_reasons,
     find_what_came_last,
 )
-from auditkit.data.which_steps import find_steps
+from auditkit.data.which_steps import ask_about_skipped_steps, find_steps
 from auditkit.data.who_is_counted import find_candidate, find_groups, find_search
 from auditkit.errors import InputError, Problem
 
@@ -181,6 +188,8 @@ def _plan_of_events(state: TableLook) -> Interpretation:
         raise InputError(state.problems)
     for role in ("selected", "reason"):
         status_of_events(state, role)
+    if not state.matches().get("date") and (day := day_of_events(state)):
+        state.chosen["date"] = Choice("date", (day,), "its dates differ between the events of an application")
     find_other_roles(state)
     if state.problems:
         raise InputError(state.problems)
@@ -198,11 +207,16 @@ def _plan_of_events(state: TableLook) -> Interpretation:
         state.say("selected-from-stages", f"selected are those who reached the last stage, {name!r}")
     else:
         cells = apps.table[final.columns[0]]
-        decided = decide(cells, "" if final.columns[0] == "final event" else final.columns[0], state.words)
+        column = final.columns[0] if final.columns[0] in state.table else ""
+        # what a word means depends on the others of its column, of which some only ever came first
+        said = {} if not column else decide(state.table[column], column, state.words).meanings
+        words = {plain(word): code for word, code in said.items() if code != "?"}
+        decided = decide(cells, column, words | dict(state.words))
         status = settled(decided, cells, final.columns[0], state.collector)
         name = apps.selected or name_of_outcome(state, cells, decided, status, final.columns[0])
     reasons = apps.table[[c for c in apps.mapping.columns("reason") if c in apps.table]]
     status = with_reasons(status, reasons)
+    ask_about_skipped_steps(state, stages, status)
     return _finish(state, mapping, apps.mapping, apps.table, "event", stages, status, None, name, apps.score_stage)
 
 
@@ -210,9 +224,7 @@ def _plan_of_results(state: TableLook, result: str) -> Interpretation:
     """One row for each person and stage, with the result: the same as a column of results for each stage."""
     stage = state.chosen["stage"].columns[0]
     keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
-    dates = state.matches().get("date", [])
-    day = state.chosen["date"].columns[0] if "date" in state.chosen else dates[0].column if dates else None
-    wide, names = in_columns(state.table, keys, stage, result, day)
+    wide, names = in_columns(state.table, keys, stage, result, day_of_events(state))
     given: dict[str, str | list[str]] = {
         role: [*choice.columns, *("+".join(each) for each in choice.crossings)]
         for role, choice in state.chosen.items()
@@ -222,10 +234,16 @@ def _plan_of_results(state: TableLook, result: str) -> Interpretation:
     ordered = [name for name in state.columns_of("stages") if name in names] or list(names)
     given["stages"] = ordered
     inner = look(replace(state.raw, table=wide), given, state.words, state.collector, state.assumptions)
-    own = (
+    if inner.stages is not None and inner.status is not None and not inner.ambiguous:
+        ask_about_skipped_steps(state, inner.stages, inner.status)
+        if state.ambiguous:
+            inner = replace(inner, ambiguous=state.ambiguous, alternatives=tuple(state.alternatives))
+    own = [
         Choice("stage", (stage,), "one row for each person and step"),
         Choice("result", (result,), "its values say who passed the step"),
-    )
+    ]
+    if "stages" not in state.chosen:
+        own.append(Choice("stages", tuple(ordered), "values of the stage column, in order"))
     listed_roles = {choice.role: choice for choice in (*inner.mapping.choices, *own)}
     choices = tuple(listed_roles[role] for role in ROLES if role in listed_roles)
     mapping = replace(inner.mapping, choices=choices)

@@ -614,6 +614,14 @@ def _flags(cells: pd.Series[Any]) -> pd.Series[Any] | None:
 # -------------------------------------------------------------------- results
 
 
+def order_of_events(table: pd.DataFrame, stage: str, day: str | None) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Places of the rows by date; where there are no dates, an event that more people have is the earlier."""
+    if day is None:
+        return np.argsort(-table[stage].map(table[stage].value_counts()).to_numpy(), kind="stable")
+    dates = to_dates(table[day]).values
+    return np.argsort(dates.to_numpy(), kind="stable") if dates.notna().mean() > 0.9 else np.arange(len(table))
+
+
 def in_columns(
     table: pd.DataFrame, keys: list[str], stage: str, result: str, day: str | None
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
@@ -622,11 +630,7 @@ def in_columns(
     Stages are in the order of the numbers that they begin with, or in that in which most applications passed them.
     """
     app = table.groupby(keys, sort=False).ngroup().to_numpy()
-    order = np.arange(len(table))
-    if day is not None:
-        dates = to_dates(table[day]).values
-        if dates.notna().mean() > 0.9:
-            order = np.argsort(dates.to_numpy(), kind="stable")
+    order = order_of_events(table, stage, day)
     events = table.iloc[order]
     own = app[order]
     place = pd.Series(own).groupby(own).cumcount().to_numpy()

@@ -40,17 +40,27 @@ class Stages:
             status = status.mask(codes.isin(["no", "failed"]), "rejected")
         return status.mask(last.isin(["yes", "passed"]), "selected").mask(last == "declined", "declined")
 
+    def skipped(self, status: pd.Series[Any]) -> dict[str, tuple[pd.Series[Any], pd.Series[Any]]]:
+        """For each stage who got further without it, and all who got further; the last stage first."""
+        further = status.isin(["selected", "declined"])
+        result = {}
+        for name, codes in reversed(list(zip(self.names, self.codes, strict=True))):
+            here = took_place(codes)
+            result[name] = further & ~here & (codes != "pending"), further
+            further = further | here
+        return result
+
 
 def reach_and_pass(stages: Stages, status: pd.Series[Any], collector: Collector) -> pd.DataFrame:
     """Columns `stage:<name>` and `passed:<name>`."""
-    later = status.isin(["selected", "declined"])
+    skipped = stages.skipped(status)
     next_reached: pd.Series[Any] | None = None
     reached: dict[str, pd.Series[Any]] = {}
     passed: dict[str, pd.Series[Any]] = {}
     for name, codes in reversed(list(zip(stages.names, stages.codes, strict=True))):
-        here = took_place(codes)
-        collector.add("stage-skipped", later & ~here & (codes != "pending"), name, other=repr(name))
-        here = here | later
+        without, further = skipped[name]
+        collector.add("stage-skipped", without, name, other=repr(name))
+        here = took_place(codes) | further
         went_on = (status == "selected") if next_reached is None else next_reached
         # in a column with fails, a word that only says that it took place is not one of them
         good = codes.isin(["passed", "yes"]) if (codes == "failed").any() else codes == "passed"
@@ -58,7 +68,7 @@ def reach_and_pass(stages: Stages, status: pd.Series[Any], collector: Collector)
         yes = went_on | good
         passed[f"passed:{name}"] = yes.astype("boolean").where(here & known)
         reached[f"stage:{name}"] = here.astype("boolean").where(here | (codes != "pending"))
-        later, next_reached = here, here
+        next_reached = here
     flipped = [*reversed(reached.items()), *reversed(passed.items())]
     return pd.DataFrame(dict(flipped))
 

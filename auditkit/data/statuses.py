@@ -112,8 +112,8 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
         if staying and (stays := vocabulary.employment(word)):
             return stays
         known = vocabulary.meaning(word)
-        if hired and known == "selected" and plain(word) in vocabulary.words("cells", "offer"):
-            return "pending"  # beside those hired, an offer is not yet the end
+        if hired and known == "selected" and (is_onward(word) or plain(word) in vocabulary.words("cells", "offer")):
+            return "pending"  # beside those hired, an offer or the next step is not yet the end
         if known is None and (denied := _denies(word, found)) is not None:
             return "rejected" if code(denied) == "selected" else None
         if known is None and vocabulary.employment(word) in ("rejected", "withdrawn"):
@@ -274,6 +274,11 @@ def took_place(codes: pd.Series[Any]) -> pd.Series[Any]:
 def achieved(codes: pd.Series[Any]) -> pd.Series[Any]:
     """Which codes of `step_codes` say that the candidate got over the step: was there, and did not fail it."""
     return codes.isin(["yes", "passed", "declined"])
+
+
+def is_onward(word: str) -> bool:
+    """Whether a word only says that somebody went on to the next step: moved forward, advanced."""
+    return plain(word) in spoken().words("cells", "onward")
 
 
 def is_hired(word: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.data.vocabulary import HIRED, plain, spoken
+from auditkit.data.vocabulary import HIRED, STEP_RANKS, plain, spoken
 
 _PATH = re.compile(r"\s*(?:>|→|->|»|⇒|=>|\|)\s*|\s+/\s+")
 _DATE_WORDS = re.compile(
@@ -178,9 +178,11 @@ def ending(word: str) -> Ending | None:
     if status is None:
         return None
     step, text = words.step_in(word), plain(word)
-    if step is not None and step[0] == HIRED and status == "rejected":  # "Interviewed - not hired"
-        text = text[: step[2]] + text[step[2] + len(step[1]) :]
+    if step is not None and step[0] == HIRED and status == "rejected":  # "Interviewed - not hired", "Not hired: Screen"
+        text = re.sub(rf"(?:{words.pattern('within', 'negation').pattern} )?{re.escape(step[1])}", "", text, count=1)
         step = words.step_in(text)
+    if step is None and status == "rejected" and (gate := words.gate_in(word)):  # "Qualified, not selected"
+        return Ending(status, gate, STEP_RANKS["gate"], True)
     if step is None or step[0] == HIRED:
         return Ending(status, "", HIRED if status in ("selected", "declined") else -1.0, False)
     rank, said, start = step
@@ -221,10 +223,13 @@ def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
     often = np.bincount(codes, minlength=len(found))
     ends = [ending(str(word)) for word in found]
     labels: dict[float, dict[str, int]] = {}
-    for e, n in zip(ends, often, strict=True):
-        if e is not None and 0 < e.rank < HIRED:
-            own = labels.setdefault(e.rank, {})
-            own[e.step] = own.get(e.step, 0) + int(n) * (2 if e.reached else 1)
+    for word, e, n in zip(found, ends, often, strict=True):
+        if e is None or not 0 < e.rank < HIRED:
+            continue
+        own = labels.setdefault(e.rank, {})
+        own[e.step] = own.get(e.step, 0) + int(n) * (2 if e.reached else 1)
+        if gate := spoken().gate_in(str(word)):  # "Qualified, not referred" names two steps
+            labels.setdefault(STEP_RANKS["gate"], {}).setdefault(gate, 0)
     ranks = sorted(labels)
     reached = np.zeros((len(found), len(ranks)), dtype=bool)
     for k, e in enumerate(ends):

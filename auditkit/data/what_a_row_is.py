@@ -13,10 +13,10 @@ from auditkit.data.columns import (
     is_protected,
     named,
 )
-from auditkit.data.dates import to_dates
 from auditkit.data.personal import is_personal
-from auditkit.data.roles import Choice
-from auditkit.data.statuses import decide, is_empty
+from auditkit.data.roles import Choice, flag
+from auditkit.data.shapes import order_of_events
+from auditkit.data.statuses import decide, is_empty, is_onward
 from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import weigh
@@ -88,7 +88,8 @@ def find_result(state: TableLook) -> str | None:
         if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
             continue
         cells = state.table[column.name]
-        codes = decide(cells, column.name, state.words).codes
+        onward = cells.map({word: is_onward(str(word)) for word in pd.unique(cells)}).astype(bool)
+        codes = decide(cells, column.name, state.words).codes.mask(onward, "selected")
         known = {"selected", "rejected"} <= set(codes.unique()) and (codes == "?").mean() <= FEW
         if known and (codes[going_on] == "selected").mean() >= 0.8:
             return column.name
@@ -102,15 +103,25 @@ def find_result(state: TableLook) -> str | None:
     return None
 
 
+def day_of_events(state: TableLook) -> str | None:
+    """The date of each event: one that differs within applications, and of several of these one that is named so."""
+    if "date" in state.chosen or "date" in state.off:
+        return next(iter(state.columns_of("date")), None)
+    days = [column.name for column in state.columns.values() if column.kind == "date" and not is_protected(column.name)]
+    return min(days, key=lambda name: (said_beside_every_event(state, name), named(name, "date") is None), default=None)
+
+
+def said_beside_every_event(state: TableLook, column: str) -> bool:
+    """Whether all events of an application have the same value."""
+    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
+    return bool((state.table.groupby(keys)[column].nunique() <= 1).all())
+
+
 def _going_on(state: TableLook) -> pd.Series[bool]:
     """Which events are followed by another of the same application."""
     keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
     table = state.table
-    days = [column.name for column in state.columns.values() if column.kind == "date"]
-    dates = state.columns_of("date") or tuple(name for name in days if named(name, "date")) or tuple(days)
-    if dates:
-        when = to_dates(table[dates[0]]).values
-        table = table.iloc[when.reset_index(drop=True).argsort(kind="stable")] if when.notna().all() else table
+    table = table.iloc[order_of_events(table, state.chosen["stage"].columns[0], day_of_events(state))]
     app = table.groupby(keys, sort=False)
     return (app.cumcount(ascending=False) > 0).reindex(state.table.index)
 
@@ -126,7 +137,8 @@ def _word_of_those_who_go_on(
     if before < 0.95 or is_empty(word) or spoken().meaning(word) not in (None, "selected"):
         return None
     after = float(here[~going_on].mean())
-    return word if 0.02 < after < 0.9 and after ** int(going_on.sum()) < CHANCE else None
+    told = is_onward(word) or after > 0.02  # a word that nobody ends with may say just that there are more rows
+    return word if told and after < 0.9 and after ** int(going_on.sum()) < CHANCE else None
 
 
 def _stages_only(state: TableLook) -> bool:
@@ -150,6 +162,9 @@ def status_of_events(state: TableLook, role: str) -> None:
         if telling:
             best_decision = max(telling, key=lambda each: each.weight)
             state.chosen[role] = Choice(role, (best_decision.column,), best_decision.why)
+            if day_of_events(state) is None and not said_beside_every_event(state, best_decision.column):
+                text = f"{best_decision.column!r} differs between the rows of an application, which have no dates"
+                state.assume("undated-status", f"{text}: the last row counts", flag(role, "none"))
         return
     best = best_of(state.matches().get(role, []))
     if best:

@@ -131,7 +131,9 @@ def name_of_outcome(
         return _not(column)
     words = cells[status == "selected"].value_counts()
     good = [str(w) for w in words.index if decided.meanings.get(str(w)) == "selected" and spoken().mark(str(w)) is None]
-    return good[0] if good and len(plain(good[0])) > 1 else label_of(column)
+    if good and len(plain(good[0])) == 1:  # a letter says nothing by itself: `Result P`
+        return f"{label_of(column)} {good[0]}"
+    return good[0] if good else label_of(column)
 
 
 def _by_test(column: str, test: Test) -> str:

@@ -19,6 +19,7 @@ from auditkit.data.dates import to_dates
 from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
+from auditkit.data.stages import Stages
 from auditkit.data.statuses import (
     Test,
     is_bad,
@@ -39,11 +40,14 @@ from auditkit.data.steps import (
 )
 from auditkit.data.table_look import CHANCE, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
+from auditkit.data.what_a_row_is import said_beside_every_event
 
 _NAMED_NESTED = 0.9
 """The same for a column that is named like a step, as steps are skipped now and then."""
 _PLAIN_NESTED = 0.5
 """The same for a column that is called just so: `Interviewed`."""
+_MANY = 10
+"""Fewer people than this who have no event of a step before their last one are exceptions."""
 
 
 def find_steps(
@@ -264,11 +268,33 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
             continue  # it is about something else
         state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
         if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
-            names = "names" if len(said) == 1 else "name"
-            text = f"{name!r}: {listed_cells(name, said)} {names} no step and count as the first"
+            how = "names no step and counts" if len(said) == 1 else "name no step and count"
+            text = f"{name!r}: {listed_cells(name, said)} {how} as the first"
             state.assume("silent-disposition", text)
         return found
     return None
+
+
+def ask_about_skipped_steps(state: TableLook, stages: Stages, status: pd.Series[Any]) -> None:
+    """Events of which many who got further have none: not a step of everybody, or something else decides."""
+    given = state.chosen.get("stages")
+    if state.ambiguous or (given is not None and given.given):
+        return
+    counts = {name: (int(without.sum()), int(all_.sum())) for name, (without, all_) in stages.skipped(status).items()}
+    lost = [name for name, (n, of) in counts.items() if n >= _MANY and n > (1 - _NAMED_NESTED) * of]
+    if not lost:
+        return
+    n, of = counts[lost[0]]
+    text = f"{n:,} of {of:,} people who got further than {lost[0]!r} have no event of it"
+    outcome = state.columns_of("selected")
+    if outcome and said_beside_every_event(state, outcome[0]):  # so only the steps are in doubt
+        state.assume("steps-skipped", f"{text}: counted as reached")
+        return
+    state.ambiguous = text
+    rest = [name for name in stages.names if name not in lost]
+    state.alternatives = [{"stages": "+".join(names)} for names in (rest, stages.names) if names]
+    if (choice := state.chosen.get("selected")) is not None and not choice.given:
+        state.alternatives.insert(0, {"selected": "none"})
 
 
 def _got_to_the_end(found: StepsInOneColumn, selected: pd.Series[Any]) -> bool:

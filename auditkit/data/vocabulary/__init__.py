@@ -255,6 +255,11 @@ class Vocabulary:
                     return float(rank) + more, found.group(), found.start()
         return None
 
+    def gate_in(self, word: str) -> str:
+        """The part of a text that says that somebody could be considered: `Qualified` in `Qualified, not referred`."""
+        gate = self.pattern("steps", "gate")
+        return next((part.strip() for part in _BREAK.split(word) if gate.fullmatch(plain(part))), "")
+
     def sex(self, word: str) -> str | None:
         """`female` or `male` in any language; None for other words."""
         text = plain(word)
