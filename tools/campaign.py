@@ -311,7 +311,7 @@ def _judge(result: Result, fault: str | None, content: bytes) -> None:
 
 
 def killed_reports(folder: Path, limits: Limits) -> Result:
-    from test_written_together import NEW, OLD, contents, killed_at, start
+    from support.killed_writing import NEW, OLD, contents, killed_at, start
 
     result = Result("SIGKILL at every system call while the files of a report are written, or taken back on an error")
     parts = 0

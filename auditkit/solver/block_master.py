@@ -42,7 +42,7 @@ def generate(oracle: Oracle) -> DualOptimum:
     for _ in range(MOST_ROUNDS):
         value, duals = master.solve()
         duals = oracle.proper(duals)
-        new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)), value)
+        new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)))
         if not met(value) and master.add(new):
             continue
         # the LP's own value is only as good as its tolerances: its basis in full precision decides

@@ -31,6 +31,7 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared, mixture_visits
 from auditkit.solver.policy import Level, Lottery, Mixture, Outcome, Policy
 from auditkit.solver.solution import Optimum
+from auditkit.text import count, roughly
 
 BEST = 1e-11
 """Of the size of its terms: a policy whose reduced cost in a search is smaller is as good as the best."""
@@ -94,7 +95,7 @@ def _members(row: Row, layout: Layout) -> Members:
     steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum())
     if float(cells.max(initial=0.0)) > MOST_OUTCOMES or steps > MOST_STEPS:
         why = "has too many joint outcomes in a search: with groups that are known by their probability a policy takes"
-        raise _refused(row, f"{why} {steps:.1e} steps, and the most is {MOST_STEPS:.0e}")
+        raise _refused(row, f"{why} {roughly(steps)} steps, and the most is {count(MOST_STEPS)}")
     return Members(sets, sets.theta)
 
 

@@ -65,9 +65,6 @@ LEAST_WEIGHT = 1e-13
 EXACT = 1e-12
 """Of the size of a row: one that is missed by less is met."""
 
-HARDLY = 2.0
-"""Times the gap: a value of the master that rose by less last time has little left to rise."""
-
 HELPINGS = 5
 """How often phase one looks for a better column when the rows are met as well as HiGHS can tell."""
 
@@ -420,8 +417,7 @@ class Pricing:
     The master's duals leap about while it knows few columns. What is priced lies between them and the `centre`, the
     duals whose bound is the best so far: nearer to the centre as long as the bound rises on the way from there to the
     master's duals, farther as long as it falls (smoothing after Wentges; Pessoa, Sadykov, Uchoa and Vanderbeck). Where
-    the policy found there would not improve the master, and where its value hardly rises any more, the master's own
-    duals are priced.
+    the policy found there would not improve the master, the master's own duals are priced.
     """
 
     def __init__(self, oracle: Oracle) -> None:
@@ -429,14 +425,10 @@ class Pricing:
         self.bound = oracle.free.utility
         self.centre = np.zeros(len(oracle.rows))
         self.step = 0.5
-        self.value = -np.inf
 
-    def next(self, duals: Floats, improves: Callable[[Column], bool], value: float = -np.inf) -> Column:
-        """A column that improves a master with these duals and this value, if there is one."""
+    def next(self, duals: Floats, improves: Callable[[Column], bool]) -> Column:
+        """A column that improves a master with these duals, if there is one."""
         self.centre = np.append(self.centre, np.zeros(len(duals) - len(self.centre)))  # rows may have been added
-        rise, self.value = value - self.value, value
-        if rise < HARDLY * (self.bound - value):
-            return self.at(duals)
         way = duals - self.centre
         new = self.at(self.centre + self.step * way)
         falls = float(way @ (self.oracle.rows.bounds - new.values)) < 0
