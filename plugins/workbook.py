@@ -682,6 +682,7 @@ def _policies(report: Report) -> SheetTable:
 
 
 def _prices(report: Report) -> SheetTable:
+    """Losses are numbers and no formulas: a report rounds each to its own interval, not to that of the utilities."""
     headings = (
         *map(Heading, ("Constraint", "Status")),
         *(Heading(t, AMOUNT) for t in ("Without it", "Under it", "Loss", "Loss from", "Loss to")),
@@ -691,11 +692,9 @@ def _prices(report: Report) -> SheetTable:
     best = None if report.unconstrained is None else report.unconstrained.utility
     rows: list[tuple[Cell, ...]] = []
     for one in report.entries:
-        at = FIRST + len(rows) + 1
         price = one.price_of_fairness
         span = None if price is None or price.interval is None else price.interval.loss
-        loss = None if price is None or best is None else Formula(f"=C{at}-D{at}", price.loss)
-        kept = None if price is None or price.ratio is None else Formula(f'=IFERROR(D{at}/C{at},"")', price.ratio)
+        loss, kept = (None, None) if price is None else (price.loss, price.ratio)
         low, high = span or (None, None)
         rows.append((one.phrase or one.label, one.status, best, one.utility, loss, low, high, kept, one.gap))
     return SheetTable(
@@ -716,11 +715,9 @@ def _frontiers(report: Report) -> SheetTable:
     for curve in report.frontier.curves if report.frontier is not None else ():
         first = len(rows)
         for point in curve.points:
-            at = FIRST + len(rows) + 1
-            loss = None if point.loss is None else Formula(f"={curve.unconstrained!r}-D{at}", point.loss)
-            kept = None if point.ratio is None else Formula(f"=D{at}/{curve.unconstrained!r}", point.ratio)
             name = curve.title or curve.label
-            rows.append((name, curve.axis or curve.parameter, point.value, point.utility, loss, kept, point.gap))
+            told = (point.value, point.utility, point.loss, point.ratio, point.gap)
+            rows.append((name, curve.axis or curve.parameter, *told))
         title = curve.title or curve.label
         charts.append(LineChart(title, 2, 5, ((title, first, len(rows) - 1),)))
     about = "What stricter and looser constraints would cost"

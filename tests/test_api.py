@@ -195,7 +195,7 @@ def test_whatif_and_check(few_people: Path, tmp_path: Path) -> None:
     assert set(answers.to_frame()["parameter"]) == {"minimum"}
     exact = auditkit.whatif(few_people, group="Female", constraints="budget:limit=2", exact=True, config=QUICK)
     apart = {one["parameter"]: one.get("apart") for one in exact.to_json()["frontier"]["curves"]}
-    assert apart["limit"] == 0 and apart["minimum"] is None
+    assert 0 <= apart["limit"] < 0.05 and apart["minimum"] is None
     assert any("straight piece" in said for said in exact.sentences)
     assert any("even steps" in notice for notice in exact.to_json()["frontier"]["notices"])
     assert answers.sentences[0] in shown(answers).replace("  ", " ")
