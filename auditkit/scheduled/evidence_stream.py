@@ -138,7 +138,7 @@ def carried(found: Closings, before: EvidenceOverTime | None, created: str) -> E
         ids = _ids(found, attribute)
         sets[attribute] = found.sets(attribute, [k for k, id in enumerate(ids) if id not in counted])
         for members in sets[attribute]:
-            counted |= dict.fromkeys((ids[k] for k in members), _fingerprint(found, attribute, members))
+            counted |= dict.fromkeys((ids[k] for k in members), _fingerprint(found, attribute, ids, members))
     streams = []
     for place, name in enumerate(found.streams):
         log, told = summed(found.counts[:, place], sets[name.attribute])
@@ -153,23 +153,24 @@ def _ids(found: Closings, attribute: str) -> list[str]:
     return [_hash(f"{attribute}: {name}") for name in found.requisitions]
 
 
-def _fingerprint(found: Closings, attribute: str, members: Sequence[int]) -> str:
+def _fingerprint(found: Closings, attribute: str, ids: Sequence[str], members: Sequence[int]) -> str:
     """Of a set: how many requisitions, and a hash of their sums in every stream of the attribute."""
     streams = [place for place, name in enumerate(found.streams) if name.attribute == attribute]
     sums = found.counts[np.ix_(list(members), streams)].sum(axis=0).tolist()
-    return f"{len(members)}:{_hash(json.dumps([sorted(_ids(found, attribute)[k] for k in members), sums]))}"
+    return f"{len(members)}:{_hash(json.dumps([sorted(ids[k] for k in members), sums]))}"
 
 
 def _changed(found: Closings, attribute: str, counted: Mapping[str, str]) -> set[int]:
     """Requisitions of sets whose counts are different now; sets that are not exported wholly can't be compared."""
     sets: dict[str, list[int]] = {}
-    for k, id in enumerate(_ids(found, attribute)):
+    ids = _ids(found, attribute)
+    for k, id in enumerate(ids):
         if id in counted:
             sets.setdefault(counted[id], []).append(k)
     return {
         k
         for mark, members in sets.items()
-        if mark.startswith(f"{len(members)}:") and _fingerprint(found, attribute, members) != mark
+        if mark.startswith(f"{len(members)}:") and _fingerprint(found, attribute, ids, members) != mark
         for k in members
     }
 
