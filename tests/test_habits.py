@@ -217,3 +217,14 @@ def test_a_number_has_one_name_in_one_place() -> None:
     assert {key: found for key, found in places.items() if len(found) > 1} == {}
     for name in ("ROUNDING", "FEWEST", "MOST_FINDINGS"):
         assert sum(key[0] == name for key in places) <= 1, name
+
+
+@pytest.fixture(scope="module")
+def shared() -> str:
+    return "made once"
+
+
+def test_tests_that_share_a_fixture_go_to_one_worker(shared: str, request: pytest.FixtureRequest) -> None:
+    """They did not for a while, and nobody noticed but the clock: xdist reads the group from the name."""
+    grouped = getattr(request.config.option, "loadgroup", False)
+    assert request.node.nodeid.endswith("@test_habits") == grouped

@@ -32,16 +32,17 @@ def key(item: pytest.Item) -> str:
     return f"{item.path.name}::{getattr(item, 'originalname', item.name)}"
 
 
-def shares_a_fixture(item: pytest.Item) -> bool:
-    """Whether a test uses a module-scoped fixture of its own file, which another worker would compute again."""
+def group(item: pytest.Item) -> str | None:
+    """The tests that use module-scoped fixtures of one file, which another worker would make again, go to one."""
     info = getattr(item, "_fixtureinfo", None)
     definitions = [d for found in info.name2fixturedefs.values() for d in found] if info else []
-    return any(d.scope == "module" and d.baseid.endswith(item.path.name) for d in definitions)
+    shares = any(d.scope == "module" and d.baseid.endswith(item.path.name) for d in definitions)
+    return item.path.stem if shares else None
 
 
 def unit_seconds(item: pytest.Item, times: Mapping[str, float]) -> float:
     """How long the work takes that is sent to a worker in one piece: a test, or all tests of a group."""
-    if item.get_closest_marker("xdist_group"):
+    if group(item):
         return sum(seconds for name, seconds in times.items() if name.startswith(f"{item.path.name}::"))
     return times.get(key(item), 0.0)
 
