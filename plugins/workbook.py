@@ -18,12 +18,15 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from auditkit import Exporter, ReportPages, hookimpl
+from auditkit.disparity import GroupStatus
+from auditkit.report import view
+from auditkit.report.frames import TABLES, cells
 from auditkit.text import day, moment, percent, plural, sentence, spaced
 
 if TYPE_CHECKING:
@@ -76,26 +79,59 @@ OURS = (
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula, and the value that it has in the report."""
+    """A formula over other cells of its row, by the keys of their columns, and the value that it has in the report.
+
+    `{selected}` is the cell, `{selected.column}` the letter of its column; `{first}` and `{last}` are the rows that the
+    entry names under these keys.
+    """
 
     text: str
     value: float
 
 
 Cell = str | int | float | None | Formula
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A column of a sheet: its title and how its numbers are written."""
+class SheetColumn:
+    """A column of a sheet: the key of its cells, its title, how numbers are written, and a formula that has them."""
 
+    key: str
     title: str
     form: str = ""
+    formula: str = ""
+
+
+def columns(form: str, *names: str) -> Iterator[SheetColumn]:
+    """Columns of numbers of one form: `key`, or `key=Title` where the title is not the key in words."""
+    for key, _, title in (name.partition("=") for name in names):
+        yield SheetColumn(key, title or (sentence(spaced(key)) if key[1:] else key), form)
+
+
+def texts(*names: str) -> Iterator[SheetColumn]:
+    return columns("", *names)
 
 
 COLOURS = ("#005B96", "#7B8794", "#9C2F00")
 """Of the lines of a chart, in order."""
-PERCENT, RATIO, COUNT, AMOUNT, P = "0.0%", "0.000", "#,##0", "#,##0.00", "0.0000"
+MARKS = {
+    GroupStatus.DIFFERENCE_BELOW_LINE: {"bold": True, "font_color": "#9C2F00", "bg_color": "#FDF1EA", "border": 1},
+    GroupStatus.BELOW_LINE_NOT_SUFFICIENT: {"italic": True, "font_color": "#6B4A00", "bg_color": "#FFF8E5"},
+    GroupStatus.DIFFERENCE_NOT_BELOW_LINE: {"bold": True, "font_color": "#003F69", "bg_color": "#E8F2FA"},
+}
+PERCENT, RATIO, COUNT, AMOUNT, P, GAP = "0.0%", "0.000", "#,##0", "#,##0.00", "0.0000", "0.0E+00"
+
+
+@dataclass(frozen=True)
+class SheetChart:
+    """Bars of one column by another, or lines through both; each is some rows (both ends included), one row a dot."""
+
+    title: str
+    x: str
+    y: str
+    lines: tuple[tuple[str, int, int], ...]
+    bars: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,32 +140,48 @@ class SheetTable:
 
     name: str
     about: str
-    headings: tuple[Heading, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    charts: tuple[BarChart | LineChart, ...] = ()
-    status: int | None = None
-    """The column whose words are coloured."""
+    columns: tuple[SheetColumn, ...]
+    rows: Sequence[Row]
+    charts: tuple[SheetChart, ...] = ()
+    coloured: str = ""
+    """The key of the column whose words are coloured."""
+
+    def place(self, key: str) -> int:
+        return next(at for at, column in enumerate(self.columns) if column.key == key)
+
+    def cells(self) -> Iterator[list[Cell]]:
+        """The rows as they are written, formulas with the places of the cells that they are over."""
+        for at, row in enumerate(self.rows, FIRST + 1):  # as Excel counts
+            places = {column.key: CellPlace(letter(i), at) for i, column in enumerate(self.columns)}
+            ends = {name: FIRST + 1 + row[name] for name in ("first", "last") if name in row}
+            yield [_cell(row.get(column.key), column.formula, {**places, **ends}) for column in self.columns]
 
 
 @dataclass(frozen=True)
-class BarChart:
-    """Bars of one column by the labels of another, over some rows (both ends included)."""
+class CellPlace:
+    """Where a cell is."""
 
-    title: str
-    labels: int
-    values: int
-    first: int
-    last: int
+    column: str
+    row: int
+
+    def __str__(self) -> str:
+        return f"{self.column}{self.row}"
 
 
-@dataclass(frozen=True)
-class LineChart:
-    """Lines through two columns of numbers, each over some rows (both ends included); one row is a dot."""
+def letter(place: int) -> str:
+    """Of a column: A, B, ..., Z, AA, ..."""
+    return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
 
-    title: str
-    x: int
-    y: int
-    lines: tuple[tuple[str, int, int], ...]
+
+def _cell(value: Any, formula: str, places: Mapping[str, object]) -> Cell:
+    if formula and isinstance(value, int | float):
+        value = Formula(formula, value)
+    if isinstance(value, Formula):
+        text = value.text.format(**places)
+        return Formula(f"={text}" if text.startswith("'") else f'=IFERROR({text},"")', value.value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        return str(value)
+    return value
 
 
 HEAD = 2
@@ -159,67 +211,32 @@ def workbook_of(report: Report) -> bytes:
 
 def sheets(report: Report) -> Iterator[SheetTable]:
     """Every table of a report that it has, in order."""
+    own = {name: _attribute(report, name, sheet) for name, sheet in attribute_sheets(report).items()}
     yield _findings(report)
     yield _reading(report)
-    if report.tables:
-        yield _matrix(report)
-    for name in dict.fromkeys(table.attribute for table in report.tables):
-        yield _attribute(report, name)
-    if any(row.comparisons for table in report.tables for row in table.groups):
-        yield _comparisons(report)
-    if report.segments:
-        yield _segments(report)
-    found = report.disparity
-    if found is not None and found.search is not None and found.search.found:
-        yield _segment_search(report)
-    if found is not None and found.availability:
-        yield _availability(report)
-    if found is not None and found.score_pages:
-        yield _scores(report)
-        yield _cut_scores(report)
-    if report.firm is not None or report.unconstrained is not None:
-        yield _policies(report)
-    if report.entries:
-        yield _prices(report)
-    if report.alternatives:
-        yield _alternatives(report)
-    if report.frontier is not None and report.frontier.curves:
-        yield _frontiers(report)
-    if report.fit is not None:
-        yield _fit(report)
-    yield from _plain(report)
+    rest = [_matrix(report, own), *own.values()]
+    rest += [make(report) for make in MADE]
+    rest += [_plain(name, about, TABLES[table].rows(report)) for table, (name, about) in PLAIN.items()]
+    yield from (table for table in rest if table.rows)
     yield _sources(report)
 
 
-def _plain(report: Report) -> Iterator[SheetTable]:
-    from auditkit.report.frames import TABLES
-
-    for table, (name, about) in PLAIN.items():
-        rows = TABLES[table].rows(report)
-        columns = list(dict.fromkeys(column for row in rows for column in row))
-        cells = tuple(tuple(_plain_cell(row.get(column)) for column in columns) for row in rows)
-        if rows:
-            forms = [_plain_form([row[at] for row in cells]) for at in range(len(columns))]
-            headings = tuple(Heading(sentence(spaced(name)), form) for name, form in zip(columns, forms, strict=True))
-            yield SheetTable(name, about, headings, cells)
+def _plain(name: str, about: str, rows: Sequence[Row]) -> SheetTable:
+    keys = dict.fromkeys(key for row in rows for key in row)
+    made = (SheetColumn(key, sentence(spaced(key)), _plain_form(row.get(key) for row in rows)) for key in keys)
+    return SheetTable(name, about, tuple(made), rows)
 
 
-def _plain_form(column: Sequence[Cell]) -> str:
+def _plain_form(column: Iterable[Any]) -> str:
     """How the numbers of a column are written whose meaning is not known: by their size."""
     numbers = [cell for cell in column if isinstance(cell, float)]
     return "" if not numbers else AMOUNT if max(map(abs, numbers)) >= 100 else P
 
 
-def _plain_cell(value: Any) -> Cell:
-    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-        return str(value)
-    return value
-
-
 def _findings(report: Report) -> SheetTable:
-    headings = tuple(map(Heading, ("Kind", "Finding", "Attribute", "Group", "Step", "Segment")))
-    rows = tuple((f.kind, f.text, f.attribute, f.group, f.step, f.segment) for f in report.findings)
-    return SheetTable("Findings", "What the report says, in order of importance; notices come last", headings, rows)
+    about = "What the report says, in order of importance; notices come last"
+    shown = tuple(texts("kind", "text=Finding", "attribute", "group", "step", "segment"))
+    return SheetTable("Findings", about, shown, TABLES["findings"].rows(report))
 
 
 def _reading(report: Report) -> SheetTable:
@@ -234,49 +251,60 @@ def _reading(report: Report) -> SheetTable:
     rows += [("problem", one.code, one.treatment, one.what, one.count) for one in report.problems.by_code]
     rows += [("left out", "", "", one.reason, one.rows) for one in report.scope.left_out]
     rows += [("unknown", name, "", "no stated answer", number) for name, number in report.scope.unknown.items()]
-    headings = (*map(Heading, ("What", "Column", "Read as", "Reason")), Heading("Rows", COUNT))
-    return SheetTable("Reading", "Which column is what, and which cells are in no table", headings, tuple(rows))
+    shown = (*texts("what", "column", "read_as", "reason"), *columns(COUNT, "rows"))
+    return _listed("Reading", "Which column is what, and which cells are in no table", shown, rows)
 
 
-def _matrix(report: Report) -> SheetTable:
+def _listed(name: str, about: str, shown: tuple[SheetColumn, ...], rows: Iterable[Sequence[Cell]]) -> SheetTable:
+    """A sheet whose rows are in the order of its columns."""
+    keys = [column.key for column in shown]
+    return SheetTable(name, about, shown, [dict(zip(keys, row, strict=True)) for row in rows])
+
+
+def _matrix(report: Report, sheets: Mapping[str, SheetTable]) -> SheetTable:
     """Impact ratios of all groups at all steps, each a reference to the sheet of its attribute."""
     tables = [table for table in report.tables if not table.crossing]
-    steps = list(dict.fromkeys((table.step, table.kind) for table in tables))
-    rows: list[tuple[Cell, ...]] = []
-    for attribute in dict.fromkeys(table.attribute for table in tables):
-        mine = {(table.step, table.kind): table for table in tables if table.attribute == attribute}
-        groups = dict.fromkeys(row.group for table in mine.values() for row in table.groups)
-        for group in groups:
-            cells: list[Cell] = [attribute, group]
-            cells += [_matrix_cell(report, mine.get(key), group) for key in steps]
-            rows.append(tuple(cells))
-    named = [Heading(f"{step}, of {'all' if kind == 'cumulative' else 'those before'}", RATIO) for step, kind in steps]
+    rows: dict[tuple[str, str], dict[str, Cell]] = {}
+    for table in tables:
+        for row in table.groups:
+            cell: Cell = "reference"
+            if row.group != table.reference:
+                place = _place(sheets[table.attribute], table, row.group)
+                cell = None if row.impact_ratio is None else Formula(place, row.impact_ratio)
+            key = table.attribute, row.group
+            rows.setdefault(key, {"attribute": key[0], "group": key[1]})[f"{table.step}, {table.kind}"] = cell
+    of = {"cumulative": "all", "conditional": "those before"}
+    steps = [SheetColumn(f"{t.step}, {t.kind}", f"{t.step}, of {of[t.kind]}", RATIO) for t in tables]
     about = "Impact ratios by group and step, of all applicants and of those who reached the step before"
-    return SheetTable("Matrix", about, (Heading("Attribute"), Heading("Group"), *named), tuple(rows))
+    return SheetTable("Matrix", about, (*texts("attribute", "group"), *dict.fromkeys(steps)), list(rows.values()))
 
 
-def _matrix_cell(report: Report, table: DisparityTableModel | None, group: str) -> Cell:
-    if table is None or group == table.reference:
-        return None if table is None else "reference"
-    value = next((row.impact_ratio for row in table.groups if row.group == group), None)
-    place = _place(report, table, group)
-    return None if place is None or value is None else Formula(place, value)
+def _place(sheet: SheetTable, table: DisparityTableModel, group: str) -> str:
+    """Where the impact ratio of a group is on the sheet of its attribute, as a formula."""
+    wanted = (table.step, _of(table), group)
+    at = next(i for i, row in enumerate(sheet.rows) if (row["step"], row["of"], row["group"]) == wanted)
+    name = sheet.name.replace("'", "''").replace("{", "{{").replace("}", "}}")
+    return f"'{name}'!{letter(sheet.place('impact_ratio'))}{FIRST + at + 1}"
 
 
-ATTRIBUTE = (
-    *map(Heading, ("Step", "Of", "Group")),
-    *(Heading(title, COUNT) for title in ("Applicants", "Selected")),
-    Heading("Rate", PERCENT),
-    *(Heading(title, COUNT) for title in ("Reference applicants", "Reference selected")),
-    *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To")),
-    Heading("Shortfall", "0.0"),
-    Heading("Standard deviations", "0.00"),
-    *(Heading(title, P) for title in ("p", "p, corrected")),
-    Heading("Status"),
-    Heading("Detectable ratio", RATIO),
-    *(Heading(title, RATIO) for title in ("Odds ratio within requisitions", "p within requisitions")),
-)
-RATIO_COLUMN = chr(ord("A") + [heading.title for heading in ATTRIBUTE].index("Impact ratio"))
+LIVE = {
+    "impact_ratio": "({x}/{n})/({y}/{m})",
+    "odds_ratio": "{x}*({m}-{y})/({y}*({n}-{x}))",
+    "shortfall": "{n}*({x}+{y})/({n}+{m})-{x}",
+    "sd": "({x}-{n}*({x}+{y})/({n}+{m}))/SQRT({n}*{m}*({x}+{y})*({n}+{m}-{x}-{y})/(({n}+{m})^2*({n}+{m}-1)))",
+    "h": "2*ASIN(SQRT({x}/{n}))-2*ASIN(SQRT({y}/{m}))",
+}
+"""Formulas of what compares two sides, if it is good to be selected."""
+COMPARED = ("impact_ratio", "shortfall", "sd")
+
+
+def over(report: Report, others: str, *shown: SheetColumn) -> tuple[SheetColumn, ...]:
+    """Columns with formulas over `applicants` and `selected` of a group and of the `others`, and both rates."""
+    sides = {"n": "{applicants}", "x": "{selected}", "m": f"{{{others}_applicants}}", "y": f"{{{others}_selected}}"}
+    known = {"rate": "{selected}/{applicants}", f"{others}_rate": f"{sides['y']}/{sides['m']}"}
+    if report.disparity is None or report.disparity.favourable:
+        known |= {key: text.format(**sides) for key, text in LIVE.items()}
+    return tuple(SheetColumn(one.key, one.title, one.form, known.get(one.key, "")) for one in shown)
 
 
 def attribute_sheets(report: Report) -> dict[str, str]:
@@ -293,453 +321,334 @@ def attribute_sheets(report: Report) -> dict[str, str]:
     return found
 
 
-def _attribute(report: Report, name: str) -> SheetTable:
-    rows: list[tuple[Cell, ...]] = []
+def _attribute(report: Report, name: str, sheet: str) -> SheetTable:
+    rows: list[Row] = []
     charts = []
     for table in (table for table in report.tables if table.attribute == name):
         first = len(rows)
-        rows += _group_rows(table, FIRST + first, report.disparity is None or report.disparity.favourable)
+        rows += _group_rows(table)
         if table.kind == "cumulative":
-            charts.append(BarChart(f"Rate at {table.step}", 2, 5, first, len(rows) - 1))
+            title = f"Rate at {table.step}"
+            charts.append(SheetChart(title, "group", "rate", ((title, first, len(rows) - 1),), bars=True))
+    shown = over(
+        report,
+        "reference",
+        *texts("step", "of", "group"),
+        *columns(COUNT, "applicants", "selected"),
+        *columns(PERCENT, "rate"),
+        *columns(COUNT, "reference_applicants", "reference_selected"),
+        *columns(RATIO, "impact_ratio", "interval_lower=From", "interval_upper=To"),
+        *columns("0.0", "shortfall"),
+        *columns("0.00", "sd=Standard deviations"),
+        *columns(P, "p", "p_adjusted=p, corrected"),
+        *texts("status"),
+        *columns(RATIO, "detectable_ratio", "within_odds_ratio=Odds ratio within requisitions"),
+        *columns(RATIO, "within_p=p within requisitions"),
+    )
     about = f"{name}: change a count (D, E, G, H) and the rates, ratios, shortfalls and deviations follow"
-    status = [heading.title for heading in ATTRIBUTE].index("Status")
-    return SheetTable(attribute_sheets(report)[name], about, ATTRIBUTE, tuple(rows), tuple(charts), status)
+    return SheetTable(sheet, about, shown, rows, tuple(charts), "status")
 
 
-def _group_rows(table: DisparityTableModel, first: int, live: bool) -> Iterator[tuple[Cell, ...]]:
-    """The rows of a table from row `first` of the sheet on (counted from 0)."""
+def _group_rows(table: DisparityTableModel) -> Iterator[Row]:
     reference = next((row for row in table.groups if row.group == table.reference), None)
-    for at, row in enumerate(table.groups, first + 1):  # as Excel counts
-        f = _Counts(at, "D", "E", "G", "H", live)
-        compared = reference is not None and row.group != table.reference
-        yield (
-            table.step,
-            _of(table),
-            row.group,
-            row.applicants,
-            row.selected,
-            _Counts(at, "D", "E", "G", "H").rate(row.rate),
-            reference.applicants if reference is not None and compared else None,
-            reference.selected if reference is not None and compared else None,
-            f.ratio(row.impact_ratio) if compared else None,
-            *_bounds(row.interval),
-            f.shortfall(row.shortfall) if compared else None,
-            f.sd(row.sd) if compared else None,
-            row.p,
-            row.p_adjusted,
-            str(row.status.value).replace("_", " "),
-            row.detectable_ratio,
-            None if row.within is None else row.within.odds_ratio,
-            None if row.within is None else row.within.p,
-        )
-
-
-def _place(report: Report, wanted: DisparityTableModel, group: str) -> str | None:
-    """Where the impact ratio of a group is on the sheet of its attribute, as a formula."""
-    at = FIRST
-    for table in (table for table in report.tables if table.attribute == wanted.attribute):
-        for row in table.groups:
-            if table is wanted and row.group == group:
-                name = attribute_sheets(report)[wanted.attribute].replace("'", "''")
-                return f"='{name}'!{RATIO_COLUMN}{at + 1}"
-            at += 1
-    return None
-
-
-def _segments(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Attribute", "Step", "Group", "Reference", "Segment", "Value")),
-        *(Heading(t, COUNT) for t in ("Applicants", "Selected", "Reference applicants", "Reference selected")),
-        *(Heading(title, PERCENT) for title in ("Rate", "Reference rate")),
-        Heading("Impact ratio", RATIO),
-        *(Heading(title, P) for title in ("p", "p, corrected")),
-        Heading("Found"),
-        Heading("Shortfall", "0.0"),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for one in report.segments or ():
-        for part in one.parts:
-            at = FIRST + len(rows) + 1
-            rates = (
-                Formula(f'=IFERROR(H{at}/G{at},"")', part.rate or 0),
-                Formula(f'=IFERROR(J{at}/I{at},"")', part.reference_rate or 0),
-            )
-            ratio = None if part.impact_ratio is None else Formula(f'=IFERROR(K{at}/L{at},"")', part.impact_ratio)
-            rows.append(
-                (
-                    *(one.attribute, one.step, one.group, one.reference, one.segment, part.value),
-                    *(part.applicants, part.selected, part.reference_applicants, part.reference_selected),
-                    *(
-                        None if part.rate is None else rates[0],
-                        None if part.reference_rate is None else rates[1],
-                        ratio,
-                    ),
-                    *(part.p, part.p_adjusted, "yes" if part.found else "no", part.shortfall),
-                )
-            )
-    return SheetTable("Segments", "Where differences come from: parts of the firm", headings, tuple(rows))
-
-
-def _comparisons(report: Report) -> SheetTable:
-    """Each group against the highest rate, the largest group and everybody else, with the figures that experts give."""
-    headings = (
-        *map(Heading, ("Attribute", "Step", "Of", "Group", "Against")),
-        *(Heading(title, COUNT) for title in ("Applicants", "Selected", "Others' applicants", "Others' selected")),
-        *(Heading(title, PERCENT) for title in ("Rate", "Others' rate")),
-        *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To", "Odds ratio", "Odds from", "Odds to")),
-        Heading("Shortfall", "0.0"),
-        Heading("Standard deviations", "0.00"),
-        *(Heading(title, RATIO) for title in ("Cohen's h", "Phi")),
-        *(Heading(title, P) for title in ("p", "mid-p", "p by requisitions and people", "p, corrected")),
-        Heading("Selections that change a conclusion"),
-    )
-    live = report.disparity is None or report.disparity.favourable
-    rows: list[tuple[Cell, ...]] = []
-    for table in report.tables:
-        for row in table.groups:
-            for one in row.comparisons:
-                f = _Counts(FIRST + len(rows) + 1, "F", "G", "H", "I", live)
-                against = one.reference or "everybody else"
-                rows.append(
-                    (
-                        *(table.attribute, table.step, _of(table), row.group),
-                        against + (" (largest group)" if one.against == "largest_group" else ""),
-                        *(row.applicants, row.selected, one.applicants, one.selected),
-                        *(f.rate(row.rate), f.other_rate(one.rate), f.ratio(one.impact_ratio)),
-                        *_bounds(one.interval),
-                        f.odds(one.odds_ratio),
-                        *_bounds(one.odds_interval),
-                        *(f.shortfall(one.shortfall), f.sd(one.sd), f.h(one.h), one.phi),
-                        *(one.p, one.mid_p, one.p_design, one.p_adjusted),
-                        "more than 2" if one.flips.needed is None else str(one.flips.needed),
-                    )
-                )
-    about = "Each group against others: change a count (F to I) and rates, ratios, odds and deviations follow"
-    return SheetTable("Comparisons", about, headings, tuple(rows))
-
-
-def _segment_search(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Attribute", "Step", "Group", "Against", "Segment", "Value")),
-        *(Heading(title, COUNT) for title in ("Applicants", "Selected", "Others' applicants", "Others' selected")),
-        *(Heading(title, PERCENT) for title in ("Rate", "Others' rate")),
-        *(Heading(title, RATIO) for title in ("Impact ratio", "From", "To", "Odds ratio within requisitions")),
-        *(Heading(title, P) for title in ("p", "p, corrected")),
-        Heading("Shortfall", "0.0"),
-        Heading("Odds ratio elsewhere", RATIO),
-        Heading("p of no difference from elsewhere", P),
-    )
-    assert report.disparity is not None and report.disparity.search is not None
-    search, live = report.disparity.search, report.disparity.favourable
-    rows: list[tuple[Cell, ...]] = []
-    for one in search.found:
-        f = _Counts(FIRST + len(rows) + 1, "G", "H", "I", "J", live)
-        rows.append(
-            (
-                *(one.attribute, one.step, one.group, one.against or "everybody else", one.segment, one.value),
-                *(one.applicants, one.selected, one.others_applicants, one.others_selected),
-                *(f.rate(one.rate), f.other_rate(one.others_rate), f.ratio(one.impact_ratio), *_bounds(one.interval)),
-                *(one.odds_ratio, one.p, one.p_adjusted, one.shortfall, one.elsewhere_odds_ratio, one.p_elsewhere),
-            )
-        )
-    about = f"Differences in parts of the firm, found among {plural(search.tests, 'test')} of all segments"
-    return SheetTable("Segment search", about, headings, tuple(rows))
-
-
-def _availability(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Attribute", "Step", "Group", "Pool")),
-        *(Heading(title, COUNT) for title in ("Selected", "Of the group")),
-        *(Heading(title, PERCENT) for title in ("Share of the pool", "Share of those selected")),
-        *(Heading(title, "0.0") for title in ("Expected", "Shortfall")),
-        Heading("Standard deviations", "0.00"),
-        *(Heading(title, P) for title in ("p", "p, corrected")),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for one in report.disparity.availability if report.disparity is not None else ():
-        for pool in one.pools:
-            at = FIRST + len(rows) + 1
-            expected, alone = pool.selected * pool.share, len(one.pools) == 1
-            rows.append(
-                (
-                    *(one.attribute, one.step, one.group, pool.pool, pool.selected, pool.of_group, pool.share),
-                    Formula(f'=IFERROR(F{at}/E{at},"")', pool.of_group / pool.selected) if pool.selected else None,
-                    Formula(f"=E{at}*G{at}", expected),
-                    Formula(f"=I{at}-F{at}", expected - pool.of_group),
-                    *((one.sd, one.p, one.p_adjusted) if alone else (None, None, None)),
-                )
-            )
-        if len(one.pools) > 1:
-            last = FIRST + len(rows)
-            span = f"{last - len(one.pools) + 1}:{{0}}{last}"
-            sums = [Formula(f"=SUM({c}{span.format(c)})", v) for c, v in (("E", one.selected), ("F", one.of_group))]
-            expected = sum(pool.selected * pool.share for pool in one.pools)
-            at = last + 1
-            rows.append(
-                (
-                    *(one.attribute, one.step, one.group, "all pools", *sums, None),
-                    Formula(f'=IFERROR(F{at}/E{at},"")', one.of_group / one.selected) if one.selected else None,
-                    Formula(f"=SUM(I{span.format('I')})", expected),
-                    Formula(f"=I{at}-F{at}", expected - one.of_group),
-                    *(one.sd, one.p, one.p_adjusted),
-                )
-            )
-    about = "Those selected against the shares of pools outside the firm"
-    return SheetTable("Availability", about, headings, tuple(rows))
-
-
-def _scores(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Attribute", "Score", "Group")),
-        Heading("Scored", COUNT),
-        *(Heading(t, AMOUNT) for t in ("Mean", "Standard deviation", "10 %", "25 %", "Median", "75 %", "90 %")),
-        *(Heading(title, "0.00") for title in ("d", "d from", "d to")),
-        Heading("p", P),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for page in report.disparity.score_pages if report.disparity is not None else ():
-        for one in page.groups:
-            quantiles = (*one.quantiles, *[None] * 5)[:5]
-            group = one.group + (" (reference)" if one.group == page.reference else "")
-            rows.append(
-                (
-                    *(page.attribute, page.score, group, one.scored, one.mean, one.sd, *quantiles),
-                    *(one.d, *_bounds(one.interval), one.p),
-                )
-            )
-    about = "Scores by group; d is the distance of the means from that of the largest group in standard deviations"
-    return SheetTable("Scores", about, headings, tuple(rows))
-
-
-def _cut_scores(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Attribute", "Score")),
-        Heading("Cut", "General"),
-        Heading("Group"),
-        *(Heading(title, COUNT) for title in ("Scored", "At or above")),
-        Heading("Share", PERCENT),
-        Heading("Impact ratio", RATIO),
-        Heading("Admits as many as were selected"),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    for page in report.disparity.score_pages if report.disparity is not None else ():
-        for cut in page.cuts:
-            first = FIRST + len(rows) + 1
-            span = f"G{first}:G{first + len(page.groups) - 1}"
-            present = "yes" if cut.present else None
-            for one, above, ratio in zip(page.groups, cut.above, cut.impact_ratios, strict=True):
-                at = FIRST + len(rows) + 1
-                share = Formula(f'=IFERROR(F{at}/E{at},"")', above / one.scored) if one.scored else None
-                live = None if ratio is None else Formula(f'=IFERROR(G{at}/MAX({span}),"")', ratio)
-                cells = (page.attribute, page.score, cut.score, one.group, one.scored, above, share, live, present)
-                rows.append(cells)
-    about = "Who would pass if the score alone decided: those at or above a cut, and the share over the highest share"
-    return SheetTable("Cut scores", about, headings, tuple(rows))
-
-
-def _alternatives(report: Report) -> SheetTable:
-    """The two frontiers, the firm's own rule and the simple rules of each attribute, with the value each keeps."""
-    headings = (
-        *map(Heading, ("Attribute", "Group", "Against", "Policy", "Rule")),
-        *(Heading(title, RATIO) for title in ("Ratio asked for", "Ratio")),
-        Heading("Value", AMOUNT),
-        Heading("Kept of the best", PERCENT),
-        Heading("Value at most", AMOUNT),
-        Heading("Gap", "0.0E+00"),
-        *(Heading(title, "#,##0.0") for title in ("Interviews", "Filled")),
-        *(Heading(title, RATIO) for title in ("Gain in the ratio", "Gain from", "Gain to")),
-        Heading("Gain found on other requisitions"),
-    )
-    rows: list[tuple[Cell, ...]] = []
-    charts = []
-    for one in report.alternatives or ():
-        more, lines = _alternative(one, len(rows))
-        rows += more
-        charts.append(LineChart(f"{one.attribute}: value kept by impact ratio", 6, 8, lines))
-    about = (
-        "Policies that do not look at the group, with the bound for one that does; a model, not the people who applied"
-    )
-    return SheetTable("Alternatives", about, headings, tuple(rows), tuple(charts))
-
-
-def _alternative(one: AlternativeModel, start: int) -> tuple[list[tuple[Cell, ...]], tuple[tuple[str, int, int], ...]]:
-    """The rows of one attribute from row `start` of the table on, and which of them are lines of the chart."""
-    best = one.blind[0].utility if one.blind else None
-    rows: list[tuple[Cell, ...]] = []
-    lines: list[tuple[str, int, int]] = []
-
-    def add(policy: str, text: str, asked: float | None, reached: float | None, value: float, *more: Cell) -> None:
-        at, first = FIRST + start + len(rows) + 1, FIRST + start + 1
-        kept = Formula(f'=IFERROR(H{at}/H${first},"")', value / best) if best else None
-        cells: tuple[Cell, ...] = (
-            one.attribute,
-            one.group,
-            one.against,
-            policy,
-            text,
-            asked,
-            reached,
-            value,
-            kept,
-            *more,
-        )
-        rows.append((*cells, *[None] * (17 - len(cells))))
-
-    for policy, points in (
-        ("best without looking at the group", one.blind),
-        ("bound if the group could be used", one.aware),
-    ):
-        first = len(rows)
-        for point in points:
-            if point.utility is not None:
-                more = (point.bound, point.gap, None, point.filled)
-                add(policy, "", point.ratio, point.reached, point.utility, *more)
-        if len(rows) > first:
-            lines.append((policy, start + first, start + len(rows) - 1))
-    lines.append(("the firm's own rule", start + len(rows), start + len(rows)))  # a dot
-    firm = one.firm
-    add("the firm's own rule", "", None, firm.ratio, firm.utility, None, None, firm.interviews, firm.filled)
-    for rule in one.rules:
-        gain: tuple[Cell, ...] = ()
-        if rule.gain is not None:
-            gain = (rule.gain.ratio, *rule.gain.interval, "yes" if rule.gain.found else "no")
-        amounts = (None, None, rule.interviews, rule.filled)
-        add(rule.name, rule.text, rule.target, rule.ratio, rule.utility, *amounts, *gain)
-    return rows, tuple(lines)
+    for row in table.groups:
+        found = {**cells(row), "step": table.step, "of": _of(table), "status": spaced(row.status.value)}
+        if reference is None or row.group == table.reference:
+            yield {**found, **dict.fromkeys(COMPARED)}
+        else:
+            sizes = {"reference_applicants": reference.applicants, "reference_selected": reference.selected}
+            yield {**found, **sizes}
 
 
 def _of(table: DisparityTableModel) -> str:
     return "all applicants" if table.kind == "cumulative" else "those who reached the step before"
 
 
-def _bounds(interval: Any) -> tuple[Cell, Cell]:
-    return (None, None) if interval is None else (interval.lower, interval.upper)
+def _segments(report: Report) -> SheetTable:
+    rows = [{**row, "found": "yes" if row["found"] else "no"} for row in TABLES["segment_values"].rows(report)]
+    shown = (
+        *texts("attribute", "step", "group", "reference", "segment", "value"),
+        *columns(COUNT, "applicants", "selected", "reference_applicants", "reference_selected"),
+        SheetColumn("rate", "Rate", PERCENT, "{selected}/{applicants}"),
+        SheetColumn("reference_rate", "Reference rate", PERCENT, "{reference_selected}/{reference_applicants}"),
+        SheetColumn("impact_ratio", "Impact ratio", RATIO, "{rate}/{reference_rate}"),
+        *columns(P, "p", "p_adjusted=p, corrected"),
+        *texts("found"),
+        *columns("0.0", "shortfall"),
+    )
+    return SheetTable("Segments", "Where differences come from: parts of the firm", shown, rows)
 
 
-@dataclass(frozen=True)
-class _Counts:
-    """The formulas of a row, as Excel counts, over the columns of n, x, m, y; `live` only if x is the good outcome."""
+def _comparisons(report: Report) -> SheetTable:
+    """Each group against the highest rate, the largest group and everybody else, with the figures that experts give."""
+    shown = over(
+        report,
+        "others",
+        *texts("attribute", "step", "of", "group", "against"),
+        *columns(COUNT, "applicants", "selected", "others_applicants=Others' applicants"),
+        *columns(COUNT, "others_selected=Others' selected"),
+        *columns(PERCENT, "rate", "others_rate=Others' rate"),
+        *columns(RATIO, "impact_ratio", "interval_lower=From", "interval_upper=To", "odds_ratio"),
+        *columns(RATIO, "odds_interval_lower=Odds from", "odds_interval_upper=Odds to"),
+        *columns("0.0", "shortfall"),
+        *columns("0.00", "sd=Standard deviations"),
+        *columns(RATIO, "h=Cohen's h", "phi"),
+        *columns(P, "p", "mid_p=mid-p", "p_design=p by requisitions and people", "p_adjusted=p, corrected"),
+        *texts("needed=Selections that change a conclusion"),
+    )
+    rows = []
+    for table in report.tables:
+        for row in table.groups:
+            own = {**cells(row), "attribute": table.attribute, "step": table.step, "of": _of(table)}
+            own = {key: own[key] for key in ("attribute", "step", "of", "group", "applicants", "selected", "rate")}
+            for one in row.comparisons:
+                whom = (one.reference or "everybody else") + (
+                    " (largest group)" if one.against == "largest_group" else ""
+                )
+                sides = {"others_applicants": one.applicants, "others_selected": one.selected, "others_rate": one.rate}
+                needed = "more than 2" if one.flips.needed is None else str(one.flips.needed)
+                rows.append({**cells(one), **own, **sides, "against": whom, "needed": needed})
+    about = "Each group against others: change a count (F to I) and rates, ratios, odds and deviations follow"
+    return SheetTable("Comparisons", about, shown, rows)
 
-    at: int
-    n: str
-    x: str
-    m: str
-    y: str
-    live: bool = True
 
-    def _formula(self, text: str, value: float | None) -> Cell:
-        if value is None or not self.live:
-            return value
-        names = {name: f"{getattr(self, name)}{self.at}" for name in "nxmy"}
-        return Formula(f'=IFERROR({text.format(**names)},"")', value)
+def _segment_search(report: Report) -> SheetTable:
+    shown = over(
+        report,
+        "others",
+        *texts("attribute", "step", "group", "against", "segment", "value"),
+        *columns(COUNT, "applicants", "selected", "others_applicants=Others' applicants"),
+        *columns(COUNT, "others_selected=Others' selected"),
+        *columns(PERCENT, "rate", "others_rate=Others' rate"),
+        *columns(RATIO, "impact_ratio", "interval_lower=From", "interval_upper=To"),
+        *columns(RATIO, "odds_within=Odds ratio within requisitions"),
+        *columns(P, "p", "p_adjusted=p, corrected"),
+        *columns("0.0", "shortfall_within=Shortfall"),
+        *columns(RATIO, "elsewhere_odds_ratio=Odds ratio elsewhere"),
+        *columns(P, "p_elsewhere=p of no difference from elsewhere"),
+    )
+    rows = [
+        {
+            **row,
+            "against": row["against"] or "everybody else",
+            "odds_within": row["odds_ratio"],
+            "shortfall_within": row["shortfall"],
+        }
+        for row in TABLES["segment_search"].rows(report)
+    ]
+    search = None if report.disparity is None else report.disparity.search
+    tests = plural(0 if search is None else search.tests, "test")
+    return SheetTable(
+        "Segment search", f"Differences in parts of the firm, found among {tests} of all segments", shown, rows
+    )
 
-    def rate(self, value: float | None) -> Cell:
-        return self._formula("{x}/{n}", value)
 
-    def other_rate(self, value: float | None) -> Cell:
-        return self._formula("{y}/{m}", value)
+def _availability(report: Report) -> SheetTable:
+    shown = (
+        *texts("attribute", "step", "group", "pool"),
+        *columns(COUNT, "selected", "of_group=Of the group"),
+        *columns(PERCENT, "share=Share of the pool"),
+        SheetColumn("share_selected", "Share of those selected", PERCENT, "{of_group}/{selected}"),
+        SheetColumn("expected", "Expected", "0.0", "{selected}*{share}"),
+        SheetColumn("shortfall", "Shortfall", "0.0", "{expected}-{of_group}"),
+        *columns("0.00", "sd=Standard deviations"),
+        *columns(P, "p", "p_adjusted=p, corrected"),
+    )
+    rows: list[Row] = []
+    for one in report.disparity.availability if report.disparity is not None else ():
+        about = {"attribute": one.attribute, "step": one.step, "group": one.group}
+        tests = {"sd": one.sd, "p": one.p, "p_adjusted": one.p_adjusted}
+        first = len(rows)
+        for pool in one.pools:
+            counts = _selected(pool.selected, pool.of_group, pool.selected * pool.share)
+            rows.append({**about, "pool": pool.pool, "share": pool.share, **counts})
+        if len(one.pools) == 1:
+            rows[-1] = {**rows[-1], **tests}
+        else:
+            counts = _selected(one.selected, one.of_group, sum(pool.selected * pool.share for pool in one.pools))
+            for key in ("selected", "of_group", "expected"):
+                span = f"SUM({{{key}.column}}{{first}}:{{{key}.column}}{{last}})"
+                counts[key] = Formula(span, counts[key])  # type: ignore[arg-type]
+            rows.append({**about, "pool": "all pools", **counts, **tests, "first": first, "last": len(rows) - 1})
+    return SheetTable("Availability", "Those selected against the shares of pools outside the firm", shown, rows)
 
-    def ratio(self, value: float | None) -> Cell:
-        return self._formula("({x}/{n})/({y}/{m})", value)
 
-    def odds(self, value: float | None) -> Cell:
-        return self._formula("{x}*({m}-{y})/({y}*({n}-{x}))", value)
+def _selected(selected: int, of_group: int, expected: float) -> dict[str, Cell]:
+    share = of_group / selected if selected else None
+    found: dict[str, Cell] = {"selected": selected, "of_group": of_group, "share_selected": share}
+    return found | {"expected": expected, "shortfall": expected - of_group}
 
-    def shortfall(self, value: float | None) -> Cell:
-        return self._formula("{n}*({x}+{y})/({n}+{m})-{x}", value)
 
-    def sd(self, value: float | None) -> Cell:
-        spread = "SQRT({n}*{m}*({x}+{y})*({n}+{m}-{x}-{y})/(({n}+{m})^2*({n}+{m}-1)))"
-        return self._formula(f"({{x}}-{{n}}*({{x}}+{{y}})/({{n}}+{{m}}))/{spread}", value)
+def _scores(report: Report) -> SheetTable:
+    shown = (
+        *texts("attribute", "score", "group"),
+        *columns(COUNT, "scored"),
+        *columns(AMOUNT, "mean", "sd=Standard deviation", "q0=10 %", "q1=25 %", "q2=Median", "q3=75 %", "q4=90 %"),
+        *columns("0.00", "d", "interval_lower=d from", "interval_upper=d to"),
+        *columns(P, "p"),
+    )
+    rows = [
+        {
+            **row,
+            **{f"q{i}": value for i, value in enumerate(row["quantiles"])},
+            "group": row["group"] + (" (reference)" if row["group"] == row["reference"] else ""),
+        }
+        for row in TABLES["scores"].rows(report)
+    ]
+    about = "Scores by group; d is the distance of the means from that of the largest group in standard deviations"
+    return SheetTable("Scores", about, shown, rows)
 
-    def h(self, value: float | None) -> Cell:
-        return self._formula("2*ASIN(SQRT({x}/{n}))-2*ASIN(SQRT({y}/{m}))", value)
+
+def _cut_scores(report: Report) -> SheetTable:
+    shown = (
+        *texts("attribute", "score"),
+        *columns("General", "cut"),
+        *texts("group"),
+        *columns(COUNT, "scored", "above=At or above"),
+        SheetColumn("share", "Share", PERCENT, "{above}/{scored}"),
+        SheetColumn("ratio", "Impact ratio", RATIO, "{share}/MAX({share.column}{first}:{share.column}{last})"),
+        *texts("present=Admits as many as were selected"),
+    )
+    rows: list[Row] = []
+    for page in report.disparity.score_pages if report.disparity is not None else ():
+        for cut in page.cuts:
+            own: Row = {
+                **{"attribute": page.attribute, "score": page.score, "cut": cut.score},
+                **{"first": len(rows), "last": len(rows) + len(page.groups) - 1},
+                "present": "yes" if cut.present else None,
+            }
+            for one, above, ratio in zip(page.groups, cut.above, cut.impact_ratios, strict=True):
+                share = above / one.scored if one.scored else None
+                counts = {"group": one.group, "scored": one.scored, "above": above, "share": share, "ratio": ratio}
+                rows.append({**own, **counts})
+    about = "Who would pass if the score alone decided: those at or above a cut, and the share over the highest share"
+    return SheetTable("Cut scores", about, shown, rows)
 
 
 def _policies(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Policy", "Attribute", "Group")),
-        Heading("Candidates", COUNT),
-        *(Heading(title, AMOUNT) for title in ("Interviewed", "Selected")),
-        *(Heading(title, PERCENT) for title in ("Interviewed of candidates", "Selected of candidates")),
-        Heading("Utility of the policy", AMOUNT),
+    shown = (
+        *texts("policy", "attribute", "group"),
+        *columns(COUNT, "candidates"),
+        *columns(AMOUNT, "inspected=Interviewed", "selected"),
+        SheetColumn("inspected_rate", "Interviewed of candidates", PERCENT, "{inspected}/{candidates}"),
+        SheetColumn("selected_rate", "Selected of candidates", PERCENT, "{selected}/{candidates}"),
+        *columns(AMOUNT, "utility=Utility of the policy"),
     )
-    parts = [("the firm", report.firm), ("best without constraints", report.unconstrained)]
-    parts += [(one.phrase or one.label, one) for one in report.entries]  # type: ignore[misc]
-    rows: list[tuple[Cell, ...]] = []
-    for name, part in parts:
-        for attribute, groups in ((part.by_group if part is not None else None) or {}).items():
-            for group, numbers in groups.items():
-                at = FIRST + len(rows) + 1
-                n = numbers.candidates
-                rates = [
-                    Formula(f'=IFERROR({column}{at}/D{at},"")', value / n) if n else None
-                    for column, value in (("E", numbers.inspected), ("F", numbers.selected))
-                ]
-                utility = None if part is None else part.utility
-                rows.append((name, attribute, group, n, numbers.inspected, numbers.selected, *rates, utility))
-    return SheetTable("Policies", "Who is interviewed and selected under each policy", headings, tuple(rows))
+    rows = [
+        {
+            **{"policy": policy.title, "attribute": attribute, "group": group, **cells(numbers)},
+            **{"inspected_rate": numbers.rate("inspected"), "selected_rate": numbers.rate("selected")},
+            "utility": policy.part.utility,
+        }
+        for policy in view.policies(report)
+        for attribute, groups in (policy.part.by_group or {}).items()
+        for group, numbers in groups.items()
+    ]
+    return SheetTable("Policies", "Who is interviewed and selected under each policy", shown, rows)
 
 
 def _prices(report: Report) -> SheetTable:
     """Losses are numbers and no formulas: a report rounds each to its own interval, not to that of the utilities."""
-    headings = (
-        *map(Heading, ("Constraint", "Status")),
-        *(Heading(t, AMOUNT) for t in ("Without it", "Under it", "Loss", "Loss from", "Loss to")),
-        Heading("Kept", PERCENT),
-        Heading("Gap", "0.0E+00"),
-    )
     best = None if report.unconstrained is None else report.unconstrained.utility
-    rows: list[tuple[Cell, ...]] = []
-    for one in report.entries:
-        price = one.price_of_fairness
-        span = None if price is None or price.interval is None else price.interval.loss
-        loss, kept = (None, None) if price is None else (price.loss, price.ratio)
-        low, high = span or (None, None)
-        rows.append((one.phrase or one.label, one.status, best, one.utility, loss, low, high, kept, one.gap))
-    return SheetTable(
-        "Prices", "What each constraint costs the best policy, in the unit of value", headings, tuple(rows)
+    found = TABLES["prices"].rows(report)
+    rows = [{**row, "phrase": row["phrase"] or row["label"], "best": best} for row in found]
+    price = "price_of_fairness"
+    shown = (
+        *texts("phrase=Constraint", "status"),
+        *columns(AMOUNT, "best=Without it", "utility=Under it", f"{price}_loss=Loss"),
+        *columns(AMOUNT, f"{price}_interval_loss_lower=Loss from", f"{price}_interval_loss_upper=Loss to"),
+        *columns(PERCENT, f"{price}_ratio=Kept"),
+        *columns(GAP, "gap"),
     )
+    return SheetTable("Prices", "What each constraint costs the best policy, in the unit of value", shown, rows)
+
+
+def _alternatives(report: Report) -> SheetTable:
+    """The two frontiers, the firm's own rule and the simple rules of each attribute, with the value each keeps."""
+    shown = (
+        *texts("attribute", "group", "against", "policy", "text=Rule"),
+        *columns(RATIO, "asked=Ratio asked for", "reached=Ratio"),
+        *columns(AMOUNT, "utility=Value"),
+        SheetColumn("kept", "Kept of the best", PERCENT, "{utility}/{utility.column}${first}"),
+        *columns(AMOUNT, "bound=Value at most"),
+        *columns(GAP, "gap"),
+        *columns("#,##0.0", "interviews", "filled"),
+        *columns(RATIO, "gain_ratio=Gain in the ratio", "gain_interval_lower=Gain from", "gain_interval_upper=Gain to"),
+        *texts("found=Gain found on other requisitions"),
+    )
+    rows: list[Row] = []
+    charts = []
+    for one in report.alternatives or ():
+        first, best = len(rows), one.blind[0].utility if one.blind else None
+        own = {"attribute": one.attribute, "group": one.group, "against": one.against, "first": first}
+        lines: dict[str, tuple[str, int, int]] = {}
+        for policy, row in _rules(one):
+            if policy not in [rule.name for rule in one.rules]:
+                lines[policy] = (policy, lines.get(policy, (policy, len(rows)))[1], len(rows))
+            kept = row["utility"] / best if best else None
+            rows.append({**own, "text": "", **row, "policy": policy, "kept": kept})
+        charts.append(
+            SheetChart(f"{one.attribute}: value kept by impact ratio", "reached", "kept", tuple(lines.values()))
+        )
+    about = (
+        "Policies that do not look at the group, with the bound for one that does; a model, not the people who applied"
+    )
+    return SheetTable("Alternatives", about, shown, rows, tuple(charts))
+
+
+def _rules(one: AlternativeModel) -> Iterator[tuple[str, Row]]:
+    """Every policy for an attribute: the frontiers, the firm's own rule, and the simple ones."""
+    for policy, points in (
+        ("best without looking at the group", one.blind),
+        ("bound if the group could be used", one.aware),
+    ):
+        yield from ((policy, {**cells(p), "asked": p.ratio}) for p in points if p.utility is not None)
+    yield "the firm's own rule", {**cells(one.firm), "reached": one.firm.ratio}
+    for rule in one.rules:
+        found = None if rule.gain is None else "yes" if rule.gain.found else "no"
+        yield rule.name, {**cells(rule), "asked": rule.target, "reached": rule.ratio, "found": found}
 
 
 def _frontiers(report: Report) -> SheetTable:
-    headings = (
-        *map(Heading, ("Constraint", "Parameter")),
-        Heading("Value", RATIO),
-        *(Heading(title, AMOUNT) for title in ("Utility", "Loss")),
-        Heading("Kept", PERCENT),
-        Heading("Gap", "0.0E+00"),
+    shown = (
+        *texts("name=Constraint", "axis=Parameter"),
+        *columns(RATIO, "value"),
+        *columns(AMOUNT, "utility", "loss"),
+        *columns(PERCENT, "ratio=Kept"),
+        *columns(GAP, "gap"),
     )
-    rows: list[tuple[Cell, ...]] = []
+    rows: list[Row] = []
     charts = []
     for curve in report.frontier.curves if report.frontier is not None else ():
-        first = len(rows)
-        for point in curve.points:
-            name = curve.title or curve.label
-            told = (point.value, point.utility, point.loss, point.ratio, point.gap)
-            rows.append((name, curve.axis or curve.parameter, *told))
-        title = curve.title or curve.label
-        charts.append(LineChart(title, 2, 5, ((title, first, len(rows) - 1),)))
-    about = "What stricter and looser constraints would cost"
-    return SheetTable("What if", about, headings, tuple(rows), tuple(charts))
+        name, first = curve.title or curve.label, len(rows)
+        rows += [{**cells(point), "name": name, "axis": curve.axis or curve.parameter} for point in curve.points]
+        charts.append(SheetChart(name, "value", "ratio", ((name, first, len(rows) - 1),)))
+    return SheetTable("What if", "What stricter and looser constraints would cost", shown, rows, tuple(charts))
 
 
 def _fit(report: Report) -> SheetTable:
-    fit = report.fit
-    assert fit is not None
-    rows: list[tuple[Cell, ...]] = [
-        ("coverage", f"intervals of {percent(one.nominal, 0)}", None, one.nominal, one.actual, None)
-        for one in fit.coverage
-    ]
-    rows += [("group", one.group, one.n, None, one.coverage, one.mean_error) for one in fit.by_group]
-    rows += [("expected score", one.name, one.scores, None, one.coverage, one.mean_error) for one in fit.by_stratum]
-    headings = (
-        *map(Heading, ("What", "Of")),
-        Heading("Scores", COUNT),
-        *(Heading(title, PERCENT) for title in ("Nominal", "Actual")),
-        Heading("Mean error", AMOUNT),
+    rows: list[tuple[Cell, ...]] = []
+    if (fit := report.fit) is not None:
+        rows += (
+            ("coverage", f"intervals of {percent(one.nominal, 0)}", None, one.nominal, one.actual, None)
+            for one in fit.coverage
+        )
+        rows += (("group", one.group, one.n, None, one.coverage, one.mean_error) for one in fit.by_group)
+        rows += (("expected score", one.name, one.scores, None, one.coverage, one.mean_error) for one in fit.by_stratum)
+    shown = (
+        *texts("what", "of"),
+        *columns(COUNT, "scores"),
+        *columns(PERCENT, "nominal", "actual"),
+        *columns(AMOUNT, "mean_error"),
     )
-    return SheetTable("Fit", "How well the priors fit scores that they have not seen", headings, tuple(rows))
+    return _listed("Fit", "How well the priors fit scores that they have not seen", shown, rows)
+
+
+MADE: tuple[Callable[[Report], SheetTable], ...] = (
+    *(_comparisons, _segments, _segment_search, _availability, _scores, _cut_scores, _policies, _prices),
+    *(_alternatives, _frontiers, _fit),
+)
+"""Sheets with formulas or charts, in order."""
 
 
 def _sources(report: Report) -> SheetTable:
@@ -753,8 +662,8 @@ def _sources(report: Report) -> SheetTable:
         *report.provenance.packages.items(),
         *((one.name, f"{one.text} (read on {day(one.read_on)})") for one in report.provenance.conventions),
     ]
-    rows = tuple((name, str(text)) for name, text in facts)
-    return SheetTable("Sources", "Where the numbers come from", (Heading("What"), Heading("Value")), rows)
+    rows = [(name, str(text)) for name, text in facts]
+    return _listed("Sources", "Where the numbers come from", tuple(texts("what", "value")), rows)
 
 
 def sheet_name(text: str) -> str:
@@ -813,28 +722,29 @@ class _Writer:
         sheet.write_string(1, 0, table.about, self._format(font_color="#55606D"))
         head = self._format(bold=True, bg_color="#E6EBF0", bottom=1, text_wrap=True, valign="top")
         wrapped = self._format(text_wrap=True, valign="top")
-        widths = [max(map(len, heading.title.split())) for heading in table.headings]  # titles wrap
-        for column, heading in enumerate(table.headings):
-            sheet.write_string(HEAD, column, heading.title, head)
-            form = self._format(num_format=heading.form, valign="top") if heading.form else wrapped
-            for at, row in enumerate(table.rows, FIRST):
-                cell = row[column]
+        titles, rows = [column.title for column in table.columns], list(table.cells())
+        widths = [max(map(len, title.split())) for title in titles]  # titles wrap
+        for place, column in enumerate(table.columns):
+            sheet.write_string(HEAD, place, column.title, head)
+            form = self._format(num_format=column.form, valign="top") if column.form else wrapped
+            for at, row in enumerate(rows, FIRST):
+                cell = row[place]
                 if isinstance(cell, str):
-                    sheet.write_string(at, column, cell[:32_767], wrapped)
-                    widths[column] = max(widths[column], min(WIDEST, len(cell)))
+                    sheet.write_string(at, place, cell[:32_767], wrapped)
+                    widths[place] = max(widths[place], min(WIDEST, len(cell)))
                 elif isinstance(cell, Formula):
-                    sheet.write_formula(at, column, cell.text, form, cell.value)
+                    sheet.write_formula(at, place, cell.text, form, cell.value)
                 elif cell is not None:
-                    sheet.write_number(at, column, cell, form)
+                    sheet.write_number(at, place, cell, form)
         widths = [max(9, width + 2) for width in widths]
-        for column, width in enumerate(widths):
-            sheet.set_column(column, column, width)
-        sheet.set_row(HEAD, LINE * _lines([heading.title for heading in table.headings], widths))
-        for at, row in enumerate(table.rows, FIRST):  # not every program finds the height of wrapped text by itself
+        for place, width in enumerate(widths):
+            sheet.set_column(place, place, width)
+        sheet.set_row(HEAD, LINE * _lines(titles, widths))
+        for at, row in enumerate(rows, FIRST):  # not every program finds the height of wrapped text by itself
             if (lines := _lines(row, widths)) > 1:
                 sheet.set_row(at, LINE * lines)
         last = FIRST + max(1, len(table.rows)) - 1
-        sheet.autofilter(HEAD, 0, last, len(table.headings) - 1)
+        sheet.autofilter(HEAD, 0, last, len(table.columns) - 1)
         sheet.freeze_panes(FIRST, 1)
         sheet.set_landscape()
         sheet.fit_to_pages(1, 0)
@@ -843,34 +753,26 @@ class _Writer:
         sheet.set_footer("&L&A&RPage &P of &N")
         if self.marking:
             sheet.set_header(f"&C{self.marking}")
-        if table.status is not None:
-            self._colour(table, sheet, last)
+        if table.coloured:
+            self._colour(sheet, last, table.place(table.coloured))
         for number, chart in enumerate(table.charts):
             self._chart(chart, sheet, table, last + 2 + 16 * number)
 
-    def _colour(self, table: SheetTable, sheet: Any, last: int) -> None:
+    def _colour(self, sheet: Any, last: int, place: int) -> None:
         """Words and a border carry the status too: a black and white print shows it."""
-        marks = {
-            "difference below line": {"bold": True, "font_color": "#9C2F00", "bg_color": "#FDF1EA", "border": 1},
-            "below line": {"italic": True, "font_color": "#6B4A00", "bg_color": "#FFF8E5"},
-            "difference": {"bold": True, "font_color": "#003F69", "bg_color": "#E8F2FA"},
-        }
-        for words, keys in marks.items():
-            rule = {"type": "cell", "criteria": "==", "value": f'"{words}"', "format": self._format(**keys)}
-            sheet.conditional_format(FIRST, table.status, last, table.status, rule)
+        for status, keys in MARKS.items():
+            rule = {"type": "cell", "criteria": "==", "value": f'"{spaced(status)}"', "format": self._format(**keys)}
+            sheet.conditional_format(FIRST, place, last, place, rule)
 
-    def _chart(self, chart: BarChart | LineChart, sheet: Any, table: SheetTable, row: int) -> None:
-        name = table.name
-        if isinstance(chart, BarChart):
+    def _chart(self, chart: SheetChart, sheet: Any, table: SheetTable, row: int) -> None:
+        name, lines, labels, values = table.name, chart.lines, table.place(chart.x), table.place(chart.y)
+        if chart.bars:
             made = self.book.add_chart({"type": "bar"})
-            lines: tuple[tuple[str, int, int], ...] = ((chart.title, chart.first, chart.last),)
-            labels, values = chart.labels, chart.values
             made.set_x_axis({"num_format": "0%", "min": 0})
         else:
             made = self.book.add_chart({"type": "scatter", "subtype": "straight_with_markers"})
-            labels, values, lines = chart.x, chart.y, chart.lines
-            made.set_x_axis({"name": table.headings[chart.x].title})
-            made.set_y_axis({"name": table.headings[chart.y].title, "num_format": "0.0%"})
+            made.set_x_axis({"name": table.columns[labels].title})
+            made.set_y_axis({"name": table.columns[values].title, "num_format": "0.0%"})
         for (title, start, end), colour in zip(lines, COLOURS, strict=False):
             first, last = FIRST + start, FIRST + end
             made.add_series(

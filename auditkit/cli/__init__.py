@@ -157,6 +157,3 @@ def _defect(error: Exception, debug: bool) -> int:
     reason = without_cells(without_passwords(f"{type(error).__name__}: {error}".splitlines()[0]))
     click.echo(f"auditkit has a defect: {reason} ({DEBUG} shows where)", err=True)
     return DEFECT
-
-
-__all__ = ["DEFECT", "DONE", "FINDING", "WRONG_INPUT", "commands", "invoke", "main"]

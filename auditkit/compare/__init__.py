@@ -5,21 +5,3 @@ from auditkit.compare.expost import SlackLaw, Unfilled
 from auditkit.compare.firm_decisions import FirmDecisions, firm_decisions
 from auditkit.compare.firm_gain import FirmGain, FirmSearch
 from auditkit.compare.intervals import IntervalOptions, NoInterval, PriceInterval
-
-__all__ = [
-    "Comparison",
-    "Constrained",
-    "Dual",
-    "FirmDecisions",
-    "FirmGain",
-    "FirmSearch",
-    "GroupNumbers",
-    "PriceInterval",
-    "NoInterval",
-    "IntervalOptions",
-    "SlackLaw",
-    "Standing",
-    "Unfilled",
-    "compare",
-    "firm_decisions",
-]

@@ -3,7 +3,8 @@
 The classes that ship are here by name too, `auditkit.constraints.Parity`; they are loaded when they are asked for.
 """
 
-import importlib
+import importlib.util
+import re
 from typing import Any
 
 from auditkit.constraints.base import AuditContext, Compared, Constraint, Measure, Parameter, Row, Rows
@@ -20,51 +21,10 @@ from auditkit.constraints.outcome import (
 from auditkit.constraints.words import Description, PlainWords, Words
 from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 
-__all__ = [
-    "Words",
-    "PlainWords",
-    "Description",
-    "GroupConstraint",
-    "ShareAtLeast",
-    "RatioAtLeast",
-    "RateGap",
-    "Other",
-    "Meaning",
-    "AmountAtMost",
-    "AuditContext",
-    "Compared",
-    "Constraint",
-    "Measure",
-    "OutcomeConstraint",
-    "Parameter",
-    "Row",
-    "Rows",
-    "Scope",
-    "WelfareConstraint",
-    "bind",
-    "group_members",
-    "group_rates",
-    "make",
-    "make_constraints",
-    "outcome_weights",
-]
-
-_SHIPPED = {
-    "Affine": "affine",
-    "Atkinson": "atkinson",
-    "Budget": "budget",
-    "Divergence": "divergence",
-    "Entropy": "entropy",
-    "Floor": "floor",
-    "HolderMean": "holder_mean",
-    "ImpactRatio": "impact_ratio",
-    "NashWelfare": "nash_welfare",
-    "Parity": "parity",
-    "Quota": "quota",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name in _SHIPPED:
-        return getattr(importlib.import_module(f"auditkit.plugins.{_SHIPPED[name]}"), name)
+    """A class that ships: `HolderMean` is in `plugins/holder_mean.py`."""
+    module = f"auditkit.plugins.{re.sub(r'(?<=.)(?=[A-Z])', '_', name).lower()}"
+    if name[:1].isupper() and importlib.util.find_spec(module) is not None:
+        return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'auditkit.constraints' has no attribute {name!r}")

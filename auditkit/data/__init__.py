@@ -12,23 +12,3 @@ from auditkit.data.raw_table import Source
 from auditkit.data.roles import Choice, Mapping
 from auditkit.data.vocabulary import ROLES
 from auditkit.model.groups import UNKNOWN
-
-__all__ = [
-    "ALL",
-    "KINDS",
-    "ROLES",
-    "UNKNOWN",
-    "Checked",
-    "Choice",
-    "ColumnProfile",
-    "RowCounts",
-    "DataProblem",
-    "History",
-    "Mapping",
-    "Notice",
-    "Problems",
-    "Source",
-    "check",
-    "load",
-    "render_mapping",
-]

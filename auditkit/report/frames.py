@@ -46,7 +46,7 @@ class ReportTable:
     def rows(self, report: Report | AnswersModel) -> list[Row]:
         names = _columns(self.renamed)
         return [
-            {**keys, **{names.get(name, name): cell for name, cell in _cells(entry, self.without).items()}}
+            {**keys, **{names.get(name, name): cell for name, cell in cells(entry, self.without).items()}}
             for keys, entry in self._entries(report, self.path.split("."), {})
         ]
 
@@ -172,7 +172,7 @@ def _framed(rows: list[Row], named: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*named, *others])
 
 
-def _cells(part: Any, without: tuple[str, ...] = ()) -> Row:
+def cells(part: Any, without: tuple[str, ...] = ()) -> Row:
     """The fields of an entry as cells; lists of parts are tables of their own."""
     found: Row = {}
     for name, annotation in fields_of(type(part)).items():
@@ -185,7 +185,7 @@ def _cell(name: str, value: Any, kinds: set[Any]) -> Row:
     if Bounds in kinds:
         return dict(zip([f"{name}_lower", f"{name}_upper"], value or (None, None), strict=True))
     if fields_of(type(value)):
-        return {f"{name}_{inner}": cell for inner, cell in _cells(value).items()}
+        return {f"{name}_{inner}": cell for inner, cell in cells(value).items()}
     if isinstance(value, Mapping):
         return {key: cell for inner, own in value.items() for key, cell in _cell(f"{name}_{inner}", own, set()).items()}
     if any(map(fields_of, kinds)):

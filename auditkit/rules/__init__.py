@@ -11,5 +11,3 @@ find              all of it for a fitted history
 from __future__ import annotations
 
 from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
-
-__all__ = ["Dimension", "Draw", "KnownBefore", "Ranking", "Rule"]

@@ -17,25 +17,3 @@ from auditkit.scenarios.frontier import Frontier, FrontierPoint, frontier
 from auditkit.scenarios.places import MorePlaces, Place, more_places
 from auditkit.scenarios.positions import BudgetOrPosition, Extra, MorePositions, budget_or_position, more_positions
 from auditkit.scenarios.sensitivity import Sensitivity, SensitivityPoint, sensitivity
-
-__all__ = [
-    "Answers",
-    "BiasCell",
-    "BiasTable",
-    "BudgetOrPosition",
-    "Extra",
-    "Frontier",
-    "FrontierPoint",
-    "MorePlaces",
-    "MorePositions",
-    "Place",
-    "Sensitivity",
-    "SensitivityPoint",
-    "ask",
-    "bias_table",
-    "budget_or_position",
-    "frontier",
-    "more_places",
-    "more_positions",
-    "sensitivity",
-]

@@ -18,5 +18,3 @@
 
 from auditkit.solver.methods import METHODS, solve, solve_once
 from auditkit.solver.solution import Optimum, Solution
-
-__all__ = ["METHODS", "Optimum", "Solution", "solve", "solve_once"]

@@ -9,5 +9,3 @@ problem: the layout of states, and the rows and measures that the constraint plu
 from auditkit.verification.check_report import check_report
 from auditkit.verification.check_solution import check_solution
 from auditkit.verification.claims import NOISE, TOLERANCE, Check, Verified, same_numbers
-
-__all__ = ["NOISE", "TOLERANCE", "Check", "Verified", "check_report", "check_solution", "same_numbers"]
