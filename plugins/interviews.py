@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -26,10 +26,6 @@ class MoreInterviews(Rule):
     def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:
         return [Dimension("cost_share", 0.02, 1.0)]
 
-    @classmethod
-    def of(cls, values: Mapping[str, float], known: KnownBefore) -> MoreInterviews:
-        return cls(cost_share=values["cost_share"])
-
     def rank(self, known: KnownBefore) -> Ranking:
         return Ranking(known.index(costs=self.cost_share))
 
@@ -49,10 +45,6 @@ class Shortlist(Rule):
     @classmethod
     def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:
         return [Dimension("per_opening", 1.0, 12.0)]
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], known: KnownBefore) -> Shortlist:
-        return cls(per_opening=values["per_opening"])
 
     def rank(self, known: KnownBefore) -> Ranking:
         return known.shortlist(known.listed(known.expected, places(known, self.per_opening)))
@@ -74,10 +66,6 @@ class Lottery(Rule):
         if not known.layout.only_boxes or known.layout.limits is not None:
             return []
         return [Dimension("width", 0.0, 4.0 * float(known.expected.std()))]
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], known: KnownBefore) -> Lottery:
-        return cls(width=values["width"])
 
     def rank(self, known: KnownBefore) -> Ranking:
         layout = known.layout
@@ -109,10 +97,6 @@ class HiringBar(Rule):
     def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:
         low, high = np.quantile(known.expected, [0.0, 0.5])
         return [Dimension("bar", float(low) - 3 * known.spread, float(high))]
-
-    @classmethod
-    def of(cls, values: Mapping[str, float], known: KnownBefore) -> HiringBar:
-        return cls(bar=values["bar"])
 
     def rank(self, known: KnownBefore) -> Ranking:
         return Ranking(known.index(bar=self.bar))

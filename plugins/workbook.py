@@ -31,7 +31,8 @@ from auditkit.text import day, moment, percent, plural, sentence, spaced
 
 if TYPE_CHECKING:
     from auditkit import Report
-    from auditkit.report.schema import AlternativeModel, DisparityTableModel
+    from auditkit.disparity import DisparityTable
+    from auditkit.report.schema import AlternativeModel
 
 WIDEST = 60
 LINE = 15
@@ -279,7 +280,7 @@ def _matrix(report: Report, sheets: Mapping[str, SheetTable]) -> SheetTable:
     return SheetTable("Matrix", about, (*texts("attribute", "group"), *dict.fromkeys(steps)), list(rows.values()))
 
 
-def _place(sheet: SheetTable, table: DisparityTableModel, group: str) -> str:
+def _place(sheet: SheetTable, table: DisparityTable, group: str) -> str:
     """Where the impact ratio of a group is on the sheet of its attribute, as a formula."""
     wanted = (table.step, _of(table), group)
     at = next(i for i, row in enumerate(sheet.rows) if (row["step"], row["of"], row["group"]) == wanted)
@@ -349,7 +350,7 @@ def _attribute(report: Report, name: str, sheet: str) -> SheetTable:
     return SheetTable(sheet, about, shown, rows, tuple(charts), "status")
 
 
-def _group_rows(table: DisparityTableModel) -> Iterator[Row]:
+def _group_rows(table: DisparityTable) -> Iterator[Row]:
     reference = next((row for row in table.groups if row.group == table.reference), None)
     for row in table.groups:
         found = {**cells(row), "step": table.step, "of": _of(table), "status": spaced(row.status.value)}
@@ -360,7 +361,7 @@ def _group_rows(table: DisparityTableModel) -> Iterator[Row]:
             yield {**found, **sizes}
 
 
-def _of(table: DisparityTableModel) -> str:
+def _of(table: DisparityTable) -> str:
     return "all applicants" if table.kind == "cumulative" else "those who reached the step before"
 
 

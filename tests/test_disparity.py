@@ -175,9 +175,9 @@ def test_zero_cell_takes_the_score_interval() -> None:
 def test_flip_flop_moves_against_the_conclusion() -> None:
     flip = flips(Pair(10, 3, 10, 4))
     assert flip.sign_reverses and flip.line_holds is False and not flip.robust  # 4/10 against 3/10
-    assert flip.impact_ratio == Fraction(4, 3)
+    assert flip.impact_ratio == 4 / 3
     flip = flips(Pair(10, 8, 10, 9))
-    assert flip.impact_ratio == Fraction(7, 10) and flip.line_holds is False  # 8/9 was not below 4/5
+    assert flip.impact_ratio == 7 / 10 and flip.line_holds is False  # 8/9 was not below 4/5
     flip = flips(Pair(5, 0, 5, 1))
     assert flip.impact_ratio is None and flip.line_holds is False  # the only selection moved
 

@@ -157,7 +157,7 @@ def test_scores_by_group() -> None:
     for cut in page.cuts:
         above = [int((values >= cut.score).sum()) for values in scores.values()]
         rates = [Fraction(above[0], 300), Fraction(above[1], 120)]
-        assert list(cut.above) == above and list(cut.impact_ratios) == [rate / max(rates) for rate in rates]
+        assert list(cut.above) == above and list(cut.impact_ratios) == [float(rate / max(rates)) for rate in rates]
 
 
 def test_scores_that_tell_nothing_or_too_much() -> None:
@@ -195,13 +195,13 @@ def test_the_lowest_rate_of_dismissal_is_the_reference() -> None:
     table = disparities(layoffs(CELLS, favourable=False)).table("age", "dismissed")
     old = table["40 and over"]
     assert table.reference == "under 40" and old.status is GroupStatus.DIFFERENCE_BELOW_LINE
-    assert (old.selected, old.rate) == (50, Fraction(1, 4)) and old.impact_ratio == Fraction(60, 400) / Fraction(1, 4)
+    assert (old.selected, old.rate) == (50, 1 / 4) and old.impact_ratio == 0.6
     assert table["under 40"].selected == 60 and table.selected == 110
     other = Pair(400, 60, 200, 50)  # the same ratio, the other way round
     assert old.interval == other.interval() and old.p == pytest.approx(other.p, rel=1e-10)
     assert old.shortfall == pytest.approx(50 - 200 * 110 / 600)  # so many fewer would have been dismissed
     good = disparities(layoffs(CELLS, favourable=True)).table("age", "dismissed")
-    assert good.reference == "40 and over" and good["under 40"].impact_ratio == Fraction(60, 400) / Fraction(1, 4)
+    assert good.reference == "40 and over" and good["under 40"].impact_ratio == 0.6
 
 
 def test_flips_and_power_of_dismissals() -> None:

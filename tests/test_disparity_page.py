@@ -230,7 +230,7 @@ def test_pairs_are_tested_in_open_tables_only() -> None:
     assert table.open and [row.group for row in table.groups if row.status.found] == ["a"]
     a = table["a"]
     assert a.p is not None and a.p_adjusted is not None and a.p < a.p_adjusted <= 6 * a.p + 1e-3
-    assert a.p_adjusted >= (table.p_adjusted or 1)
+    assert a.p_adjusted >= (table.omnibus.p_adjusted or 1)
 
 
 def test_statuses() -> None:

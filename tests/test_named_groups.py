@@ -14,6 +14,18 @@ from markupsafe import escape
 import auditkit
 from auditkit.config import Config
 from auditkit.constraints.binding import bind
+from auditkit.disparity import (
+    Comparator,
+    DisparityTable,
+    FlipFlop,
+    GroupComparison,
+    GroupResult,
+    GroupStatus,
+    Interval,
+    OmnibusTests,
+    Reconciled,
+    Within,
+)
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.report import html
@@ -81,15 +93,42 @@ def test_rows_and_phrases_name_the_groups_they_are_about(groups: list[str], valu
 @given(NAMES, NAMES)
 def test_findings_name_the_groups_they_are_about(one: str, other: str) -> None:
     words = Phrases({"Origin": ("race", [one, other])}, STEPS)
-    about: dict[str, Any] = {"attribute": "Origin", "step": "Hired", "group": one, "reference": other}
-    about |= {"conditional": False, "rates": (0.1, 0.2), "bounds": (0.3, 0.7)}
-    evidence = (0.01, 0.01, 0.02)
-    said = sentences.difference(words, **about, impact_ratio=0.5, line=0.8, evidence=evidence, sd=-2.6, design=None)
+    wide = Interval(0.3, 0.7, "katz", 0.95)
+    within = Within(
+        strata=2,
+        odds_ratio=2.0,
+        interval=wide,
+        risk_ratio=None,
+        p=0.01,
+        p_design=0.01,
+        method="cmh",
+        p_adjusted=0.02,
+        shortfall=3.0,
+    )
+    row = GroupResult(one, 100, 10, 0.1, 0.5, 0.5, wide, 0.01, 0.02, GroupStatus.DIFFERENCE_BELOW_LINE)
+    sides = (100, 20, 0.2, 0.5, wide, wide, 0.01, 0.01, "z", 0.01, 0.02, -2.6, None, None, None, None, 5.0)
+    flips = FlipFlop(0.5, True, True, False, True)
+    found = GroupComparison(Comparator.HIGHEST, other, *sides, flips, None, within)
+    table = DisparityTable(
+        attribute="Origin",
+        step="Hired",
+        kind="cumulative",
+        crossing=False,
+        reference=other,
+        groups=(row,),
+        applicants=200,
+        selected=30,
+        unknown=0,
+        omnibus=OmnibusTests(None, True, None, None),
+    )
+    said = sentences.difference(words, table, row, found, 0.8, favourable=True)
     begins = f"{one} applicants were hired less often than {other} applicants: 10.0\u00a0%"
     assert said.startswith(begins[:1].upper() + begins[1:])
-    within = sentences.within_only(words, **about, odds_ratio=2.0, evidence=(0.01, 0.02), opposite=True)
-    assert within.startswith(f"Within requisitions, {other} applicants were hired less often than {one} applicants: ")
-    assert within.endswith(f"(10.0\u00a0% of {one} applicants, 20.0\u00a0% of {other} applicants).")
+    behind = sentences.behind_it(words, table, row, found, Reconciled.BOTH, inside=True, favourable=True)
+    assert behind.endswith(f"of each requisition about 3.0 more {one} applicants would have been hired.")
+    told = sentences.within_only(words, table, row, found, opposite=True, favourable=True)
+    assert told.startswith(f"Within requisitions, {other} applicants were hired less often than {one} applicants: ")
+    assert told.endswith(f"(10.0\u00a0% of {one} applicants, 20.0\u00a0% of {other} applicants).")
 
 
 ODD = {"Female": 'Hispanic/Latino - A = "B" in C', "Male": "Black - Non 'Hispanic' + 2 >= 0.8"}

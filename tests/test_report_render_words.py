@@ -6,7 +6,6 @@ import ast
 import dataclasses
 import re
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -356,12 +355,12 @@ def test_a_part_is_called_the_largest_only_if_it_is() -> None:
     interval = Interval(0.16, 0.75, "katz", 0.95)
     numbers = {"rate": None, "reference_rate": None, "p": None, "found": True}
     sales = SegmentPart(
-        "Sales",
-        55,
-        6,
-        157,
-        50,
-        impact_ratio=Fraction(34, 100),
+        value="Sales",
+        applicants=55,
+        selected=6,
+        reference_applicants=157,
+        reference_selected=50,
+        impact_ratio=0.34,
         interval=interval,
         p_adjusted=0.012,
         shortfall=8.5,

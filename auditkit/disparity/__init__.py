@@ -35,6 +35,7 @@ from auditkit.disparity.results import (
     GroupResult,
     GroupStatus,
     Omnibus,
+    OmnibusTests,
     Reconciled,
     Repeated,
     SegmentDifference,

@@ -48,16 +48,13 @@ class Availability:
     selected: int
     of_group: int
     expected: float
+    share: float
+    """Of the group in the pools, weighted by the selections from each."""
     sd: float | None
     """Number of standard deviations from the expected number; negative: fewer."""
     p: float
     p_adjusted: float
     shortfall: float
-
-    @property
-    def share(self) -> float:
-        """Of the group in the pools, weighted by the selections from each."""
-        return self.expected / self.selected if self.selected else 0.0
 
 
 def availability(attribute: str, step: str, groups: Mapping[str, Sequence[PoolCount]]) -> tuple[Availability, ...]:
@@ -69,7 +66,8 @@ def availability(attribute: str, step: str, groups: Mapping[str, Sequence[PoolCo
         variance = sum(pool.selected * pool.share * (1 - pool.share) for pool in pools)
         p = generalised_binomial([(pool.selected, pool.share) for pool in pools], x)
         sd = (x - expected) / math.sqrt(variance) if variance > 0 else None
-        found.append(Availability(attribute, group, step, tuple(pools), S, x, expected, sd, p, p, expected - x))
+        about = (attribute, group, step, tuple(pools), S, x)
+        found.append(Availability(*about, expected, expected / S if S else 0.0, sd, p, p, expected - x))
     adjusted = holm([one.p for one in found])
     return tuple(replace(one, p_adjusted=p) for one, p in zip(found, adjusted))
 

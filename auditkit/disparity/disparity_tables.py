@@ -24,7 +24,7 @@ from auditkit.disparity.cuts import Cut, DisparitySettings, Sides, cuts
 from auditkit.disparity.design import corrected, largest, stretch, widened
 from auditkit.disparity.omnibus import Association
 from auditkit.disparity.page_evidence import ATTRIBUTE, CROSSING, PageEvidence, TableTests, page_evidence, within_test
-from auditkit.disparity.pair import FlipFlop, Pair, flip_flop
+from auditkit.disparity.pair import FlipFlop, Pair, as_float, flip_flop
 from auditkit.disparity.power import applicants_needed, detectable_ratio
 from auditkit.disparity.results import (
     Caution,
@@ -36,6 +36,7 @@ from auditkit.disparity.results import (
     GroupResult,
     GroupStatus,
     Omnibus,
+    OmnibusTests,
     Reconciled,
     Repeated,
     SegmentSearch,
@@ -139,7 +140,7 @@ class TableMaker:
         rows = []
         for g in listed:
             selected = int(n[g] - x[g] if cut.adverse else x[g])
-            rate, share = (Fraction(selected, int(n[g])), Fraction(int(n[g]), total)) if n[g] else (None, None)
+            rate, share = (selected / int(n[g]), int(n[g]) / total) if n[g] else (None, None)
             row = GroupResult(
                 cut.groups[g], int(n[g]), selected, rate, share, None, None, None, None, GroupStatus.EXCLUDED
             )
@@ -160,11 +161,10 @@ class TableMaker:
             applicants=total,
             selected=sum(row.selected for row in rows),
             unknown=int(np.sum(unknown)),
-            pooled=_reported(tests.tests.get("pooled"), tests.adjusted.get("pooled")),
-            stratified=_reported(tests.tests.get("within"), tests.adjusted.get("within")),
             agreement=_least_agreement(rows),
             trend=self.evidence.trends.get(cut.key),
             open=tests.gate <= self.settings.alpha,
+            omnibus=_omnibus(tests, self.settings.alpha),
             reconciled=_of_table(rows, tests, self.settings.alpha),
             shared=cut.strata.shared,
             joined=cut.strata.joined,
@@ -220,8 +220,8 @@ class TableMaker:
             reference=None,
             applicants=pair.n0,
             selected=pair.selected[1],
-            rate=Fraction(pair.selected[1], pair.n0) if pair.n0 else None,
-            impact_ratio=pair.impact_ratio,
+            rate=pair.selected[1] / pair.n0 if pair.n0 else None,
+            impact_ratio=as_float(pair.impact_ratio),
             interval=None if interval is None else replace(interval, confidence=1 - alpha),
             interval_plain=pair.interval(alpha),
             p=pair.p,
@@ -276,7 +276,7 @@ class TableMaker:
         return flip_flop(pair, self.settings.line, lambda other: corrected(other.p, other.z, designs) <= needed)
 
     def referenced(self, row: GroupResult) -> GroupResult:
-        return replace(row, status=GroupStatus.REFERENCE, impact_ratio=Fraction(1) if row.selected else None)
+        return replace(row, status=GroupStatus.REFERENCE, impact_ratio=1.0 if row.selected else None)
 
     def compared(self, row: GroupResult) -> GroupResult:
         """The row of a group that is not the reference."""
@@ -355,6 +355,12 @@ def _reported(test: Association | None, adjusted: float | None) -> Omnibus | Non
     if test is None or adjusted is None:
         return None
     return Omnibus(test.statistic, test.df, test.p, adjusted, test.method, test.design_effect, test.corrected)
+
+
+def _omnibus(tests: TableTests, alpha: float) -> OmnibusTests:
+    pooled, within = (_reported(tests.tests.get(name), tests.adjusted.get(name)) for name in ("pooled", "within"))
+    least = min((test.p_adjusted for test in (pooled, within) if test is not None), default=None)
+    return OmnibusTests(least, tests.gate <= alpha, pooled, within)
 
 
 def _least_agreement(rows: Sequence[GroupResult]) -> Agreement | None:

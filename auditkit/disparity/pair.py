@@ -63,6 +63,10 @@ class Interval:
         return self.lower, self.upper
 
 
+def as_float(x: Fraction | None) -> float | None:
+    return None if x is None else float(x)
+
+
 @dataclass(frozen=True)
 class Pair:
     """Group 1 against the reference 0; the formulas are those of the module."""
@@ -212,14 +216,14 @@ def _crossing(T: Callable[[float], float], level: float) -> float:
 class FlipFlop:
     """What one or two selections, moved between the group and the reference, would change."""
 
-    impact_ratio: Fraction | None
+    impact_ratio: float | None
     """After the move that is worst for the measured side of the line."""
     line_holds: bool | None
     test_holds: bool
     sign_reverses: bool
     """One selection moved to the group would give it the higher rate."""
     robust: bool
-    needed: int | None
+    needed: int | None = None
     """The fewest selections, 1 or 2, whose move would change a conclusion; None if it takes more."""
 
 
@@ -241,7 +245,7 @@ def flip_flop(pair: Pair, line: Fraction, significant: Callable[[Pair], bool]) -
         needed = None if line_twice is not False and test_twice else 2
     toward = pair.moved(1)
     return FlipFlop(
-        impact_ratio=None if against_line is None else against_line.impact_ratio,
+        impact_ratio=None if against_line is None else as_float(against_line.impact_ratio),
         line_holds=line_holds,
         test_holds=test_holds,
         sign_reverses=toward is not None and toward.x1 * toward.n0 > toward.x0 * toward.n1,

@@ -123,8 +123,8 @@ class GroupComparison:
     applicants: int
     selected: int
     """Of the other side."""
-    rate: Fraction | None
-    impact_ratio: Fraction | None
+    rate: float | None
+    impact_ratio: float | None
     interval: Interval | None
     interval_plain: Interval | None
     p: float
@@ -161,9 +161,9 @@ class GroupResult:
     group: str
     applicants: int
     selected: int
-    rate: Fraction | None
-    share: Fraction | None
-    impact_ratio: Fraction | None
+    rate: float | None
+    share: float | None
+    impact_ratio: float | None
     interval: Interval | None
     """On the basis of the design, like `p_design`, and for the reference being chosen by the data."""
     p: float | None
@@ -191,6 +191,10 @@ class GroupResult:
     """Plugins' measures, by name."""
     comparisons: tuple[GroupComparison, ...] = ()
 
+    @property
+    def compared(self) -> bool:
+        return self.status not in (GroupStatus.REFERENCE, GroupStatus.EXCLUDED)
+
     def against(self, whom: Comparator) -> GroupComparison | None:
         return next((comparison for comparison in self.comparisons if comparison.against is whom), None)
 
@@ -205,12 +209,23 @@ class Omnibus:
     p_adjusted: float
     """Over all tables of the page, and for the design effect."""
     method: str
-    design_effect: float
-    p_design: float
+    design_effect: float | None = None
+    p_design: float | None = None
     """With the design effect, before the correction for the page."""
 
 
 @dataclass(frozen=True)
+class OmnibusTests:
+    """The tests of a whole table; only if one of them finds a difference is it open, and pairs are tested."""
+
+    p_adjusted: float | None
+    """The smaller of the two tests."""
+    open: bool
+    pooled: Omnibus | None
+    stratified: Omnibus | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DisparityTable:
     """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
 
@@ -224,35 +239,32 @@ class DisparityTable:
     selected: int
     unknown: int
     """Decided applicants of unknown category, who are in no group."""
-    pooled: Omnibus | None
-    stratified: Omnibus | None
-    agreement: Agreement | None
+    agreement: Agreement | None = None
     """Of two groups; of more, the least agreement with the reference, p corrected for the number of groups."""
-    trend: Trend | None
+    trend: Trend | None = None
     """Over groups that have an order, such as bands of age."""
-    open: bool
+    open: bool = False
     """The omnibus test, pooled or stratified, finds a difference; only then pairs are tested."""
-    reconciled: Reconciled
+    reconciled: Reconciled | None = None
     shared: int = 0
     """Requisitions with applicants of two groups that are compared."""
     joined: int = 0
     """Requisitions with few applicants of a group, which are compared within sets of similar ones."""
+    omnibus: OmnibusTests
 
     @property
-    def p_adjusted(self) -> float | None:
-        """The smaller of the two omnibus tests, which opens the table."""
-        return min((test.p_adjusted for test in (self.pooled, self.stratified) if test is not None), default=None)
+    def pooled(self) -> Omnibus | None:
+        return self.omnibus.pooled
 
     @property
-    def omnibus(self) -> DisparityTable:
-        """The tests of the whole table, as the report has them: `p_adjusted`, `open`, `pooled` and `stratified`."""
-        return self
+    def stratified(self) -> Omnibus | None:
+        return self.omnibus.stratified
 
     def __getitem__(self, group: str) -> GroupResult:
         return next(row for row in self.groups if row.group == group)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SegmentPart:
     """One value of a segment: the group against the reference there, and its part of the shortfall."""
 
@@ -261,10 +273,10 @@ class SegmentPart:
     selected: int
     reference_applicants: int
     reference_selected: int
-    rate: Fraction | None
-    reference_rate: Fraction | None
-    impact_ratio: Fraction | None
-    interval: Interval | None
+    rate: float | None
+    reference_rate: float | None
+    impact_ratio: float | None
+    interval: Interval | None = None
     p: float | None
     p_adjusted: float | None
     found: bool
@@ -289,9 +301,14 @@ class SegmentTable:
     parts: tuple[SegmentPart, ...]
     others: float
     """Parts of the values that are not listed."""
-    values: int
+    values: int = 0
     """How many values there are, listed or not; p is corrected for all that hold both groups."""
-    agreement: Agreement | None
+    agreement: Agreement | None = None
+
+    @property
+    def unlisted(self) -> int:
+        """Values that are not among the parts."""
+        return self.values - len(self.parts)
 
 
 @dataclass(frozen=True)
@@ -313,9 +330,9 @@ class SegmentDifference:
     selected: int
     others_applicants: int
     others_selected: int
-    rate: Fraction
-    others_rate: Fraction
-    impact_ratio: Fraction | None
+    rate: float
+    others_rate: float
+    impact_ratio: float | None
     interval: Interval | None
     strata: int
     odds_ratio: float | None
@@ -397,6 +414,6 @@ class Disparities:
             table, row = item
             within = row.within.p if row.within is not None else None
             raw = [p for p in (row.p, within) if p is not None]
-            return table.crossing, table.p_adjusted or 0.0, min(raw, default=1.0)
+            return table.crossing, table.omnibus.p_adjusted or 0.0, min(raw, default=1.0)
 
         yield from sorted(rows, key=evidence)

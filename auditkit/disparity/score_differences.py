@@ -59,7 +59,7 @@ class CutScore:
     score: float
     above: tuple[int, ...]
     """In each group, in the order of the page."""
-    impact_ratios: tuple[Fraction | None, ...]
+    impact_ratios: tuple[float | None, ...]
     present: bool
 
 
@@ -160,4 +160,4 @@ def _cut(scores: Mapping[str, Floats], level: float, present: bool) -> CutScore:
     above = tuple(int(np.sum(values >= level)) for values in scores.values())
     shares = [Fraction(many, len(values)) for many, values in zip(above, scores.values())]
     top = max(shares)
-    return CutScore(level, above, tuple(share / top if top else None for share in shares), bool(present))
+    return CutScore(level, above, tuple(float(share / top) if top else None for share in shares), bool(present))

@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from scipy.special import ndtr
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import Cut, DisparitySettings
 from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
-from auditkit.disparity.pair import Pair, stratify
+from auditkit.disparity.pair import Pair, as_float, stratify
 from auditkit.disparity.results import SegmentDifference
 from auditkit.disparity.scores import population, repeat_effects
 from auditkit.disparity.segments import MOST_VALUES
@@ -247,9 +246,9 @@ def difference(test: SearchTest, p_adjusted: float, alpha: float) -> SegmentDiff
         selected=one,
         others_applicants=pair.n0,
         others_selected=zero,
-        rate=Fraction(one, pair.n1),
-        others_rate=Fraction(zero, pair.n0),
-        impact_ratio=pair.impact_ratio,
+        rate=one / pair.n1,
+        others_rate=zero / pair.n0,
+        impact_ratio=as_float(pair.impact_ratio),
         interval=None if interval is None else replace(interval, confidence=1 - alpha),
         strata=within.strata,
         odds_ratio=within.odds_ratio,

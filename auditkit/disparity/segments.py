@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ from numpy.typing import NDArray
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import Cut
 from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
-from auditkit.disparity.pair import Pair, holm
+from auditkit.disparity.pair import Pair, as_float, holm
 from auditkit.disparity.results import DisparityTable, SegmentPart, SegmentTable
 from auditkit.disparity.scores import population, repeat_effects
 from auditkit.disparity.small_values import JOINED, join_small
@@ -141,9 +140,9 @@ def _part(
         selected=one,
         reference_applicants=pair.n0,
         reference_selected=zero,
-        rate=Fraction(one, pair.n1) if pair.n1 else None,
-        reference_rate=Fraction(zero, pair.n0) if pair.n0 else None,
-        impact_ratio=pair.impact_ratio if pair.n0 else None,
+        rate=one / pair.n1 if pair.n1 else None,
+        reference_rate=zero / pair.n0 if pair.n0 else None,
+        impact_ratio=as_float(pair.impact_ratio) if pair.n0 else None,
         interval=None if interval is None else replace(interval, confidence=1 - alpha),
         p=p,
         p_adjusted=adjusted,

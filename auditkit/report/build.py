@@ -126,7 +126,7 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
         unconstrained=None if comparison is None else schema.BestModel.mirror(comparison.unconstrained),
         constrained=None if comparison is None else _all_constrained(parts, comparison),
         disparity=None if measured is None else schema.DisparitiesModel.mirror(measured),
-        segments=None if measured is None else tuple(map(schema.SegmentModel.mirror, measured.segments)),
+        segments=None if measured is None else measured.segments,
         funnel=people.funnel(shown),
         frontier=None if asked is None else asked.frontier,
         sensitivity=None if asked is None else asked.sensitivity,

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from auditkit.config import Parts
-from auditkit.disparity import Interval
+from auditkit.disparity import DisparityTable, GroupResult, Interval, SegmentTable
 from auditkit.report import scenario_charts
 from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (
@@ -27,13 +27,7 @@ from auditkit.report.chart_parts import (
     write_lines,
 )
 from auditkit.report.histograms import MOST_PANELS, coverage, pit, slack, slack_panels, unfilled
-from auditkit.report.schema import (
-    DisparityRowModel,
-    DisparityTableModel,
-    Outcome,
-    Report,
-    SegmentModel,
-)
+from auditkit.report.schema import Outcome, Report
 from auditkit.report.svg import FILL, GRID, GROUPS, INK, MARKERS, MUTED, Area, Chart, Drawing, chart, label, spread
 from auditkit.report.view import (
     AttributeView,
@@ -190,7 +184,7 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
 
     Steps are of all applicants; those of attributes also of those who reached the step before.
     """
-    steps: list[tuple[DisparityTableModel, list[DisparityRowModel]]] = []
+    steps: list[tuple[DisparityTable, list[GroupResult]]] = []
     for table in view.tables:
         rows = [row for row in table.groups if row.impact_ratio is not None and row.p is not None]
         if rows and not (view.crossing and table.kind == "conditional"):
@@ -236,7 +230,7 @@ def impact_ratio(view: AttributeView, number: int, line: float | None, words: Ph
     return chart(drawing, f"chart-impact-{number}", labels.impact_title(view.title), " ".join(said))
 
 
-def _step_lines(words: Phrases, table: DisparityTableModel) -> tuple[str, str, list[str]]:
+def _step_lines(words: Phrases, table: DisparityTable) -> tuple[str, str, list[str]]:
     """The title of a step, the note beside it, and the line below it: against whom groups are compared."""
     step = labels.step_title(words, table.step, table.kind)
     against = labels.against(label(table.reference or labels.REFERENCE, 90))
@@ -246,7 +240,7 @@ def _step_lines(words: Phrases, table: DisparityTableModel) -> tuple[str, str, l
     return first, "", [*more, *wrapped(against, HEAD)]
 
 
-def shortfall(segment: SegmentModel, number: int, place: int, words: Phrases) -> Chart | None:
+def shortfall(segment: SegmentTable, number: int, place: int, words: Phrases) -> Chart | None:
     """The parts of a shortfall: each value of a segment, those that are not listed, and where people applied.
 
     Only where one of the values stands out; the table has the others.
@@ -275,7 +269,7 @@ def shortfall(segment: SegmentModel, number: int, place: int, words: Phrases) ->
     return chart(drawing, f"chart-shortfall-{number}-{place}", labels.shortfall_title(people, by), text)
 
 
-def _ratio(row: DisparityRowModel) -> float:
+def _ratio(row: GroupResult) -> float:
     return 1.0 if row.impact_ratio is None else row.impact_ratio
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from auditkit.report.schema import ConstrainedModel, DisparityTableModel, Report, StandingModel
+from auditkit.disparity import DisparityTable
+from auditkit.report.schema import ConstrainedModel, Report, StandingModel
 
 FIRM, UNCONSTRAINED, CONSTRAINED = "firm", "unconstrained", "constrained"
 REFERENCE = "reference"
@@ -147,7 +148,7 @@ def figures(report: Report) -> Figures:
     )
 
 
-def _groups(table: DisparityTableModel) -> list[GroupFigure]:
+def _groups(table: DisparityTable) -> list[GroupFigure]:
     reference = next((row for row in table.groups if row.group == table.reference), None)
     return [
         GroupFigure(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit.compare import NoInterval, PriceInterval
 from auditkit.compare.comparison import NoLaw
@@ -20,7 +20,6 @@ from auditkit.disparity import (
     DisparityTable,
     GroupResult,
     GroupStatus,
-    Interval,
     Reconciled,
     SegmentDifference,
     SegmentTable,
@@ -194,55 +193,13 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
     other = compared.reference
     opposite = reconciled is Reconciled.WITHIN_ONLY_OPPOSITE
     if (opposite or reconciled is Reconciled.WITHIN_ONLY) and within is not None and other is not None:
-        text = say.within_only(
-            words,
-            attribute=table.attribute,
-            step=table.step,
-            conditional=table.kind == "conditional",
-            group=row.group,
-            reference=other,
-            rates=(_float(row.rate), _float(compared.rate)),
-            odds_ratio=within.odds_ratio,
-            bounds=_bounds(within.interval),
-            evidence=(within.p_design, within.p_adjusted),
-            opposite=opposite,
-            shortfall=within.shortfall,
-            favourable=page.favourable,
-        )
+        text = say.within_only(words, table, row, compared, opposite, page.favourable)
         worse, better = (other, row.group) if opposite else (row.group, other)
         about = {"attribute": table.attribute, "group": worse, "against": better, "step": table.step}
         return FindingModel(kind="disparity", code="difference-within", text=text, **about)
-    text = say.difference(
-        words,
-        attribute=table.attribute,
-        step=table.step,
-        conditional=table.kind == "conditional",
-        group=row.group,
-        reference=other,
-        rates=(_float(row.rate), _float(compared.rate)),
-        impact_ratio=_float(compared.impact_ratio),
-        bounds=_bounds(compared.interval),
-        line=float(page.line),
-        evidence=(compared.p, compared.p_design, compared.p_adjusted),
-        sd=compared.sd,
-        design=compared.design,
-        favourable=page.favourable,
-    )
+    text = say.difference(words, table, row, compared, float(page.line), page.favourable)
     inside = reconciled in SHORTFALL_WITHIN and within is not None
-    text += say.behind_it(
-        words,
-        attribute=table.attribute,
-        group=row.group,
-        step=table.step,
-        odds_ratio=None if within is None else within.odds_ratio,
-        bounds=None if within is None else _bounds(within.interval),
-        within_p=(None, None) if within is None else (within.p_design, within.p_adjusted),
-        reconciled=reconciled,
-        shortfall=within.shortfall if inside and within is not None else compared.shortfall,
-        inside=inside,
-        robust=compared.flips.robust,
-        favourable=page.favourable,
-    )
+    text += say.behind_it(words, table, row, compared, reconciled, inside, page.favourable)
     about = {"attribute": table.attribute, "group": row.group, "step": table.step}
     return FindingModel(kind="disparity", code=f"difference-{table.kind}", text=text, against=other, **about)
 
@@ -263,7 +220,7 @@ def _where(found: Disparities, table: DisparityTable, row: GroupResult, words: P
         own = next((r for r in found.table(table.attribute, step, "conditional").groups if r.group == row.group), None)
         if own is None or own.impact_ratio is None:
             continue
-        later.append((step, _float(own.impact_ratio), _bounds(own.interval)))
+        later.append((step, own.impact_ratio, say.ends(own.interval)))
         thin |= own.status in (GroupStatus.TOO_LITTLE_EVIDENCE, GroupStatus.BELOW_LINE_NOT_SUFFICIENT)
     return say.where_it_arises(
         words,
@@ -411,14 +368,6 @@ def _thin(found: Disparities) -> Iterator[say.Thin]:
         rows = [row for row in table.groups if row.status is GroupStatus.TOO_LITTLE_EVIDENCE]
         if rows and table.kind == "cumulative" and table.pooled is not None:
             yield say.Thin(table.attribute, table.step, [(row.group, row.detectable_ratio) for row in rows])
-
-
-def _bounds(found: Interval | None) -> say.Bounds:
-    return None if found is None else (found.lower, found.upper)
-
-
-def _float(x: Any) -> float | None:
-    return None if x is None else float(x)
 
 
 # Policies -------------------------------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ fields of the entries around them that tell rows apart. Parts inside an entry be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
+from functools import cache
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -82,8 +83,11 @@ def fields_of(kind: type) -> dict[str, Any]:
         return {name: field.annotation for name, field in kind.model_fields.items()}
     if not is_dataclass(kind):
         return {}
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     return {field.name: hints[field.name] for field in fields(kind)}
+
+
+_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def kinds_of(annotation: Any) -> set[Any]:
@@ -214,7 +218,7 @@ def _disparity_rows(report: Report) -> list[Row]:
     rows: list[Row] = []
     for table in report.tables:
         for row in table.groups:
-            numbers = {name: value for name, value in row if name in DISPARITY_COLUMNS}
+            numbers = {name: value for name, value in vars(row).items() if name in DISPARITY_COLUMNS}
             numbers |= {
                 "attribute": table.attribute,
                 "step": table.step,
@@ -225,7 +229,7 @@ def _disparity_rows(report: Report) -> list[Row]:
                 numbers |= {"impact_ratio_lower": row.interval.lower, "impact_ratio_upper": row.interval.upper}
             if row.within is not None:
                 numbers |= {"p_within": row.within.p, "odds_ratio_within": row.within.odds_ratio}
-            rows.append(numbers | row.measures)
+            rows.append({**numbers, **row.measures})
     return rows
 
 

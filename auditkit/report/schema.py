@@ -34,13 +34,11 @@ from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
-from auditkit.disparity import Agreement, Caution, Comparator, GroupStatus, Interval, Reconciled, Repeated, Within
-from auditkit.disparity.availability import PoolCount
-from auditkit.disparity.design import ClusterDesign
+from auditkit.disparity import DisparityTable, Repeated, SegmentSearch, SegmentTable
+from auditkit.disparity.availability import Availability
 from auditkit.disparity.measure import MeasureColumn
-from auditkit.disparity.score_differences import ScoreGroup
+from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.score_validity import ScoreValidity
-from auditkit.disparity.trend import Trend
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
@@ -521,208 +519,10 @@ class AlternativeModel(ReportPart):
 # Disparity ------------------------------------------------------------------------------------------------------------
 
 
-class FlipFlopModel(ReportPart):
-    """What one or two selections, moved between the group and the reference, would change."""
-
-    impact_ratio: MaybeRatio
-    line_holds: bool | None
-    test_holds: bool
-    sign_reverses: bool
-    robust: bool
-    needed: int | None = Field(default=None, description="fewest moves, 1 or 2, that change a conclusion; null: more")
-
-
-class ComparisonModel(ReportPart):
-    """A group compared with the highest rate, with the largest group or with everybody else.
-
-    `p`, `mid_p`, `sd` and `interval_plain` are of this comparison by itself; `p_design` and `interval` allow for
-    requisitions and repeat applicants; `p_adjusted` also for all tests of the report.
-    """
-
-    against: Comparator
-    reference: str | None = Field(description="the other group; null for everybody else")
-    applicants: int = Field(description="of the other side, like `selected` and `rate`")
-    selected: int
-    rate: MaybeRatio
-    impact_ratio: MaybeRatio
-    interval: Interval | None
-    interval_plain: Interval | None
-    p: MaybeRatio
-    mid_p: MaybeRatio
-    method: str
-    p_design: MaybeRatio
-    p_adjusted: MaybeRatio = Field(description="null where this comparison is not tested")
-    sd: MaybeRatio = Field(description="number of standard deviations; negative: fewer than expected")
-    h: MaybeRatio = Field(description="Cohen's h")
-    phi: MaybeRatio
-    odds_ratio: MaybeRatio
-    odds_interval: Interval | None
-    shortfall: MaybeRatio
-    flips: FlipFlopModel
-    design: ClusterDesign | None
-    within: Within | None
-
-
-class DisparityRowModel(ReportPart):
-    """One group beside the reference group; comparisons are null for the reference and for groups not compared."""
-
-    group: str
-    applicants: int
-    selected: int
-    rate: MaybeRatio
-    share: MaybeRatio
-    impact_ratio: MaybeRatio
-    interval: Interval | None
-    p: MaybeRatio = Field(description="without any correction")
-    p_adjusted: MaybeRatio = Field(description="corrected for all tests of the report")
-    status: GroupStatus
-    decided_by: Literal["pooled", "within_requisitions", "both"] | None = None
-    decided_against: Comparator | None = Field(
-        default=None, description="the comparison in which a difference is found"
-    )
-    detectable_ratio: MaybeRatio
-    more_applicants: int | None = None
-    within: Within | None
-    shortfall: MaybeRatio
-    sd: MaybeRatio = None
-    p_design: MaybeRatio = Field(default=None, description="on the basis of the interval, before the correction")
-    design: ClusterDesign | None = None
-    flip_flop: FlipFlopModel | None = None
-    reconciled: Reconciled | None = None
-    flags: tuple[Caution, ...] = ()
-    measures: dict[str, MaybeRatio] = Field(default={}, description="what plugins measure, by name")
-    comparisons: tuple[ComparisonModel, ...] = ()
-
-    @property
-    def compared(self) -> bool:
-        return self.status not in (GroupStatus.REFERENCE, GroupStatus.EXCLUDED)
-
-
-class OmnibusModel(ReportPart):
-    """One test of equal rates in all compared groups."""
-
-    statistic: MaybeRatio
-    df: int
-    p: MaybeRatio
-    p_adjusted: MaybeRatio
-    method: str
-    design_effect: MaybeRatio = None
-    p_design: MaybeRatio = Field(default=None, description="with the design effect, before the correction")
-
-
-class OmnibusTestsModel(ReportPart):
-    """The tests of a whole table; only if it is open are pairs of groups tested."""
-
-    p_adjusted: MaybeRatio
-    open: bool
-    pooled: OmnibusModel | None
-    stratified: OmnibusModel | None
-
-
-class DisparityTableModel(ReportPart):
-    """All groups of one attribute at one step, of all applicants or of those who reached the step before."""
-
-    attribute: str
-    step: str
-    kind: Basis
-    crossing: bool
-    reference: str | None
-    groups: tuple[DisparityRowModel, ...]
-    applicants: int
-    selected: int
-    unknown: int
-    agreement: Agreement | None = None
-    trend: Trend | None = None
-    open: bool = False
-    reconciled: Reconciled | None = None
-    shared: int = Field(default=0, description="requisitions with applicants of two groups that are compared")
-    joined: int = Field(default=0, description="requisitions compared in sets, as a group has few applicants in them")
-    omnibus: OmnibusTestsModel
-
-
-class SegmentDifferenceModel(ReportPart):
-    """A difference in one value of a segment, found by the search over all segments.
-
-    Rates and impact ratio are of all applicants of the value; odds ratio, p and shortfall within its requisitions.
-    """
-
-    attribute: str
-    group: str
-    against: str | None = Field(description="the other group; null: everybody else")
-    step: str
-    kind: Basis
-    segment: str
-    value: str
-    applicants: int
-    selected: int
-    others_applicants: int
-    others_selected: int
-    rate: MaybeRatio
-    others_rate: MaybeRatio
-    impact_ratio: MaybeRatio
-    interval: Interval | None
-    strata: int
-    odds_ratio: MaybeRatio
-    odds_interval: Interval | None
-    p: MaybeRatio
-    p_design: MaybeRatio
-    p_adjusted: MaybeRatio
-    method: str
-    shortfall: MaybeRatio
-    elsewhere_odds_ratio: MaybeRatio
-    p_elsewhere: MaybeRatio = Field(description="of the same odds ratio here and elsewhere")
-
-
-class SegmentSearchModel(ReportPart):
-    """The search over segments, in the error control of the report."""
-
-    tests: int
-    segments: tuple[str, ...]
-    level: float = Field(description="the p that one of these tests needs")
-    found: tuple[SegmentDifferenceModel, ...]
-
-
-class AvailabilityModel(ReportPart):
-    """A group among those selected, against its share of pools outside the firm (exact or generalised binomial)."""
-
-    attribute: str
-    group: str
-    step: str
-    pools: tuple[PoolCount, ...]
-    selected: int
-    of_group: int
-    expected: MaybeRatio
-    share: MaybeRatio
-    sd: MaybeRatio
-    p: MaybeRatio
-    p_adjusted: MaybeRatio = Field(description="for the groups of the attribute (Holm)")
-    shortfall: MaybeRatio
-
-
-class CutScoreModel(ReportPart):
-    """Those of each group at or above a score, in the order of the groups."""
-
-    score: float
-    above: tuple[int, ...]
-    impact_ratios: tuple[MaybeRatio, ...]
-    present: bool = Field(description="the cut that admits as many as were selected")
-
-
-class ScorePageModel(ReportPart):
-    """One score by the groups of one attribute; the reference is the largest group."""
-
-    attribute: str
-    score: str
-    reference: str
-    groups: tuple[ScoreGroup, ...]
-    cuts: tuple[CutScoreModel, ...]
-    agree: MaybeRatio = Field(description="of those selected, the share at or above the present cut")
-
-
 class DisparitiesModel(ReportPart):
     """Impact ratios with tests and intervals, of every attribute at every step."""
 
-    tables: tuple[DisparityTableModel, ...]
+    tables: tuple[DisparityTable, ...]
     attributes: tuple[str, ...]
     crossings: tuple[str, ...]
     steps: tuple[str, ...]
@@ -739,9 +539,9 @@ class DisparitiesModel(ReportPart):
     tests: int = Field(default=0, description="how many tests p is corrected for")
     requisitions: int = 0
     favourable: bool = Field(default=True, description="whether it is good to be selected")
-    search: SegmentSearchModel | None = None
-    availability: tuple[AvailabilityModel, ...] = ()
-    score_pages: tuple[ScorePageModel, ...] = ()
+    search: SegmentSearch | None = None
+    availability: tuple[Availability, ...] = ()
+    score_pages: tuple[ScorePage, ...] = ()
     validity: ScoreValidity | None = Field(default=None, description="null without outcomes of those hired")
     measures: tuple[MeasureColumn, ...] = ()
 
@@ -749,47 +549,6 @@ class DisparitiesModel(ReportPart):
     def further_measures(self) -> tuple[MeasureColumn, ...]:
         """Those of plugins that have a column of their own; the shortfall has one already."""
         return tuple(column for column in self.measures if column.name != "shortfall")
-
-
-class SegmentPartModel(ReportPart):
-    """One value of a segment: the group beside the reference there, and its part of the shortfall."""
-
-    value: str
-    applicants: int
-    selected: int
-    reference_applicants: int
-    reference_selected: int
-    rate: MaybeRatio
-    reference_rate: MaybeRatio
-    impact_ratio: MaybeRatio
-    interval: Interval | None = None
-    p: MaybeRatio
-    p_adjusted: MaybeRatio
-    found: bool
-    shortfall: MaybeRatio
-
-
-class SegmentModel(ReportPart):
-    """Where the shortfall of a group comes from: `shortfall` = those of the `parts` + `others` + `composition`."""
-
-    attribute: str
-    step: str
-    kind: Basis
-    segment: str
-    group: str
-    reference: str
-    shortfall: MaybeRatio
-    within: MaybeRatio
-    composition: MaybeRatio
-    parts: tuple[SegmentPartModel, ...]
-    others: MaybeRatio
-    values: int = Field(default=0, description="how many values there are, listed or not")
-    agreement: Agreement | None = None
-
-    @property
-    def unlisted(self) -> int:
-        """Values that are not among the parts."""
-        return self.values - len(self.parts)
 
 
 # What if --------------------------------------------------------------------------------------------------------------
@@ -1084,7 +843,7 @@ class Report(ReportPart):
     unconstrained: BestModel | None
     constrained: tuple[ConstrainedModel, ...] | None
     disparity: DisparitiesModel | None
-    segments: tuple[SegmentModel, ...] | None
+    segments: tuple[SegmentTable, ...] | None
     funnel: tuple[FunnelModel, ...]
     frontier: FrontierModel | None
     sensitivity: SensitivityModel | None
@@ -1112,7 +871,7 @@ class Report(ReportPart):
         return self.constrained or ()
 
     @property
-    def tables(self) -> tuple[DisparityTableModel, ...]:
+    def tables(self) -> tuple[DisparityTable, ...]:
         """Every disparity table, if there are any."""
         return () if self.disparity is None else self.disparity.tables
 

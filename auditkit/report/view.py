@@ -10,18 +10,16 @@ from typing import NamedTuple
 
 from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain
-from auditkit.disparity import Comparator, GroupStatus
+from auditkit.disparity import Comparator, DisparityTable, GroupComparison, GroupResult, GroupStatus, SegmentTable
+from auditkit.disparity.availability import Availability
+from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error
 from auditkit.model.limits import UnitNumbers
 from auditkit.report.schema import (
     TOGETHER,
-    AvailabilityModel,
     Basis,
-    ComparisonModel,
     ConstrainedModel,
-    DisparityRowModel,
-    DisparityTableModel,
     FindingModel,
     FollowUpModel,
     GainModel,
@@ -31,8 +29,6 @@ from auditkit.report.schema import (
     LeftOutModel,
     Outcome,
     Report,
-    ScorePageModel,
-    SegmentModel,
     StandingModel,
 )
 from auditkit.report.words.phrases import Phrases
@@ -292,7 +288,7 @@ CROSSED = frozenset(_ORDER[: _ORDER.index(GroupStatus.NO_DIFFERENCE)])
 Severity = tuple[int, float, float]
 
 
-def severity(row: DisparityRowModel) -> Severity:
+def severity(row: GroupResult) -> Severity:
     """Sorts groups and tables: differences found first, then those below the line, each by evidence and by size."""
     p, ratio = row.p_adjusted, row.impact_ratio
     return _ORDER.index(row.status), 1.0 if p is None else p, 1.0 if ratio is None else ratio
@@ -307,16 +303,16 @@ class AttributeView(NamedTuple):
 
     name: str
     crossing: bool
-    tables: Sequence[DisparityTableModel]
+    tables: Sequence[DisparityTable]
 
     @property
     def title(self) -> str:
         return joined(self.name)
 
     @property
-    def steps(self) -> list[tuple[str, list[DisparityTableModel]]]:
+    def steps(self) -> list[tuple[str, list[DisparityTable]]]:
         """The tables of each step: of all applicants, then of those who reached the step before."""
-        found: dict[str, list[DisparityTableModel]] = {}
+        found: dict[str, list[DisparityTable]] = {}
         for table in self.tables:
             found.setdefault(table.step, []).append(table)
         return [(step, sorted(tables, key=lambda t: t.kind == "conditional")) for step, tables in found.items()]
@@ -341,31 +337,31 @@ class AttributeView(NamedTuple):
         return list(dict.fromkeys(row.group for row in _rows(self.tables) if row.group not in compared))
 
     @property
-    def trends(self) -> list[DisparityTableModel]:
+    def trends(self) -> list[DisparityTable]:
         return [table for _, tables in self.steps for table in tables if table.trend is not None]
 
     def applicants(self, group: str) -> int | None:
         return next((row.applicants for row in _rows(self.tables[:1]) if row.group == group), None)
 
-    def segments(self, report: Report) -> list[SegmentModel]:
+    def segments(self, report: Report) -> list[SegmentTable]:
         """Where the gaps come from; single requisitions only where one shows a difference."""
         own = [cut for cut in report.segments or () if cut.attribute == self.name]
         return [cut for cut in own if cut.segment != REQUISITION or any(part.found for part in cut.parts)]
 
-    def segment_tables(self, report: Report) -> list[tuple[str, str, list[SegmentModel]]]:
+    def segment_tables(self, report: Report) -> list[tuple[str, str, list[SegmentTable]]]:
         """The same by group and step: one table for each of both."""
-        found: dict[tuple[str, str], list[SegmentModel]] = {}
+        found: dict[tuple[str, str], list[SegmentTable]] = {}
         for group in dict.fromkeys(cut.group for cut in self.segments(report)):
             for cut in self.segments(report):
                 if cut.group == group:
                     found.setdefault((group, cut.step), []).append(cut)
         return [(group, step, cuts) for (group, step), cuts in found.items()]
 
-    def availability(self, report: Report) -> list[AvailabilityModel]:
+    def availability(self, report: Report) -> list[Availability]:
         pools = () if report.disparity is None else report.disparity.availability
         return [pool for pool in pools if pool.attribute == self.name]
 
-    def score_pages(self, report: Report) -> list[ScorePageModel]:
+    def score_pages(self, report: Report) -> list[ScorePage]:
         pages = () if report.disparity is None else report.disparity.score_pages
         return [page for page in pages if page.attribute == self.name]
 
@@ -377,15 +373,15 @@ class ComparedWith(NamedTuple):
     """A group against one other side, and in words who that is."""
 
     whom: str
-    figures: ComparisonModel | DisparityRowModel
+    figures: GroupComparison | GroupResult
 
 
-def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[ComparedWith]:
+def comparisons(table: DisparityTable, row: GroupResult) -> list[ComparedWith]:
     """Every comparison of a group once. Of two groups, and of crossings, there is the one with the highest rate; a
     report without comparisons has those of rows."""
     compared = [each for each in table.groups if each.status != GroupStatus.EXCLUDED and each.applicants]
     if not row.comparisons or len(compared) == 2 or table.crossing:
-        figures: ComparisonModel | DisparityRowModel = row.comparisons[0] if row.comparisons else row
+        figures: GroupComparison | GroupResult = row.comparisons[0] if row.comparisons else row
         return [ComparedWith(table.reference or "the highest rate", figures)] if row.compared else []
     roles: dict[str, list[str]] = {}
     for one in row.comparisons:
@@ -400,14 +396,14 @@ def comparisons(table: DisparityTableModel, row: DisparityRowModel) -> list[Comp
     return found
 
 
-def _rows(tables: Sequence[DisparityTableModel]) -> Iterator[DisparityRowModel]:
+def _rows(tables: Sequence[DisparityTable]) -> Iterator[GroupResult]:
     for table in tables:
         yield from table.groups
 
 
 def attributes(report: Report) -> list[AttributeView]:
     """Attributes with tables, the one that fares worst first; crossings behind them."""
-    found: dict[str, list[DisparityTableModel]] = {}
+    found: dict[str, list[DisparityTable]] = {}
     for table in report.tables:
         found.setdefault(table.attribute, []).append(table)
     views = [AttributeView(name, tables[0].crossing, tables) for name, tables in found.items()]
@@ -452,7 +448,7 @@ def matrices(report: Report) -> list[tuple[str, list[MatrixColumn]]]:
     return [(title, half) for title, half in found if half]
 
 
-def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> DisparityRowModel | None:
+def cell(view: AttributeView, column: MatrixColumn, group: str | None = None) -> GroupResult | None:
     """The result of a group in a column; without a group, the one that fares worst."""
     tables = [table for table in view.tables if (table.step, table.kind) == (column.step, column.kind)]
     return min((row for row in _rows(tables) if group in (None, row.group)), key=severity, default=None)

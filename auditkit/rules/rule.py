@@ -173,9 +173,9 @@ class Rule(BaseModel, ABC):
         """What to look for the best values of; none if the rule cannot be used here."""
 
     @classmethod
-    @abstractmethod
     def of(cls, values: Mapping[str, float], known: KnownBefore) -> Rule:
-        """The rule with these values of the dimensions."""
+        """The rule with these values of the dimensions: its fields, unless a subclass makes something else of them."""
+        return cls.model_validate(values)
 
     @abstractmethod
     def rank(self, known: KnownBefore) -> Ranking:

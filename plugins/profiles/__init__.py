@@ -23,36 +23,30 @@ if TYPE_CHECKING:
 READ = date(2026, 11, 18)
 
 
-def _fact(text: str, year: int, month: int, day: int) -> DatedFact:
-    return DatedFact(text, date(year, month, day), READ)
+def _since(day: str, text: str) -> DatedFact:
+    return DatedFact(text, date.fromisoformat(day), READ)
 
 
 class NewYorkCity(Profile):
     name: ClassVar[str] = "nyc-ll144"
     title: ClassVar[str] = "New York City, Local Law 144"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
+        _since(
+            "2023-07-05",
             "An automated employment decision tool may be used only if an independent auditor has audited it within "
             "the past year (Administrative Code 20-871). An auditor who took part in using, developing or "
             "distributing the tool is not independent.",
-            2023,
-            7,
-            5,
         ),
-        _fact(
+        _since(
+            "2023-05-06",
             "A summary of the audit is published: selection or scoring rates and impact ratios by sex, by "
             "race/ethnicity and by both, and the number of people of unknown category (6 RCNY 5-301 and 5-303). "
             "The rule sets no minimum for a ratio.",
-            2023,
-            5,
-            6,
         ),
-        _fact(
+        _since(
+            "2023-05-06",
             "A category of less than 2 % of the data may be left out of the ratios; its number and rate are still "
             "stated, with the reason (6 RCNY 5-301).",
-            2023,
-            5,
-            6,
         ),
     )
 
@@ -62,15 +56,13 @@ class California(Profile):
     title: ClassVar[str] = "California, automated-decision systems in employment"
     retention: ClassVar[str] = "4 years"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
+        _since(
+            "2025-10-01",
             "Anti-bias testing, or the lack of it, is relevant to a claim of discrimination and to the defence: its "
             "quality, efficacy, recency and scope, its results, and the response to them. The regulations do not "
             "require a test.",
-            2025,
-            10,
-            1,
         ),
-        _fact("Employers keep automated-decision data for four years.", 2025, 10, 1),
+        _since("2025-10-01", "Employers keep automated-decision data for four years."),
     )
 
 
@@ -78,15 +70,13 @@ class NewJersey(Profile):
     name: ClassVar[str] = "new-jersey"
     title: ClassVar[str] = "New Jersey, N.J.A.C. 13:16"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
+        _since(
+            "2025-12-15",
             "A claim of disparate impact in employment has three steps. The complainant shows the impact with "
             "empirical evidence; the employer shows that the practice is job-related and consistent with business "
             "necessity; the complainant may then show a less discriminatory alternative (13:16-2.2).",
-            2025,
-            12,
-            15,
         ),
-        _fact("Automated tools are covered, including those of vendors.", 2025, 12, 15),
+        _since("2025-12-15", "Automated tools are covered, including those of vendors."),
     )
 
 
@@ -95,19 +85,15 @@ class EuropeanUnion(Profile):
     title: ClassVar[str] = "European Union, AI Act"
     retention: ClassVar[str] = "6 months"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
+        _since(
+            "2027-12-02",
             "AI systems for recruitment and selection are high-risk (Annex III, point 4(a)). Their obligations were "
             "to apply from 2 August 2026 and were postponed.",
-            2027,
-            12,
-            2,
         ),
-        _fact(
+        _since(
+            "2027-12-02",
             "Deployers keep the logs of such a system for at least six months (Article 26); providers keep its "
             "documentation for ten years (Article 18).",
-            2027,
-            12,
-            2,
         ),
     )
 
@@ -116,20 +102,16 @@ class UnitedKingdom(Profile):
     name: ClassVar[str] = "uk"
     title: ClassVar[str] = "United Kingdom, Equality Act 2010"
     facts: ClassVar[tuple[DatedFact, ...]] = (
-        _fact(
+        _since(
+            "2010-10-01",
             "Section 19: a provision, criterion or practice that puts people who share a protected characteristic at a "
             "particular disadvantage discriminates, unless it is shown to be a proportionate means of achieving a "
             "legitimate aim. The section names no ratio.",
-            2010,
-            10,
-            1,
         ),
-        _fact(
+        _since(
+            "2024-01-01",
             "Section 19A: the same protection covers people without the characteristic who are put at substantively "
             "the same disadvantage.",
-            2024,
-            1,
-            1,
         ),
     )
 

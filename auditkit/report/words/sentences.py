@@ -12,7 +12,17 @@ from typing import Literal, NamedTuple
 
 from auditkit.compare.comparison import NoLaw
 from auditkit.compare.value_of_point import PointValue
-from auditkit.disparity import Caution, DisparityTable, Reconciled, SegmentDifference, SegmentPart, SegmentTable
+from auditkit.disparity import (
+    Caution,
+    DisparityTable,
+    GroupComparison,
+    GroupResult,
+    Interval,
+    Reconciled,
+    SegmentDifference,
+    SegmentPart,
+    SegmentTable,
+)
 from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.trend import Trend
@@ -52,6 +62,10 @@ def p(value: float | None) -> str:
     """p = 0.003, or p < 0.0001."""
     text = p_value(value)
     return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+def ends(found: Interval | None) -> Bounds:
+    return None if found is None else found.ends
 
 
 def with_interval(x: float | None, bounds: Bounds, line: float | None = None) -> tuple[str, str]:
@@ -130,105 +144,78 @@ def _against(words: Phrases, attribute: str, reference: str | None) -> str:
 
 
 def difference(
-    words: Phrases,
-    *,
-    attribute: str,
-    step: str,
-    conditional: bool,
-    group: str,
-    reference: str | None,
-    rates: tuple[float | None, float | None],
-    impact_ratio: float | None,
-    bounds: Bounds,
-    line: float,
-    evidence: tuple[float | None, float | None, float | None],
-    sd: float | None,
-    design: ClusterDesign | None,
-    favourable: bool = True,
+    words: Phrases, table: DisparityTable, row: GroupResult, found: GroupComparison, line: float, favourable: bool
 ) -> str:
-    """A difference that was found: rates, ratio and interval, with p by itself, with the design effect and corrected;
-    reference None: everyone else."""
-    own, other = words.people(attribute, group), _against(words, attribute, reference)
-    of = f"Of {words.before(step)}, " if conditional else ""
-    x, spread = with_interval(impact_ratio, bounds, line)
-    one, zero = rates_apart(*rates)
+    """A difference that was found: rates, ratio, interval, and p by itself, with the design effect and corrected."""
+    own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
+    of = f"Of {words.before(table.step)}, " if table.kind == "conditional" else ""
+    x, spread = with_interval(found.impact_ratio, ends(found.interval), line)
+    one, zero = rates_apart(row.rate, found.rate)
     often = "less often" if favourable else "more often"
     if one == zero:
-        text = f"{of}{own} and {other} {words.were(step)} at nearly the same rate: {one}"
+        text = f"{of}{own} and {other} {words.were(table.step)} at nearly the same rate: {one}"
     else:
-        text = f"{of}{own} {words.were(step)} {often} than {other}: {one} against {zero}"
-    side = "" if impact_ratio is None or impact_ratio < line else f", not below {fraction(line)}"
-    far = f"{deviations(sd)}, " if sd is not None else ""
+        text = f"{of}{own} {words.were(table.step)} {often} than {other}: {one} against {zero}"
+    side = "" if found.impact_ratio is None or found.impact_ratio < line else f", not below {fraction(line)}"
+    far = f"{deviations(found.sd)}, " if found.sd is not None else ""
     return whole(
-        f"{text}, a ratio of {x}{side} ({spread}; {far}{p(evidence[0])} by itself{_clustered(*evidence[:2], design)}; "
-        f"corrected for all tests of this report {p(evidence[2])})"
+        f"{text}, a ratio of {x}{side} ({spread}; {far}{p(found.p)} by itself"
+        f"{_clustered(found.p, found.p_design, found.design)}; corrected for all tests of this report "
+        f"{p(found.p_adjusted)})"
     )
 
 
 def within_only(
-    words: Phrases,
-    *,
-    attribute: str,
-    step: str,
-    conditional: bool,
-    group: str,
-    reference: str,
-    rates: tuple[float | None, float | None],
-    odds_ratio: float | None,
-    bounds: Bounds,
-    evidence: tuple[float | None, float | None],
-    opposite: bool,
-    shortfall: float | None = None,
-    favourable: bool = True,
+    words: Phrases, table: DisparityTable, row: GroupResult, found: GroupComparison, opposite: bool, favourable: bool
 ) -> str:
     """Found within requisitions only; `opposite` if it is in favour of the group whose pooled rate is the worse one.
-    The odds ratio and the shortfall are those of the group within requisitions, evidence is p by itself, corrected."""
-    own, other = words.people(attribute, group), words.people(attribute, reference)
+    The odds ratio and the shortfall are those of the group within requisitions."""
+    own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
     worse, better = (other, own) if opposite else (own, other)
-    of = f"of {words.before(step)}, " if conditional else ""
-    one, zero = rates_apart(*rates)
-    text = f"Within requisitions, {of}{worse} {words.were(step)} {'less' if favourable else 'more'} often than {better}"
-    x, spread = with_interval(odds_ratio, bounds)
+    of = f"of {words.before(table.step)}, " if table.kind == "conditional" else ""
+    one, zero = rates_apart(row.rate, found.rate)
+    often, more = ("less often", "more") if favourable else ("more often", "fewer")
+    text = f"Within requisitions, {of}{worse} {words.were(table.step)} {often} than {better}"
+    if (within := found.within) is None:
+        return whole(text)
+    x, spread = with_interval(within.odds_ratio, ends(within.interval))
     text += f": an odds ratio of {x} for {own} ({spread}; "
-    text += f"{p(evidence[0])} by itself; corrected for all tests of this report {p(evidence[1])})"
+    text += f"{p(within.p_design)} by itself; corrected for all tests of this report {p(within.p_adjusted)})"
     if opposite:
         return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
     pooled = f"Pooled, {one} of {own} against {zero} of {other} is not a finding by itself"
-    if shortfall is not None and shortfall > 0:
-        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {own} {words.would(step)}"
-        pooled += f"; at the common rate of each requisition {more}"
+    if within.shortfall > 0:
+        pooled += f"; at the common rate of each requisition {heads(within.shortfall)} {more} {own} "
+        pooled += words.would(table.step)
     return f"{whole(text)} {whole(pooled)}"
 
 
 def behind_it(
     words: Phrases,
-    *,
-    attribute: str,
-    group: str,
-    step: str,
-    odds_ratio: float | None,
-    bounds: Bounds,
-    within_p: tuple[float | None, float | None],
+    table: DisparityTable,
+    row: GroupResult,
+    found: GroupComparison,
     reconciled: Reconciled,
-    shortfall: float | None,
     inside: bool,
-    robust: bool,
-    favourable: bool = True,
+    favourable: bool,
 ) -> str:
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known.
 
-    `within_p` is p by itself and corrected; `inside` says that the shortfall is the one within requisitions.
+    `inside` says that the shortfall that counts is the one within requisitions.
     """
     parts = []
-    if odds_ratio is not None:
-        evidence = f"{p(within_p[0])}{'' if within_p[1] is None else f', corrected {p(within_p[1])}'}"
-        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {measured(odds_ratio, bounds)}, {evidence})")
-    if shortfall is not None and shortfall > 0:
-        who = words.people(attribute, group)
-        rate = "at the common rate of each requisition" if inside else "at the common rate"
-        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {who}"
-        parts.append(f"{rate} {more} {words.would(step)}")
-    if not robust:
+    within, shortfall = found.within, found.shortfall
+    if within is not None and within.odds_ratio is not None:
+        corrected = "" if within.p_adjusted is None else f", corrected {p(within.p_adjusted)}"
+        odds = measured(within.odds_ratio, ends(within.interval))
+        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {odds}, {p(within.p_design)}{corrected})")
+    rate = "at the common rate"
+    if inside and within is not None:
+        rate, shortfall = "at the common rate of each requisition", within.shortfall
+    if shortfall > 0:
+        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {words.people(table.attribute, row.group)}"
+        parts.append(f"{rate} {more} {words.would(table.step)}")
+    if not found.flips.robust:
         parts.append("a single decision the other way would change this finding")
     return f" {whole('; '.join(parts))}" if parts else ""
 
@@ -305,8 +292,7 @@ def contributes_most(
     for i, (cut, part) in enumerate(segments):
         numbers = f"{count(part.selected)} of {count(part.applicants)} {own}"
         against = f"{count(part.reference_selected)} of {count(part.reference_applicants)} {other}"
-        bounds = None if part.interval is None else (part.interval.lower, part.interval.upper)
-        ratio_, _ = with_interval(None if part.impact_ratio is None else float(part.impact_ratio), bounds)
+        ratio_, _ = with_interval(part.impact_ratio, ends(part.interval))
         evidence = f"{p(part.p_adjusted)}, corrected for {plural(cut.values, 'value')}"
         short = f"the shortfall of {heads(cut.shortfall)} {own} at “{step}”" if i == 0 else "it"
         value = f"{spaced(cut.segment)} {part.value}" if part.value.isdigit() else part.value
@@ -330,9 +316,8 @@ def difference_in_segment(words: Phrases, one: SegmentDifference, line: float, a
     own, other = words.people(one.attribute, one.group), _against(words, one.attribute, one.against)
     value = f"{spaced(one.segment)} {one.value}" if one.value.isdigit() else f"{one.value} ({spaced(one.segment)})"
     of = f"of {words.before(one.step)}, " if one.kind == "conditional" else ""
-    bounds = None if one.interval is None else (one.interval.lower, one.interval.upper)
-    x, spread = with_interval(None if one.impact_ratio is None else float(one.impact_ratio), bounds, line)
-    odds = None if one.odds_interval is None else (one.odds_interval.lower, one.odds_interval.upper)
+    x, spread = with_interval(one.impact_ratio, ends(one.interval), line)
+    odds = ends(one.odds_interval)
     text = f"In {value}, {of}{own} {words.were(one.step)} less often than {other}: {count(one.selected)} of "
     text += (
         f"{count(one.applicants)} against {count(one.others_selected)} of {count(one.others_applicants)}, a ratio of "
