@@ -139,7 +139,7 @@ def test_the_workflow_is_yaml_with_secrets_by_name(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     audit = tmp_path / "hiring: #1" / "audit.toml"
     made = plan(audit, variables=("AUDIT_WEBHOOK", "MAIL_PASSWORD"))
-    workflow = yaml.safe_load(units.github(made))
+    workflow = yaml.safe_load(units.written(made, "github"))
     assert workflow[True]["schedule"] == [{"cron": "0 6 * * 1"}]  # YAML 1.1 reads `on` as true
     steps = workflow["jobs"]["audit"]["steps"]
     (run,) = [step for step in steps if "auditkit run" in step.get("run", "")]
@@ -154,7 +154,7 @@ def test_the_workflow_is_yaml_with_secrets_by_name(tmp_path: Path) -> None:
 
 
 def test_the_script_for_other_ci_is_a_script(tmp_path: Path) -> None:
-    text = units.script(plan(tmp_path / "my audit.toml", variables=("AUDIT_WEBHOOK",)))
+    text = units.written(plan(tmp_path / "my audit.toml", variables=("AUDIT_WEBHOOK",)), "script")
     subprocess.run(["sh", "-n"], input=text, text=True, check=True)
     assert "run 'my audit.toml'" in text and "AUDIT_WEBHOOK" in text
     assert "pip install -q --require-hashes --only-binary :all: -r requirements-audit.txt\n" in text

@@ -96,14 +96,14 @@ def test_texts_for_other_systems_quote_every_name(tmp_path: Path, name: str) -> 
     audit = home / "audit.toml"
     audit.touch()
     made = plan(audit, f"{name}\nExecStart=/bin/false")
-    words = shlex.split(units.script(made).splitlines()[-1])
+    words = shlex.split(units.written(made, "script").splitlines()[-1])
     assert words[:3] == ["exec", ".venv-auditkit/bin/auditkit", "run"]
     assert (tmp_path / words[3]).resolve() == audit
     assert not words[3].startswith("-")
-    for line in units.github(made).splitlines():
+    for line in units.written(made, "github").splitlines():
         rest = line.replace("${{ '${{' }}", "").replace("${{ github.run_id }}", "")
         assert "${{" not in rest, line
-    run = next(line for line in units.github(made).splitlines() if "auditkit run" in line)
+    run = next(line for line in units.written(made, "github").splitlines() if "auditkit run" in line)
     shell = json.loads(run.partition("run: ")[2]).replace("${{ '${{' }}", "${{")
     assert (tmp_path / shlex.split(shell)[2]).resolve() == audit
     for text in (units.service(made), units.timer(made)):

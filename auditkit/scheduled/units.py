@@ -27,22 +27,6 @@ HOW_TO_PIN = (
 )
 
 
-SANDBOX = (
-    "# artefacts and history are for this user alone",
-    "UMask=0077",
-    "NoNewPrivileges=true",
-    "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6",
-    "RestrictNamespaces=true",
-    "RestrictRealtime=true",
-    "RestrictSUIDSGID=true",
-    "LockPersonality=true",
-    "SystemCallArchitectures=native",
-    "SystemCallFilter=@system-service",
-)
-"""What systemd keeps from the service, by means that a user's own manager has (seccomp). The network stays, for
-databases and alerts, and memory may be written and run, because numba compiles."""
-
-
 @dataclass(frozen=True)
 class Plan:
     """An audit, when it runs, and the names of the environment variables that it needs."""
@@ -80,41 +64,40 @@ class Plan:
         return f"# {self.unit}"
 
 
+def written(plan: Plan, template: str) -> str:
+    """A text from the templates; audit, folder and pins are as a repository names them."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("auditkit.templates", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {"line": _line, "quoted": systemd_quoted, "yaml": _yaml, "json": json.dumps}
+    audit, root = _in_repository(plan.audit)
+    folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
+    return made.get_template(f"schedule_{template}.jinja").render(
+        plan=plan,
+        folder=folder,
+        pins=shlex.quote((PurePosixPath(audit).parent / PINS).as_posix()),
+        arguments=shlex.join([audit, *plan.arguments]),
+        environments=ENVIRONMENTS,
+        packages=PACKAGES,
+        hashed=HASHED,
+        how_to_pin=HOW_TO_PIN,
+    )
+
+
 def service(plan: Plan) -> str:
     """A systemd service that runs the audit once."""
-    lines = [
-        "[Unit]",
-        f"Description=auditkit: {_line(plan.name)}",
-        "",
-        "[Service]",
-        "Type=oneshot",
-        f"ExecStart={' '.join(map(systemd_quoted, plan.command))}",
-        "# 1 is a finding: the audit went through, and its alerts tell",
-        "SuccessExitStatus=1",
-        *SANDBOX,
-    ]
-    if plan.variables:
-        lines += [
-            f"# NAME=value, one in a line, readable by you alone: {', '.join(plan.variables)}",
-            f"EnvironmentFile=-%h/{ENVIRONMENTS}/{plan.unit}.env",
-        ]
-    return "\n".join(lines) + "\n"
+    return written(plan, "service")
 
 
 def timer(plan: Plan) -> str:
-    """The systemd timer of the service; a run that was slept through is made up for."""
-    lines = [
-        "[Unit]",
-        f"Description=auditkit: {_line(plan.name)}, {_line(plan.recurrence.text)}",
-        "",
-        "[Timer]",
-        *(f"OnCalendar={event}" for event in plan.recurrence.calendar),
-        "Persistent=true",
-        "",
-        "[Install]",
-        "WantedBy=timers.target",
-    ]
-    return "\n".join(lines) + "\n"
+    """The systemd timer of the service; it makes up for a run that was slept through."""
+    return written(plan, "timer")
 
 
 def systemd_quoted(text: str) -> str:
@@ -137,82 +120,9 @@ def crontab(plan: Plan) -> str:
     return f"{plan.recurrence.cron} {command} {plan.marker}".replace("%", r"\%") + "\n"
 
 
-def github(plan: Plan) -> str:
-    """A GitHub Actions workflow. JSON strings are YAML strings, whatever is in them."""
-    audit, root = _in_repository(plan.audit)
-    pins = _pins(audit)
-    folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
-    run = f"auditkit run {shlex.join([audit, *plan.arguments])}"
-    lines = [
-        f"# .github/workflows/{plan.unit}.yml; GitHub's clock is UTC",
-        f"name: {_yaml(f'Disparity audit: {plan.name}')}",
-        "on:",
-        "  schedule:",
-        f"    - cron: {json.dumps(plan.recurrence.cron)}",
-        "  workflow_dispatch:",
-        "permissions:",
-        "  contents: read",
-        "concurrency:",
-        f"  group: {json.dumps(plan.unit)}",
-        "  cancel-in-progress: false",
-        "jobs:",
-        "  audit:",
-        "    runs-on: ubuntu-latest",
-        "    steps:",
-        "      - uses: actions/checkout@v4",
-        "      - uses: actions/setup-python@v5",
-        "        with:",
-        '          python-version: "3.12"',
-        f"      - run: sudo apt-get update && sudo apt-get install -y {' '.join(PACKAGES)}",
-        *(f"      # {line}" for line in HOW_TO_PIN),
-        f"      - run: {_yaml(f'python -I -m pip install {HASHED} {shlex.quote(pins)}')}",
-        "      # the history of earlier runs; with PostgreSQL (database_env) it needs no cache",
-        "      - uses: actions/cache@v4",
-        "        with:",
-        f"          path: {_yaml(folder)}",
-        f"          key: {json.dumps(plan.unit + '-${{ github.run_id }}')}",
-        f"          restore-keys: {json.dumps(plan.unit + '-')}",
-        f"      - run: {_yaml(run)}",
-    ]
-    if plan.variables:
-        lines.append("        env:")
-        lines += [f"          {name}: {json.dumps('${{ secrets.' + name + ' }}')}" for name in plan.variables]
-    lines += [
-        "      - uses: actions/upload-artifact@v4",
-        "        if: always()",
-        "        with:",
-        f"          name: {json.dumps(plan.unit)}",
-        f"          path: {_yaml(folder)}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
 def _yaml(text: str) -> str:
     """A string of YAML in which GitHub finds no expression."""
     return json.dumps(text.replace("${{", "${{ '${{' }}"))
-
-
-def script(plan: Plan) -> str:
-    """A job for any other CI: a POSIX shell script, to be run at the root of the repository."""
-    audit, root = _in_repository(plan.audit)
-    folder = plan.folder.relative_to(root).as_posix() if plan.folder.is_relative_to(root) else str(plan.folder)
-    pins = _pins(audit)
-    how = "".join(f"# {line}\n" for line in HOW_TO_PIN)
-    needs = f"# Secrets to set as variables of the job: {', '.join(plan.variables)}\n" if plan.variables else ""
-    return (
-        f"#!/bin/sh\n# Schedule (cron, the clock of the CI): {plan.recurrence.cron}\n"
-        f"# Keep this folder from run to run, it holds the history: {folder}\n{needs}"
-        "# Exit code: 0 nothing above a threshold, 1 a finding, 2 input or configuration, 3 a defect of auditkit\n"
-        "# -I: no module of the repository takes the place of an installed one\n"
-        f"{how}set -eu\numask 077\npython3 -I -m venv .venv-auditkit\n"
-        f".venv-auditkit/bin/python -I -m pip install -q {HASHED} {shlex.quote(pins)}\n"
-        f"exec .venv-auditkit/bin/auditkit run {shlex.join([audit, *plan.arguments])}\n"
-    )
-
-
-def _pins(audit: str) -> str:
-    """The file beside the audit that pins what is installed."""
-    return (PurePosixPath(audit).parent / PINS).as_posix()
 
 
 def _in_repository(audit: Path) -> tuple[str, Path]:
@@ -230,6 +140,6 @@ def everything(plan: Plan) -> dict[str, Sequence[tuple[str, str]]]:
             (f"systemd timer, ~/.config/systemd/user/{plan.unit}.timer", timer(plan)),
         ],
         "cron": [("crontab line, for crontab -e", crontab(plan))],
-        "github": [(f"GitHub Actions, .github/workflows/{plan.unit}.yml", github(plan))],
-        "script": [("any other CI: a shell script", script(plan))],
+        "github": [(f"GitHub Actions, .github/workflows/{plan.unit}.yml", written(plan, "github"))],
+        "script": [("any other CI: a shell script", written(plan, "script"))],
     }
