@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from auditkit.cli import DONE, invoke
 from auditkit.cli.streams import Escaping
-from auditkit.scheduled.alert import Alert, Crossed
+from auditkit.report.thresholds import Crossing
+from auditkit.scheduled.alert import Alert
 from auditkit.text import printable, printable_lines
 from support.audit_helpers import rows
 
@@ -53,7 +54,7 @@ def test_names_do_not_write_on_the_terminal(auditkit: Any, tmp_path: Path) -> No
 
 
 def test_alerts_hold_nothing_that_cannot_be_seen() -> None:
-    crossed = Crossed("impact_ratio.min", NASTY, 0.5, 0.8, f"{NASTY}\nis below")
+    crossed = Crossing("impact_ratio.min", NASTY, 0.5, 0.8, f"{NASTY}\nis below")
     alert = Alert(
         "1", "crossed", NASTY, "2026-11-16T06:00:00Z", f"{NASTY}\nBcc: x", f"one\n{NASTY}", 1, NASTY, (crossed,)
     )

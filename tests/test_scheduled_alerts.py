@@ -18,7 +18,8 @@ from aiosmtpd.smtp import SMTP, AuthResult, LoginPassword
 
 from auditkit import plugin_manager
 from auditkit.errors import InputError
-from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, make, persistently
+from auditkit.report.thresholds import Crossing
+from auditkit.scheduled.alert import Alert, AlertError, Channel, make, persistently
 from auditkit.scheduled.run_history import opened
 from support.scheduled_example import Scheduled
 from support.scheduled_servers import PATIENCE, Handler, certificate, drip, hang, wait_for_requests, web
@@ -32,7 +33,7 @@ ALERT = Alert(
     text="Impact ratio of being selected, Schwarz & <Weiß>: 0.325",
     run=7,
     folder="/audits/2026-11-16T060000Z",
-    crossings=(Crossed("impact_ratio.min", "Impact ratio", 0.325, 0.8, "words"),),
+    crossings=(Crossing("impact_ratio.min", "Impact ratio", 0.325, 0.8, "words"),),
 )
 LINES = "[thresholds]\nimpact_ratio.min = 0.8\n"
 QUICK = {"timeout": PATIENCE, "retries": 2, "pause": 0.01}

@@ -54,9 +54,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def record(store: RunHistory, audit: str = "hiring", created: str = "2026-11-16T06:00:00Z", **parts: Any) -> int:
     found = dataclasses.replace(figures(load(document(**parts))), created=created)
     crossing = Crossing("gap.max", "Gap <of> parity", 2e-6, 1e-6, "words")
-    return store.record(
+    made = store.record(
         audit, created, created[:10], "c" * 64, "d" * 64, found, [crossing], [Artefact("a.html", "e" * 64, 7)]
     )
+    return made.id
 
 
 def test_what_goes_in_comes_out(url: str) -> None:

@@ -25,14 +25,14 @@ they are named.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
-from auditkit.text import amount, percent, ratio, scientific
+from auditkit.text import amount, percent, printable, ratio, scientific
 
 IMPACT_RATIO = "impact_ratio"
 BOUNDS = ("min", "max", "max_drop", "max_rise")
@@ -81,6 +81,13 @@ class Crossing:
     value: float | None
     bound: float
     words: str
+
+    @property
+    def printable(self) -> Crossing:
+        """With everything escaped that cannot be seen."""
+        return replace(
+            self, threshold=printable(self.threshold), subject=printable(self.subject), words=printable(self.words)
+        )
 
 
 @dataclass(frozen=True)

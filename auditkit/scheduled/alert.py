@@ -24,6 +24,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auditkit.errors import InputError, Problem, nearest, validated
+from auditkit.report.thresholds import Crossing
 from auditkit.text import printable, printable_lines
 
 FORMAT = "auditkit-alert/1"
@@ -42,21 +43,6 @@ class AlertError(Exception):
 
 
 @dataclass(frozen=True)
-class Crossed:
-    """One threshold that was crossed, as an alert tells it."""
-
-    threshold: str
-    subject: str
-    value: float | None
-    bound: float
-    words: str
-
-    def __post_init__(self) -> None:
-        for name in ("threshold", "subject", "words"):
-            object.__setattr__(self, name, printable(getattr(self, name)))
-
-
-@dataclass(frozen=True)
 class Alert:
     """What there is to tell, with everything escaped that cannot be seen.
 
@@ -71,13 +57,14 @@ class Alert:
     text: str
     run: int | None = None
     folder: str | None = None
-    crossings: tuple[Crossed, ...] = ()
+    crossings: tuple[Crossing, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("audit", "created", "title", "folder"):
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, printable(value))
         object.__setattr__(self, "text", printable_lines(self.text))
+        object.__setattr__(self, "crossings", tuple(one.printable for one in self.crossings))
 
     def document(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}

@@ -26,7 +26,7 @@ from auditkit.scheduled import artefacts, deliver, evidence_stream, finished_mon
 from auditkit.scheduled.alert import Channel
 from auditkit.scheduled.finished_months import Roll
 from auditkit.scheduled.lock import only_one
-from auditkit.scheduled.run_history import COMPLETE, UNCHANGED, Delivery, Run, RunHistory, opened
+from auditkit.scheduled.run_history import UNCHANGED, Delivery, Run, RunHistory, opened
 from auditkit.scheduled.settings import AuditSettings
 from auditkit.text import plural
 
@@ -174,7 +174,7 @@ def _complete(
     try:
         kept = {**files, CONFIGURATION: settings.text}
         made = artefacts.write(settings.folder, name, kept, history.id, _seal(settings.signing_key))
-        id = history.record(
+        whole = history.record(
             settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, crossings, made, said
         )
     except Exception:
@@ -183,23 +183,6 @@ def _complete(
             artefacts.recover(settings.folder, history.id, history.has_folder)
         raise
     artefacts.settle(settings.folder, name)
-    whole = Run(
-        id=id,
-        audit=settings.name,
-        created=_iso(moment),
-        status=COMPLETE,
-        same_as=None,
-        folder=name,
-        config_sha256=settings.sha256,
-        data_sha256=found.data_sha256,
-        figures=found,
-        crossings=crossings,
-        artefacts=tuple(made),
-        alerts=(),
-        removed=None,
-        removed_why=None,
-        findings=said,
-    )
     return whole, notes
 
 

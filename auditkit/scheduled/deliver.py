@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal
 
 from auditkit.errors import InputError, Problem, origin_of, shipped
-from auditkit.scheduled.alert import Alert, AlertError, Channel, Crossed, redact
+from auditkit.scheduled.alert import Alert, AlertError, Channel, redact
 from auditkit.scheduled.run_history import Delivery, Run
 from auditkit.scheduled.settings import AuditSettings, value_of
 from auditkit.text import plural, printable
@@ -53,7 +53,7 @@ def of_run(run: Run, settings: AuditSettings) -> Alert:
         text="\n".join(lines),
         run=run.id,
         folder=str(settings.folder / run.folder),
-        crossings=tuple(Crossed(c.threshold, c.subject, c.value, c.bound, c.words) for c in run.crossings),
+        crossings=run.crossings,
     )
 
 

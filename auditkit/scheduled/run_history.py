@@ -84,8 +84,8 @@ class RunHistory:
         crossings: Iterable[Crossing],
         artefacts: Iterable[Artefact],
         findings: Iterable[str] = (),
-    ) -> int:
-        """A new run, all of it or nothing; its number."""
+    ) -> Run:
+        """A new run, all of it or nothing, as it is recorded."""
         values = {
             "audit": audit,
             "created": created,
@@ -115,7 +115,8 @@ class RunHistory:
             _insert(connection, tables.artefacts, ({"run": run, **_fields(a)} for a in artefacts))
             _say(connection, run, _FINDING, findings)
             chain.append(connection, run)
-        return run
+            made = connection.execute(sa.select(tables.runs).where(tables.runs.c.id == run)).mappings().all()
+            return _assembled(connection, made)[0]
 
     def record_failure(self, audit: str, created: str, version: str, config_sha256: str, reason: str) -> int:
         """A run that ended without a report, with its reason."""
