@@ -80,7 +80,7 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
         if rule.met and rule.ratio is not None and rule.ratio >= rule.target:
             assert rule.utility <= bound[rule.target] + 1e-6  # type: ignore[operator]
     weights = next(rule for rule in each.rules if rule.name == "weights" and rule.target == 0.9)
-    assert weights.met and weights.utility >= 0.99 * bound[0.9]  # type: ignore[operator]
+    assert weights.met and weights.utility >= 0.985 * bound[0.9]  # type: ignore[operator]
     assert each.largest_ratio.filled == 1.0
     json.dumps(found.to_json(), allow_nan=False)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import auditkit
 from auditkit.compare.value_of_point import inspections
 from auditkit.config import Config
 from auditkit.constraints.base import KindRow
@@ -22,6 +23,7 @@ from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.variants import with_value_scale
 from auditkit.plugin_manager import load
+from auditkit.rules.find import find_alternatives
 from auditkit.solver import block_pieces, solve_once
 from auditkit.solver.evaluate import Prepared
 from auditkit.solver.oracle import Oracle
@@ -115,6 +117,31 @@ def test_effects_of_groups_are_found_where_they_are_and_shrunk_where_not(gap: fl
     chances = GroupChances(("a", "b"), code, np.full((n, 2), 0.5))
     effects = chances.effects(rng.normal(0, 10, n) + gap * (code == 1), np.ones(n), folds)
     assert effects[:, 1] - effects[:, 0] == pytest.approx(gap, abs=1.2)
+
+
+@pytest.mark.parametrize(("cv_gap", "score_gap"), [(0.0, 0.0), (5.0, 0.0), (0.0, 5.0)])
+def test_groups_that_nothing_tells_apart_have_no_price(tmp_path: Path, cv_gap: float, score_gap: float) -> None:
+    import pandas as pd
+
+    rng, n = np.random.default_rng(7), 900
+    group, search = rng.choice(["F", "M"], n), np.repeat(np.arange(60), 15)
+    cv = np.round(rng.normal(50, 10, n) - cv_gap * (group == "F"))
+    score = 25 + cv / 2 + rng.normal(0, 6, n) - score_gap * (group == "F")
+    seen = pd.Series(cv + rng.normal(0, 3, n)).groupby(search).rank(ascending=False).to_numpy() <= 6
+    hired = pd.Series(np.where(seen, score, -1.0)).groupby(search).rank(ascending=False).to_numpy() <= 2
+    table = pd.DataFrame({"id": range(n), "req": search, "Gender": group, "CV Score": cv, "Cost": 1.0})
+    table["Interviewed"], table["Hired"] = (np.where(yes, "Yes", "No") for yes in (seen, hired))
+    table["Interview Score"] = np.where(seen, score, np.nan)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    fitted = fit(read(tmp_path / "a.csv", Config(), PLUGINS), fitters=PLUGINS.fitters, group_aware=False)
+    price = auditkit.solve(fitted.instance, ["parity"])
+    told = "tell the groups of Gender apart" in " ".join(fitted.notices)
+    if cv_gap or score_gap:
+        assert fitted.alike == () and not told and price.ratio is not None and price.ratio < 0.99
+    else:
+        assert fitted.alike == ("Gender",) and told and price.ratio == pytest.approx(1)
+        found = find_alternatives(fitted, {})
+        assert found.found == () and "changes the rates" in found.left_out["Gender"]
 
 
 def test_a_group_that_scores_higher_is_likelier_given_a_high_score(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ Rows on later stages, on values, or with more than two different coefficients ha
 
 Where groups are known by their probability only, who counts in which set is random too. Given the capped values of a
 search, candidates who are selected belong to a group with the membership of the state they are in, independently: the
-factor of a candidate in the joint law is 1 - p + sum_g p_g z_g in place of 1 - p + p z (`law_kernels.member_law`). The
-sets and coefficients of a row follow from its meaning, and are used only if they give the row itself.
+factor of a candidate in the joint law is 1 - p + sum_g p_g z_g in place of 1 - p + p z (`law_kernels.member_law`, with
+limits inside searches `limit_law_kernels.nested_law`). The sets and coefficients of a row follow from its meaning, and
+are used only if they give the row itself.
 
 Where a table has too many counts it is put on a coarser grid (`convolution.py`); what this adds to the variance is
 stated (`error`) and taken off the standard deviation again.
@@ -171,11 +172,10 @@ class ExPost:
 
     def _reason_of_members(self, j: int) -> str | None:
         layout, inspections = self.layout, getattr(self.rows.rows[j].meaning, "on", None) == INSPECTION
-        if layout.limits is not None:
-            return "there are limits inside searches, and the groups are known by their probability only"
+        possible = self._limits_affordable(INSPECTION if inspections else SELECTION, 3)
         cells = joint_cells(layout, inspections)
         steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum()) * len(self.mixture.policies)
-        if float(cells.max()) > MOST_OUTCOMES or steps > MOST_MEMBER_STEPS:
+        if not possible or float(cells.max()) > MOST_OUTCOMES or steps > MOST_MEMBER_STEPS:
             return "with groups that are known by their probability only, a search has too many joint outcomes"
         if self._two_sets(j) is None:
             return "it does not compare two groups by selections alone or inspections alone"

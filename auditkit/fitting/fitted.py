@@ -139,6 +139,8 @@ class Fitted(Shown):
     groups: Mapping[str, Partition] = field(default_factory=dict)
     """The people who applied, by each protected attribute: in a model that does not see groups the instance has their
     probabilities only."""
+    alike: tuple[str, ...] = ()
+    """Attributes whose groups nothing that policies see tells apart."""
 
     def save_json(self, path: str | Path) -> None:
         """Write the instance file."""

@@ -20,11 +20,16 @@ all effects of the candidate are scaled down together.
 
 Candidates of one law and nearly the same pi (a bin of its principal component) share their mean pi: there are as many
 kinds of candidates as a solver needs to tell apart, not one for each candidate.
+
+**Whether groups differ at all.** What equal rates cost a policy that does not see the group does not fade with the
+difference: it can only be undone by the same signs that show it, and the weaker these are, the more has to be bent. So
+chance differences would have a price as large as real ones. The groups of an attribute are told apart only if pi and m
+foretell people of other folds better than the groups' shares do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +105,26 @@ class GroupChances:
             trust = np.array([credibility(float(n), pseudo) for n in size])
             found[fold] = trust * (total / np.maximum(size, 1e-300) - mean) * (size > 0)
         return found
+
+    @property
+    def shares(self) -> GroupChances:
+        """The same chances for everybody: what the groups are of all."""
+        return GroupChances(self.names, self.code, np.tile(self.before.mean(axis=0), (len(self.before), 1)))
+
+    def foretell(self, counted: Ints, learnt: Iterable[tuple[Floats, Floats]], folds: Folds) -> bool:
+        """Whether chances and effects, learnt from other folds, make what happened likelier than shares alone do.
+
+        `learnt` are numbers less their expectation, NaN where not known, with their effects (folds, classes).
+        """
+        before, code = self.before[counted], self.code[counted]
+        gain = float(np.log(before[np.arange(len(code)), code] / before.mean(axis=0)[code]).sum())
+        for residual, effects in learnt:
+            known = np.flatnonzero(~np.isnan(residual))
+            away = residual[known] - residual[known].mean() if len(known) else residual[known]
+            if (spread := float(away @ away) / max(1, len(known))) > 0:
+                left = away - effects[folds.fold[known], self.code[known]]
+                gain += float(away @ away - left @ left) / (2 * spread)
+        return gain > 0
 
 
 def group_chances(
@@ -269,6 +294,12 @@ class CellShares:
                 pi = pi * _more_likely(pi, passing.chances[:, stage], passing.effects[name][:, stage])
             tilts[name] = tilted(laws.values[law], laws.probs[law], pi, effects[name][fold], own.names)
         return CellShares(kind, tilts, passing, before)
+
+    @property
+    def alike(self) -> tuple[str, ...]:
+        """The attributes whose groups have the same chances whatever is known."""
+        same = [name for name, pi in self.before.items() if not np.ptp(pi, axis=0).max(initial=0.0) > 1e-9]
+        return tuple(name for name in same if not self.tilts[name].slope.any())
 
     @property
     def people(self) -> ByKind[People]:

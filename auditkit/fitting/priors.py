@@ -126,7 +126,7 @@ def fit(
     if plan is None:
         costs, cost_source = searches.inspection_costs(history, rows, cost, notices)
         if unseen:
-            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt)
+            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, tested=True)
             people, true_value = unseen_people(members, actual, true_value)
 
         def build(scale: float) -> Instance:
@@ -142,7 +142,7 @@ def fit(
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
         if unseen:
             passed = StageResults(plan.shows, all_chances, results)
-            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, passed)
+            members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, passed, tested=True)
             people, true_value = unseen_people(members, actual, true_value)
 
         def build(scale: float) -> Instance:
@@ -157,6 +157,12 @@ def fit(
     if reveal is not None:
         scale = reveal(instance, float(inspected.sum()))
         instance = build(scale)
+    alike = () if members is None else members.alike
+    notices += [
+        f"neither what is known of candidates nor their scores tell the groups of {name} apart beyond chance: in the "
+        "model every rule that does not see the group has equal expected rates"
+        for name in alike
+    ]
     refit = Refit(
         Training(features, scores, weights, dealt, kind, plan, results),
         np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
@@ -206,6 +212,7 @@ def fit(
         settings=settings,
         refit=refit,
         groups=_partitions(history, actual),
+        alike=alike,
     )
 
 

@@ -86,25 +86,28 @@ def cell_shares(
     passed: StageResults | None = None,
     *,
     shrunk: bool = True,
+    tested: bool = False,
 ) -> CellShares:
-    """The membership of the candidates at some rows, from the laws of all rows; `weights` say how much each teaches."""
-    effects = {n: own.effects(scores - laws.means, weights, folds, shrunk=shrunk) for n, own in chances.items()}
-    passing = None
+    """The membership of the candidates at some rows, from the laws of all rows; `weights` say how much each teaches.
+
+    If `tested`, groups that nothing foretells better than their shares are known by these alone.
+    """
+    numbers = [(scores - laws.means, weights)]
     if passed is not None:
         ones = (weights > 0).astype(np.float64) if not shrunk else np.ones(len(weights))
-        by_stage = {
-            name: np.stack(
-                [
-                    own.effects(known - passed.chances[:, stage], ones, folds, shrunk=shrunk)
-                    for stage, known in enumerate(passed.results)
-                ],
-                axis=1,
-            )
-            for name, own in chances.items()
-        }
-        passing = Passing(passed.shows, passed.chances[rows], by_stage)
+        numbers += [(known - passed.chances[:, stage], ones) for stage, known in enumerate(passed.results)]
+    learnt = {n: [own.effects(*number, folds, shrunk=shrunk) for number in numbers] for n, own in chances.items()}
     mine = {name: own.only(rows) for name, own in chances.items()}
-    return CellShares.of(laws.take(rows), mine, effects, folds.fold[rows], passing)
+    for name, own in chances.items() if tested else ():
+        known = zip((residual for residual, _ in numbers), learnt[name], strict=True)
+        if not own.foretell(rows, known, folds):
+            mine[name], learnt[name] = mine[name].shares, [0.0 * effects for effects in learnt[name]]
+    passing = None
+    if passed is not None:
+        by_stage = {name: np.stack(effects[1:], axis=1) for name, effects in learnt.items()}
+        passing = Passing(passed.shows, passed.chances[rows], by_stage)
+    of_scores = {name: effects[0] for name, effects in learnt.items()}
+    return CellShares.of(laws.take(rows), mine, of_scores, folds.fold[rows], passing)
 
 
 @dataclass(frozen=True, eq=False)

@@ -189,6 +189,8 @@ def find_alternatives(
         elif attributes is None and ratio is not None and ratio >= ENOUGH:
             written = brief(ratio, ENOUGH, 1.0)
             left_out[name] = f"the recorded ratio of {pair.group} to {pair.against} is {written}: little difference"
+        elif attributes is None and name in fitted.alike:
+            left_out[name] = "no rule that treats everyone alike changes the rates of its groups, under this model"
         else:
             pairs[name] = pair, ratio
     judges = Judges.of(fitted, list(pairs)) if gains and pairs else None

@@ -246,8 +246,10 @@ class Prepared:
         shape = (k + 1,) * groups
         if self._sets(search) is None:
             return np.asarray(kernels.selection_law(len(own), k, owner, kappa, own, groups)).reshape(shape)
-        total = np.indices(shape).sum(axis=0).ravel()
-        return self._nested_law(search, owner, kappa, _strides(shape)[own], np.zeros_like(owner), total).reshape(shape)
+        known, nothing = np.eye(groups)[own], np.zeros(groups, dtype=np.int64)
+        masses, met = kappa[:, None] * known[owner], np.zeros(len(owner), dtype=np.bool_)
+        steps = _strides(shape), nothing, np.indices(shape).sum(axis=0).ravel()
+        return self._nested_law(search, (owner, masses, met), known, known, steps).reshape(shape)
 
     def selection_laws(self, searches: Ints, group: Ints, groups: int) -> list[Floats]:
         """`selection_law` of several searches."""
@@ -279,25 +281,36 @@ class Prepared:
         capacity, parent = room_kernels.sets(first, last, layout.capacity[search], limits)
         return limits.innermost[layout.search_ptr[search] : layout.search_ptr[search + 1]], parent, capacity
 
-    def _nested_law(self, search: int, owner: Ints, kappa: Floats, selects: Ints, meets: Ints, total: Ints) -> Floats:
+    def _nested_law(
+        self,
+        search: int,
+        events: tuple[Ints, Floats, Bools],
+        theta: Floats,
+        idle: Floats,
+        steps: tuple[Ints, Ints, Ints],
+    ) -> Floats:
         from auditkit.solver.limit_law_kernels import nested_law
 
         sets = self._sets(search)
         assert sets is not None
-        return np.asarray(nested_law(owner, kappa, *sets, selects, meets, total))
+        return np.asarray(nested_law(*events, theta, idle, *sets, *steps))
 
     def member_laws(self, searches: Ints, theta: Floats, inspections: bool) -> list[Floats]:
         """Joint laws of the numbers selected (or inspected) from two sets of groups, known by their probability only.
 
-        `theta` has for every state of the layout the chances of the first set, of the second, and of neither. There
-        must be no limits in these searches.
+        `theta` has for every state of the layout the chances of the first set, of the second, and of neither.
         """
         layout = self.layout
+        if (nested := np.array([self._sets(int(search)) is not None for search in searches], dtype=np.bool_)).any():
+            others = iter(self.member_laws(searches[~nested], theta, inspections) if not nested.all() else [])
+            return [
+                self._nested_members(int(search), theta, inspections) if limited else next(others)
+                for search, limited in zip(searches, nested, strict=True)
+            ]
         width = (np.diff(layout.search_ptr) if inspections else layout.capacity)[searches] + 1
         ptr = np.concatenate([[0], np.cumsum(width**2)]).astype(np.int64)
         laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
-        first = layout.start if self.boxes is None else self.boxes.type_ptr[self.boxes.type]
-        met = np.isposinf(self.index[first, 0]) & ~layout.barred
+        met = self._free(0, len(layout.start))
         if self.boxes is not None:
             boxes = (self.boxes, self.index, self.tol, layout.start, met)
             in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
@@ -305,6 +318,32 @@ class Prepared:
             chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)
             in_threads(ranges, lambda a, b: law_kernels.chain_member_laws(a, b, searches, *chains, *counted, laws))
         return [flat.reshape(-1, int(k)) for flat, k in zip(np.split(laws, ptr[1:-1]), width, strict=True)]
+
+    def _nested_members(self, search: int, theta: Floats, inspections: bool) -> Floats:
+        """The same in a search with limits: the number selected comes first in an outcome."""
+        layout, c0, c1 = self.layout, *self.layout.search_ptr[search : search + 2]
+        start, k = layout.start[c0:c1], int(layout.capacity[search])
+        if self.boxes is not None:
+            terms = self.boxes, self.index, self.tol, theta, layout.start[c0]
+            states, owner, masses = law_kernels.box_masses(search, *terms)
+        else:
+            chains = _chains(layout), self.index, self.mass, np.empty(layout.states)
+            states, owner, masses = law_kernels.chain_masses(search, *chains, theta)
+        before, wide = theta[start], (c1 - c0 if inspections else k) + 1
+        strides = _strides((k + 1, wide, wide))
+        meets = np.append(strides[1:] * inspections, 0)
+        idle, met = before, np.zeros(len(owner), dtype=np.bool_)
+        if inspections:
+            idle, met = np.where(self._free(c0, c1)[:, None], before, [0.0, 0.0, 1.0]), states == start[owner]
+        steps = strides[0] + np.append(strides[1:], 0), meets, np.repeat(np.arange(k + 1), strides[0])
+        law = self._nested_law(search, (owner, masses, met), before, idle, steps)
+        return np.asarray(law.reshape(k + 1, wide, wide).sum(axis=0))
+
+    def _free(self, c0: int, c1: int) -> Bools:
+        """Which of some candidates are inspected whatever happens to the others."""
+        layout = self.layout
+        at = layout.start[c0:c1] if self.boxes is None else self.boxes.type_ptr[self.boxes.type[c0:c1]]
+        return np.asarray(np.isposinf(self.index[at, 0]) & ~layout.barred[c0:c1])
 
     def inspection_law(self, search: int, group: Ints, groups: int) -> tuple[Ints, Floats]:
         """Joint law of the numbers inspected (first stage left) from each group in one search: counts and chances.
@@ -317,15 +356,14 @@ class Prepared:
         start = layout.start[c0:c1]
         states, owner, kappa = self._events(search)
         own = np.asarray(group[c0:c1])
-        at = start if self.boxes is None else self.boxes.type_ptr[self.boxes.type[c0:c1]]
-        free = np.isposinf(self.index[at, 0]) & ~layout.barred[c0:c1]  # needs no capacity
+        free = self._free(c0, c1)
         always = np.bincount(own[free], minlength=groups)
         first = np.isin(states, start)
         counts = np.cumsum(np.eye(groups, dtype=np.int64)[own[owner]] * first[:, None], axis=0) + always
         if not k or not len(states):
             return always[None, :], np.ones(1)
         if self._sets(search) is not None:
-            return self._nested_inspections(search, own, always, (owner, kappa, first))
+            return self._nested_inspections(search, np.eye(groups + 1)[own], free, (owner, kappa, first))
         fewer = [room_kernels.chances(c1 - c0, j, owner, kappa) if j else np.zeros(len(states)) for j in (k, k - 1)]
         chance = np.maximum(kappa * (fewer[0] - fewer[1]), 0.0)
         everyone = np.append(chance, max(0.0, 1.0 - float(chance.sum())))  # fewer than k are worth selecting
@@ -333,17 +371,22 @@ class Prepared:
         return found, np.bincount(which.ravel(), everyone).astype(np.float64)
 
     def _nested_inspections(
-        self, search: int, own: Ints, always: Ints, events: tuple[Ints, Floats, Bools]
+        self, search: int, known: Floats, free: Bools, events: tuple[Ints, Floats, Bools]
     ) -> tuple[Ints, Floats]:
-        """`inspection_law` where limits fill at different times: the number selected comes first in an outcome."""
+        """`inspection_law` where limits fill at different times: the number selected comes first in an outcome.
+
+        `known` has the group of each candidate, with a last one for those who are not met yet.
+        """
         owner, kappa, first = events
-        shape = (int(self.layout.capacity[search]) + 1, *(np.bincount(own, minlength=len(always)) + 1).tolist())
+        shape = (int(self.layout.capacity[search]) + 1, *(known[:, :-1].sum(axis=0).astype(np.int64) + 1).tolist())
         strides = _strides(shape)
-        selects, meets = np.full(len(own), strides[0]), strides[1 + own[owner]] * first
-        total = np.repeat(np.arange(shape[0]), strides[0])
-        chance = self._nested_law(search, owner, kappa, selects, meets, total).reshape(shape).sum(axis=0)
+        meets, nobody = np.append(strides[1:], 0), np.eye(known.shape[1])[-1]
+        steps = strides[0] + meets, meets, np.repeat(np.arange(shape[0]), strides[0])
+        idle = np.where(free[:, None], known, nobody)
+        law = self._nested_law(search, (owner, kappa[:, None] * known[owner], first), known, idle, steps)
+        chance = law.reshape(shape).sum(axis=0)
         happen = np.nonzero(chance)
-        return np.column_stack(happen).astype(np.int64) + always, chance[happen]
+        return np.column_stack(happen).astype(np.int64), chance[happen]
 
 
 def mixture_visits(layout: Layout, rows: Rows, mixture: Mixture) -> Floats:

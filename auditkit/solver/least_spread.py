@@ -89,10 +89,9 @@ def _members(row: Row, layout: Layout) -> Members:
     sets = TwoSets.of(row, layout)
     if sets is None:
         raise _refused(row, "compares more than two groups, or counts neither selections alone nor inspections alone")
-    if layout.limits is not None:
-        raise _refused(row, "has no exact law where searches have limits and groups are known by their probability")
     cells = joint_cells(layout, sets.counted == INSPECTION)
-    steps = float((cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum())
+    often = 1 if layout.limits is None else np.diff(layout.search_ptr)  # with limits everybody is counted at each event
+    steps = float((often * cells * np.diff(layout.candidate_ptr[layout.search_ptr])).sum())
     if float(cells.max(initial=0.0)) > MOST_OUTCOMES or steps > MOST_STEPS:
         why = "has too many joint outcomes in a search: with groups that are known by their probability a policy takes"
         raise _refused(row, f"{why} {roughly(steps)} steps, and the most is {count(MOST_STEPS)}")

@@ -5,6 +5,8 @@ and, by group, whatever is counted. As long as the set is not full, its candidat
 its outcome is a convolution over them. At the event that fills it, its outcome is frozen; those tables only grow.
 
 An outcome is a flat number, so that independent outcomes add; `total[x]` is how many are selected in outcome x.
+
+Every candidate counts in one of some classes, by a probability: a group that is known is one with chance 1.
 """
 
 from __future__ import annotations
@@ -28,61 +30,70 @@ def convolve(one, two, total, most):
 
 
 @njit(**OPTIONS)
-def times(law, p, step, total, most):
-    """The law of the sum with an outcome that is `step` with chance p and nothing otherwise."""
+def times(law, idle, ahead, meets, selects, total, most):
+    """The law of the sum with one candidate, who by class is not ahead (`idle`) or is, with these chances."""
     result = np.zeros_like(law)
     for x in np.flatnonzero(law):
-        result[x] += (1.0 - p) * law[x]
-        if p > 0.0 and total[x] < most:
-            result[x + step] += p * law[x]
+        for g in range(len(idle)):
+            result[x + meets[g]] += idle[g] * law[x]
+            if ahead[g] > 0.0 and total[x] < most:
+                result[x + selects[g]] += ahead[g] * law[x]
     return result
 
 
 @njit(**OPTIONS)
-def own_law(j, without, ahead, place, selects, shift, total, most):
-    """Of the candidates whose innermost set is j, one left out: at most `most` selected, moved by what was met."""
+def own_law(j, without, idle, ahead, place, selects, meets, total, most):
+    """Of the candidates whose innermost set is j, one left out: at most `most` selected."""
     law = np.zeros(len(total))
     if most >= 0:
-        law[shift[j]] = 1.0
+        law[0] = 1.0
         for c in range(len(place)):
-            if place[c] == j and c != without and ahead[c] > 0.0:
-                law = times(law, ahead[c], selects[c], total, most)
+            if place[c] == j and c != without and (ahead[c].sum() > 0.0 or (idle[c] * meets).sum() > 0.0):
+                law = times(law, idle[c], ahead[c], meets, selects, total, most)
     return law
 
 
 @njit(**OPTIONS)
-def nested_law(owner, kappa, place, parent, capacity, selects, meets, total):
+def nested_law(owner, masses, met, theta, idle, place, parent, capacity, selects, meets, total):
     """The law of the outcome of a search after its last event.
 
-    `selects[c]` is what the selection of candidate c adds to an outcome, `meets[e]` what event e adds as long as its
-    owner's set is not full, whether or not the owner is selected.
+    `masses[e]` is the chance that event e is realised by a member of each class. Somebody of class g adds `selects[g]`
+    to an outcome if selected and `meets[g]` otherwise, which counts those met: `idle` are the chances of each candidate
+    to be of a class at first, and from an event that is `met` on those of `theta`, less what is ahead.
     """
     m, size = len(parent), len(total)
-    frozen = np.zeros((m, size))
-    law = np.zeros((m, size))  # of every set but the search
-    law[:, 0] = 1.0
-    for j in range(m):
+    frozen, law = np.zeros((m, size)), np.zeros((m, size))
+    idle, ahead = idle.copy(), np.zeros(idle.shape)
+    for j in range(m - 1, -1, -1):
         if capacity[j] == 0:
             frozen[j, 0] = 1.0
-    shift = np.zeros(m, np.int64)
-    ahead = np.zeros(len(place))
+        law[j] = own_law(j, -1, idle, ahead, place, selects, meets, total, capacity[j] - 1)
+        for u in range(j + 1, m):
+            if parent[u] == j:
+                law[j] = convolve(law[j], law[u], total, capacity[j] - 1)
+        law[j] += frozen[j]
     for e in range(len(owner)):
         i, j = owner[e], place[owner[e]]
-        shift[j] += meets[e]
-        ahead[i] = min(1.0, ahead[i] + kappa[e])
+        if met[e]:
+            idle[i] = theta[i]
+        for g in range(len(selects)):
+            ahead[i, g] += masses[e, g]
+            idle[i, g] = max(0.0, idle[i, g] - masses[e, g])
         inner, room = -1, np.zeros(0)
         while j >= 0:
             most = capacity[j] - 1
-            rest = own_law(j, i, ahead, place, selects, shift, total, most)
+            rest = own_law(j, i if inner < 0 else -1, idle, ahead, place, selects, meets, total, most)
             for u in range(j + 1, m):
                 if parent[u] == j and u != inner:
                     rest = convolve(rest, law[u], total, most)
             found = rest if inner < 0 else convolve(rest, room, total, most)
             for x in np.flatnonzero(found):
                 if total[x] == most:
-                    frozen[j, x + selects[i]] += kappa[e] * found[x]
+                    for g in range(len(selects)):
+                        if masses[e, g] > 0.0:
+                            frozen[j, x + selects[g]] += masses[e, g] * found[x]
             if inner < 0:
-                law[j] = times(rest, ahead[i], selects[i], total, most)
+                law[j] = times(rest, idle[i], ahead[i], meets, selects, total, most)
             else:
                 law[j] = convolve(rest, law[inner], total, most)
             law[j] += frozen[j]
