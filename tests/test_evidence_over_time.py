@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import nchypergeom_fisher
+from scipy.stats import hypergeom, nchypergeom_fisher
 
 from auditkit.disparity import Applicants
 from auditkit.disparity.sequential import GRID, WEIGHTS, Closings, closings, confidence_sequence, e_value, log_evidence
@@ -20,7 +21,7 @@ from auditkit.scheduled.evidence_stream import EvidenceOverTime, alarm_line, car
 
 def test_one_requisition_is_a_ratio_of_noncentral_laws() -> None:
     for n1, n0, m, x in ((7, 9, 5, 1), (12, 4, 6, 6), (30, 25, 11, 4)):
-        found = log_evidence(n1, n0, m, x)
+        found = log_evidence([(n1, n0)], m, x)
         for theta in (0.2, 0.8, 1.0, 3.0):
             at = int(np.argmin(np.abs(GRID - math.log(theta))))
             law = [
@@ -28,15 +29,34 @@ def test_one_requisition_is_a_ratio_of_noncentral_laws() -> None:
                 nchypergeom_fisher(n1 + n0, n1, m, 1.0).pmf(x),
             ]
             assert found[at] == pytest.approx(math.log(law[0] / law[1]), abs=1e-7)
-    assert not log_evidence(5, 0, 2, 2).any() and not log_evidence(5, 5, 10, 5).any()
+    assert not log_evidence([(5, 0)], 2, 2).any() and not log_evidence([(5, 5)], 10, 5).any()
 
 
 def test_the_expectation_is_one_without_a_difference() -> None:
     n1, n0, m = 8, 6, 5
     law = nchypergeom_fisher(n1 + n0, n1, m, 1.0)
     outcomes = range(max(0, m - n0), min(n1, m) + 1)
-    assert sum(law.pmf(x) * e_value(log_evidence(n1, n0, m, x)) for x in outcomes) == pytest.approx(1.0, abs=1e-9)
+    assert sum(law.pmf(x) * e_value(log_evidence([(n1, n0)], m, x)) for x in outcomes) == pytest.approx(1.0, abs=1e-9)
     assert WEIGHTS.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [((3, 9), (6, 4)), ((1, 5), (2, 2), (4, 3)), ((4, 8), (2, 4))])
+def test_the_expectation_of_a_set_is_at_most_one_whatever_its_requisitions_select(
+    sizes: tuple[tuple[int, int], ...],
+) -> None:
+    """Over every way to spread the selected over the requisitions; with equal shares hardly less than one."""
+    largest = 0.0
+    for m in itertools.product(*(range(n1 + n0 + 1) for n1, n0 in sizes)):
+        outcomes, law = range(1), np.ones(1)
+        for own, (n1, n0) in zip(m, sizes):
+            law = np.convolve(law, hypergeom(n1 + n0, n1, own).pmf(np.arange(n1 + 1)))
+        outcomes = range(len(law))
+        mean = sum(p * e_value(log_evidence(sizes, sum(m), x)) for x, p in zip(outcomes, law) if p > 1e-15)
+        assert mean <= 1 + 1e-9
+        # as if it were one requisition
+        whole = [(sum(n1 for n1, _ in sizes), sum(n0 for _, n0 in sizes))]
+        largest = max(largest, sum(p * e_value(log_evidence(whole, sum(m), x)) for x, p in zip(outcomes, law)))
+    assert (largest > 1.05) == (len({n1 / (n1 + n0) for n1, n0 in sizes}) > 1)
 
 
 def looks(rng: np.random.Generator, ratio: float, weeks: int) -> tuple[list[float], bool]:
@@ -45,7 +65,7 @@ def looks(rng: np.random.Generator, ratio: float, weeks: int) -> tuple[list[floa
     odds = ratio * 0.3 / (1 - ratio * 0.3) / (0.3 / 0.7)
     for _ in range(weeks):
         x1, x0 = rng.binomial(15, 0.3 * ratio), rng.binomial(15, 0.3)
-        log = log + log_evidence(15, 15, int(x1 + x0), int(x1))
+        log = log + log_evidence([(15, 15)], int(x1 + x0), int(x1))
         seen.append(e_value(log))
         bounds = confidence_sequence(log)
         lost |= odds < bounds[0] or (bounds[1] is not None and odds > bounds[1])

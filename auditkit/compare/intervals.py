@@ -28,6 +28,12 @@ the size of the group as well. With Z standard normal,
     tau^2 = mean_b (sqrt(loss*_b) - sqrt(loss_E))^2 + E(sqrt(L + S Z) - sqrt(L))^2
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
+Where policies do not see the group, a price is not quadratic in the differences: if hardly anything tells the groups
+apart, hardly anything can make up for a slight difference either, and noise alone has a price. So chances of groups are
+learnt anew in every replicate, and the interval starts at 0 unless the unconstrained optimum misses the constraint by
+more than the error of the priors. And noise helps to tell the groups apart, which makes prices too low: with u the root
+of the price without shrinkage, an end is moved by u - sqrt(loss_E) + u - mean_b sqrt(loss*_b) where that widens it.
+
 t is Student's quantile for the number of replicates that were asked for, or that of searches with scores if there are
 fewer. The priors of replicates are without what shrinkage takes from the
 differences between groups (`fitting.refit`), and distances are from the price measured, not from the replicates' mean:
@@ -128,7 +134,8 @@ class Priced:
     def near(self) -> NearOptimum:
         """The same as a near optimum that is exact."""
         layout, utility = self.optimum.outcome.layout, self.optimum.utility
-        return NearOptimum(float(layout.reward @ free_visits(layout)), utility, utility, self.optimum.duals)
+        rows, free = self.optimum.rows, Oracle(layout, self.optimum.rows).free
+        return NearOptimum(free.utility, utility, utility, self.optimum.duals, rows.signs * (free.values - rows.bounds))
 
 
 def intervals(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> list[PriceInterval | NoInterval]:
@@ -196,8 +203,13 @@ def _replicates(
     drawn, part = _drawn(fitted, [problem for problem, _ in problems], options)
     share = len(part.searches) / len(fitted.instance.searches)
     found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
+    if fitted.instance.layout.uncertain:
+        whole = refitted(fitted, np.ones_like(drawn.times[0]), drawn.searches, regrouped=True).layout
+        with Session():
+            for each in found:
+                each.unshrunk = each.price(whole)
     for times in drawn.times:
-        layout = refitted(fitted, times, drawn.searches).layout
+        layout = refitted(fitted, times, drawn.searches, regrouped=True).layout
         with Session():  # nothing is asked of this layout again
             for each in found:
                 each.add(layout)
@@ -236,18 +248,19 @@ class _Replicates:
         self.asked = self.freedom = asked
         # a bound on rates is that of all searches, one on numbers of people falls with their share; duals vice versa
         self.of_bounds, self.of_duals = np.where(rates, 1.0, share), np.where(rates, share, 1.0)
-        self.base = problem.near if share == 1 else self._price(part.layout)
+        self.base = problem.near if share == 1 else self.price(part.layout)
         self.known: list[NearOptimum] = []
+        self.unshrunk: NearOptimum | None = None
         self.shifted: list[NearOptimum] = []
 
     def add(self, layout: Layout) -> None:
         """The price under the priors of this layout, if it has one."""
-        if self.base is not None and (found := self._price(layout)) is not None:
+        if self.base is not None and (found := self.price(layout)) is not None:
             self.known.append(found)
 
     def shift(self, layouts: Sequence[Layout], freedom: int) -> None:
         """Take the error of the price from shifted groups, if it has a price under all of them."""
-        prices = [] if self.base is None else [self._price(layout) for layout in layouts]
+        prices = [] if self.base is None else [self.price(layout) for layout in layouts]
         found = [price for price in prices if price is not None]
         if found and len(found) == len(prices):
             self.shifted, self.freedom = found, min(freedom, self.asked)
@@ -261,13 +274,32 @@ class _Replicates:
         return np.asarray(np.sqrt(losses) - np.sqrt(self.base.loss)) / taught
 
     @property
+    def too_low(self) -> float:
+        """By how much shrinkage and noise lower the root of the price, where policies do not see the group."""
+        if self.unshrunk is None or self.base is None:
+            return 0.0
+        root, share = np.sqrt(self.unshrunk.loss), np.sqrt(self.share)
+        noise = root - np.mean(np.sqrt([each.loss for each in self.known]))
+        return float((root - np.sqrt(self.base.loss)) / share + noise * share)
+
+    def surely_missed(self, level: float) -> bool:
+        """Whether the unconstrained optimum misses a row by more than the error of the priors."""
+        assert self.base is not None
+        errors = np.array([each.excess for each in self.known]) - self.base.excess
+        error = np.sqrt(self.share * np.mean(errors**2, axis=0))  # of priors learnt from all searches
+        reach = float(stdtrit(len(errors), 1 - (1 - level) / (2 * len(error)))) * error
+        equal = self.problem.optimum.rows.is_equality
+        return bool((np.where(equal, np.abs(self.base.excess), self.base.excess) > reach).any())
+
+    @property
     def duals(self) -> Floats:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
         return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
 
-    def _price(self, layout: Layout) -> NearOptimum | None:
+    def price(self, layout: Layout) -> NearOptimum | None:
+        """Under the priors of a layout; None if there is none worth the name."""
         rows = bind(self.problem.constraints, layout)
         rows = rows if self.share == 1 else rows.with_bounds(self.of_bounds * rows.bounds)
         duals = self.of_duals * self.problem.optimum.duals
@@ -288,8 +320,10 @@ def _interval(
     varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
     square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
     reach = float(stdtrit(replicates.freedom, (1 + options.level) / 2)) * float(np.sqrt(square))
-    low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
-    ends = 0.0 if low < NOTHING * high else low, high
+    bias = replicates.too_low
+    low, high = max(root + min(bias, 0.0) - reach, 0.0) ** 2, (root + max(bias, 0.0) + reach) ** 2
+    blind = optimum.outcome.layout.uncertain
+    ends = 0.0 if low < NOTHING * high or (blind and not replicates.surely_missed(options.level)) else low, high
     duals = optimum.duals + replicates.duals
     return PriceInterval(
         level=options.level,

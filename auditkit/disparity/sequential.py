@@ -11,9 +11,15 @@ theta_0 with  sum_j w_j exp( L(theta_j) - L(theta_0) ) < 1/alpha  form a confide
 ratio at all times together with probability 1 - alpha. E-values of several streams may be averaged.
 
 L on a grid is all that is kept to go on. A requisition counts once, when no application to it is pending. Those with
-few applicants of a group are counted in sets (`small_values`): L of a single one would tell who was selected. Those for
-which there is no set yet wait. Which they are depends on numbers of applicants alone, so E keeps its expectation where
-the requisitions of a set select at one rate, and is smaller on average where they do not but have equal shares.
+few applicants of a group are counted in sets: L of a single one would tell who was selected. Of a set only the sums m
+and x are used, and how many applied to each requisition; how the m selected are spread over the requisitions is not,
+and the mean in L is the largest over all ways to spread them,
+
+    log E[theta^X]  <=  max over m_1 + m_2 + ... = m  of  sum_k h_k(m_k),      h_k(m_k) = log E[theta^X_k],
+
+so that the expectation of E is at most 1 whatever the rates of the requisitions. h_k is concave (Newton's inequalities:
+E[theta^X_k] is a normalised elementary symmetric polynomial), so the maximum is the sum of the m largest increments of
+all h_k. It costs little where shares are alike and all the evidence where they are not: sets wait for like shares.
 """
 
 from __future__ import annotations
@@ -21,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +35,6 @@ from numpy.typing import NDArray
 from auditkit.disparity import hypergeometric
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import DisparitySettings, cuts
-from auditkit.disparity.results import Kind
 from auditkit.disparity.small_values import join_requisitions
 
 Floats = NDArray[np.float64]
@@ -43,15 +49,37 @@ ALPHA = 0.05
 ALARM = 1 / ALPHA
 
 
-def log_evidence(n1: int, n0: int, m: int, x: int) -> Floats:
-    """L of one requisition on the grid; 0 where it tells nothing."""
+ALIKE, MOST_WAITING = 0.08, 30
+"""Small requisitions are counted together if their shares of each group differ by no more, or if so many wait."""
+LARGE = 1_000
+"""Applicants of a requisition of a set from which on x is taken as drawn with replacement, which spreads more."""
+
+
+def log_evidence(sizes: Sequence[tuple[int, int]], m: int, x: int) -> Floats:
+    """L of requisitions of these sizes (n1, n0) on the grid, from their sums; 0 where they tell nothing."""
+    n1, n0 = (sum(column) for column in zip(*sizes, strict=True))
     if not (n1 and n0 and 0 < m < n1 + n0):
         return np.zeros_like(GRID)
-    lowest, law = hypergeometric.law(n1, n0, m, x)
+    if len(sizes) == 1:
+        return np.asarray(x * GRID - _log_mean(n1, n0, m))
+    increments = np.concatenate([_increments(*size) for size in sizes])
+    return np.asarray(x * GRID - np.partition(increments, -m, axis=0)[-m:].sum(axis=0))
+
+
+def _log_mean(n1: int, n0: int, m: int) -> Floats:
+    """log E[theta^X] without a difference."""
+    lowest, law = hypergeometric.law(n1, n0, m)
     powers = np.outer(np.arange(lowest, lowest + len(law)), GRID) + np.log(np.maximum(law, 1e-300))[:, None]
     top = powers.max(axis=0)
-    found: Floats = x * GRID - (top + np.log(np.exp(powers - top).sum(axis=0)))
-    return found
+    return np.asarray(top + np.log(np.exp(powers - top).sum(axis=0)))
+
+
+@lru_cache(maxsize=500)
+def _increments(n1: int, n0: int) -> Floats:
+    """What each further person selected adds to log E[theta^X], (applicants, grid)."""
+    if n1 + n0 > LARGE:
+        return np.tile(np.log1p(n1 / (n1 + n0) * np.expm1(GRID)), (n1 + n0, 1))
+    return np.diff([_log_mean(n1, n0, m) for m in range(n1 + n0 + 1)], axis=0)
 
 
 def e_value(log: Floats) -> float:
@@ -72,11 +100,10 @@ def confidence_sequence(log: Floats, alpha: float = ALPHA) -> tuple[float, float
 
 @dataclass(frozen=True)
 class StreamName:
-    """One group against everybody else in one decision."""
+    """One group against everybody else: which of the applicants reached a step."""
 
     attribute: str
     step: str
-    kind: Kind
     group: str
 
 
@@ -94,16 +121,19 @@ class Closings:
     """Fewer applicants of a group are too few to be counted by themselves."""
 
     def sets(self, attribute: str, of: Sequence[int]) -> list[list[int]]:
-        """These requisitions in sets that may be counted; those without enough applicants are in none."""
+        """These requisitions, small ones in sets; those for which there is no set yet are in none."""
         n = self.applicants[attribute][list(of)]
-        place = join_requisitions(n, self.threshold)
-        found = []
+        small = ((n > 0) & (n < self.threshold)).any(axis=1)
+        waiting = np.flatnonzero(small)
+        share = n / np.maximum(n.sum(axis=1, keepdims=True), 1)
+        place = join_requisitions(n[waiting], self.threshold)
+        found = [[k] for k in np.flatnonzero(~small).tolist()]
         for one in np.unique(place).tolist():
-            members = np.flatnonzero(place == one)
-            total = n[members].sum(axis=0)
-            if not ((total > 0) & (total < self.threshold)).any():
-                found.append([of[k] for k in members.tolist()])
-        return found
+            members = waiting[place == one]
+            total, alike = n[members].sum(axis=0), np.ptp(share[members], axis=0).max() <= ALIKE
+            if (alike or len(waiting) >= MOST_WAITING) and not ((total > 0) & (total < self.threshold)).any():
+                found.append(members.tolist())
+        return [[of[k] for k in members] for members in found]
 
 
 def closings(data: Applicants, settings: DisparitySettings | None = None) -> Closings | None:
@@ -116,15 +146,14 @@ def closings(data: Applicants, settings: DisparitySettings | None = None) -> Clo
     streams: list[StreamName] = []
     columns: list[Ints] = []
     applicants: dict[str, Ints] = {}
-    first, settings = next(iter(data.steps)), settings or DisparitySettings()
+    settings = settings or DisparitySettings()
     for cut in cuts(data, settings, joined=False):
-        if cut.crossing or (cut.before is None and cut.step != first) or len(cut.taken) < 2:
+        if cut.crossing or cut.before is not None or len(cut.taken) < 2:
             continue
-        if cut.before is None:
-            applicants[cut.attribute] = cut.n[:, list(cut.taken)][closed]
+        applicants.setdefault(cut.attribute, cut.n[:, list(cut.taken)][closed])
         for g in cut.taken[: 1 if len(cut.taken) == 2 else None]:
             n, x = cut.counts(((g,), cut.rest(g)))
-            streams.append(StreamName(cut.attribute, cut.step, cut.kind, cut.groups[g]))
+            streams.append(StreamName(cut.attribute, cut.step, cut.groups[g]))
             columns.append(np.stack([n[:, 0], n[:, 1], x.sum(axis=1), x[:, 0]], axis=1)[closed])
     if not streams:
         return None
@@ -136,8 +165,8 @@ def summed(counts: Ints, sets: Iterable[Sequence[int]]) -> tuple[Floats, int]:
     """L over these sets of requisitions of one stream, and how many requisitions are in sets that tell something."""
     total, told = np.zeros_like(GRID), 0
     for members in sets:
-        n1, n0, m, x = counts[list(members)].sum(axis=0).tolist()
-        if n1 and n0 and 0 < m < n1 + n0:
-            total += log_evidence(n1, n0, m, x)
-            told += len(members)
+        own = counts[list(members)]
+        log = log_evidence([(n1, n0) for n1, n0, *_ in own.tolist()], *own[:, 2:].sum(axis=0).tolist())
+        total += log
+        told += len(members) if log.any() else 0
     return total, told

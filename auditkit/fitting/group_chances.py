@@ -131,18 +131,20 @@ def group_chances(
     groups: Mapping[str, NDArray[Any]],
     features: pd.DataFrame,
     folds: Folds,
-    counted: NDArray[np.bool_],
+    counted: NDArray[np.bool_] | Ints,
     names_of: Mapping[str, tuple[str, ...]] | None = None,
 ) -> dict[str, GroupChances]:
-    """For each attribute, from the group of every row; `counted` are the rows whose numbers the chances add up to.
+    """For each attribute, from the group of every row; `counted` says how often each row teaches.
 
-    Only these teach. `names_of` has the groups of each attribute that are told apart: by default those large enough.
+    The chances add up to the numbers of the rows that do. `names_of` has the groups of each attribute that are told
+    apart: by default those large enough.
     """
     kept = [str(n) for n in features.columns if is_number(features[n]) or features[n].nunique() <= MOST_VALUES]
     design = Design.of(features[kept])
     matrix, penalty = design.matrix(features[kept]), np.maximum(design.penalty, 1e-3)
     penalty[0] = 1e-6
     found = {}
+    times, counted = counted.astype(np.float64), counted > 0
     for name, labels in groups.items():
         known, sizes = np.unique(labels[counted].astype(str), return_counts=True)
         names = comparable(dict(zip(known.tolist(), sizes.tolist(), strict=True)))
@@ -152,41 +154,49 @@ def group_chances(
         place = {group: i for i, group in enumerate(names)}
         code = np.array([place.get(label, len(names)) for label in labels.astype(str).tolist()], dtype=np.int64)
         classes = len(names) + int((code == len(names)).any())
-        before = _cross_fitted(matrix, code, classes, penalty, folds, counted)
+        before = _cross_fitted(matrix, code, classes, penalty, folds, times)
         totals = np.bincount(code[counted], minlength=classes).astype(np.float64)
         found[name] = GroupChances(names, code, _adding_up(before, totals, counted))
     return found
 
 
 def _cross_fitted(
-    matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, counted: NDArray[np.bool_]
+    matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, times: Floats
 ) -> Floats:
     if classes == 1:
         return np.ones((len(code), 1))
     found, start = np.full((len(code), classes), 1.0 / classes), None
     for fold in range(folds.count):
-        inside, training = folds.fold == fold, folds.training(fold, counted)
+        inside, training = folds.fold == fold, folds.training(fold, times > 0)
         if inside.any() and training.any():
-            start = multinomial_logit(matrix[training], code[training], classes, penalty, start)
+            start = multinomial_logit(matrix[training], code[training], classes, penalty, start, times[training])
             found[inside] = _softmax(matrix[inside] @ start)
     return found
 
 
-def multinomial_logit(matrix: Floats, code: Ints, classes: int, penalty: Floats, start: Floats | None = None) -> Floats:
+def multinomial_logit(
+    matrix: Floats,
+    code: Ints,
+    classes: int,
+    penalty: Floats,
+    start: Floats | None = None,
+    times: Floats | None = None,
+) -> Floats:
     """Coefficients (columns, classes) of P(class) = softmax(X b), by penalised maximum likelihood.
 
-    Newton's method; the curvature of many rows is that of every so many of them.
+    Row i counts times[i] times, or once. Newton's method; the curvature of many rows is that of every so many of them.
     """
     n, columns = matrix.shape
+    times = np.ones(n) if times is None else times
     rows, some = np.arange(n), slice(None, None, max(1, n // MOST_CURVED))
     b = start
     if b is None:
         b = np.zeros((columns, classes))
-        b[0] = np.log(np.bincount(code, minlength=classes) + 0.5)
+        b[0] = np.log(np.bincount(code, times, minlength=classes) + 0.5)
 
     def loss(b: Floats) -> tuple[float, Floats]:
         chance = _softmax(matrix @ b)
-        value = -float(np.log(np.maximum(chance[rows, code], 1e-300)).sum())
+        value = -float(times @ np.log(np.maximum(chance[rows, code], 1e-300)))
         return value + float((penalty[:, None] * b**2).sum()) / 2, chance
 
     now, chance = loss(b)
@@ -196,13 +206,13 @@ def multinomial_logit(matrix: Floats, code: Ints, classes: int, penalty: Floats,
         curvature = np.zeros((columns, classes, columns, classes))
         for k in range(classes):
             for h in range(k, classes):
-                own = inner[:, k] * ((k == h) - inner[:, h])
+                own = times[some] * inner[:, k] * ((k == h) - inner[:, h])
                 block = weight * (matrix[some].T @ (matrix[some] * own[:, None]))
                 curvature[:, k, :, h] = curvature[:, h, :, k] = block
         flat = curvature.reshape(columns * classes, -1)
         flat[np.diag_indices(len(flat))] += np.repeat(penalty, classes)
         chance[rows, code] -= 1.0
-        slope = (matrix.T @ chance + penalty[:, None] * b).ravel()
+        slope = (matrix.T @ (times[:, None] * chance) + penalty[:, None] * b).ravel()
         move, size = np.linalg.lstsq(flat, slope, rcond=None)[0].reshape(b.shape), 1.0
         then, chance = loss(b - move)
         while then > now and size > 1e-3:

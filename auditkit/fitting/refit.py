@@ -165,7 +165,7 @@ class Refit:
         if regrouped and self.groups is not None:
             own_groups = self.groups.only(used)
             names_of = {name: own.names for name, own in self.chances.items()}
-            of_groups = group_chances(own_groups.labels, own_groups.features, t.folds, taught > 0, names_of)
+            of_groups = group_chances(own_groups.labels, own_groups.features, t.folds, taught, names_of)
         passed = None
         if t.plan is not None:
             chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)

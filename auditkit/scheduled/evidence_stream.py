@@ -29,7 +29,7 @@ from auditkit.scheduled.run_history import Run
 from auditkit.text import amount, plural
 
 FILE = "evidence.json"
-FORMAT = "auditkit-evidence/2"
+FORMAT = "auditkit-evidence/3"
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def read(path: Path) -> EvidenceOverTime | None:
         if document["format"] != FORMAT or document["grid"][2] != len(GRID):
             return None
         streams = tuple(
-            Stream(StreamName(s["attribute"], s["step"], s["kind"], s["group"]), tuple(s["log"]), s["requisitions"])
+            Stream(StreamName(s["attribute"], s["step"], s["group"]), tuple(s["log"]), s["requisitions"])
             for s in document["sums"]
         )
         return EvidenceOverTime(streams, document["counted"], document["since"], document["restarted"])

@@ -29,6 +29,8 @@ class NearOptimum:
     value: float
     bound: float
     duals: Floats
+    excess: Floats
+    """By how much the unconstrained optimum misses each row, negative where it meets it with room to spare."""
 
     @property
     def loss(self) -> float:
@@ -45,7 +47,7 @@ def near_optimum(oracle: Oracle, near: Sequence[Floats], share: float, least: fl
     least = least * abs(free.utility)
     slack = oracle.rows.signs * (oracle.rows.bounds - free.values)
     if np.where(oracle.rows.is_equality, slack == 0, slack >= 0).all():
-        return NearOptimum(free.utility, free.utility, free.utility, np.zeros(len(oracle.rows)))
+        return NearOptimum(free.utility, free.utility, free.utility, np.zeros(len(oracle.rows)), -slack)
     pooled = oracle.pooled(near[0], POOLED) if near else ()
     pricing = Pricing(oracle)
     pricing.step = 0.9
@@ -62,4 +64,4 @@ def near_optimum(oracle: Oracle, near: Sequence[Floats], share: float, least: fl
         duals = oracle.proper(duals)
         if not master.add(pricing.next(duals, partial(master.improves, least=rounding(value, duals, oracle.scale)))):
             break
-    return NearOptimum(free.utility, min(value, pricing.bound), pricing.bound, pricing.centre)
+    return NearOptimum(free.utility, min(value, pricing.bound), pricing.bound, pricing.centre, -slack)

@@ -1,6 +1,7 @@
 """Firms whose laws are known: a table as a firm would export it, and the instance with the true laws beside it.
 
-A candidate has a CV (whole points, normal around 50) and a group in each attribute. The score of an inspection is
+A candidate has a group in each attribute and a CV (whole points, normal around 50 plus `cv_gaps` of the groups). The
+score of an inspection is
 
     50 + slope * (CV - 50) + shift of each of its groups + spread * z,      z standard normal
 
@@ -8,12 +9,16 @@ A firm inspects the candidates of each search who stand highest, and selects tho
 The standing is the expected score without groups, plus `bias` of each group, plus `hidden` of the group times z (a
 signal that the data do not have), plus noise. In stages, the inspection begins with a screen that is passed with
 the chance 1 / (1 + exp(-(CV - 50) / 10 - shift / 2)).
+
+Of a `blind` scenario the true instance is the one without groups: the law of the score given the CV is the mixture over
+the groups, and who belongs to a group follows from the CV and the score by Bayes' rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -24,9 +29,10 @@ from auditkit.fitting.chains import StagePlan, chains
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.searches import People
 from auditkit.model.instance import Instance
-from auditkit.model.search import Box, Search
+from auditkit.model.search import Box, Candidate, Search
 
 Floats = NDArray[np.float64]
+CV_SPREAD = 10.0
 POINTS = {False: 40, True: 20}
 """Support points of a true law: of boxes, and in stages."""
 
@@ -45,6 +51,10 @@ class Scenario:
     """Attribute -> group -> its share of the candidates."""
     shifts: Mapping[str, float] = field(default_factory=dict)
     """Group -> what it adds to the score; groups of all attributes, 0 if not named."""
+    cv_gaps: Mapping[str, float] = field(default_factory=dict)
+    """Group -> what it adds to the mean of CVs."""
+    blind: bool = False
+    """Policies do not see groups."""
     searches: int = 30
     size: int = 15
     capacity: int = 2
@@ -104,10 +114,11 @@ def draw(scenario: Scenario, seed: int) -> KnownFirm:
     """The firm of a scenario with this seed; the same every time."""
     rng = np.random.default_rng([2026, seed, *([scenario.stream] if scenario.stream else [])])
     searches, n = np.repeat(np.arange(scenario.searches), scenario.size), scenario.searches * scenario.size
-    cv = np.clip(np.round(50 + 10 * rng.standard_normal(n)), 10, 90)
+    own = CV_SPREAD * rng.standard_normal(n)
     groups = {
         name: rng.choice(list(shares), size=n, p=list(shares.values())) for name, shares in scenario.shares.items()
     }
+    cv = np.clip(np.round(50 + _of_groups(groups, scenario.cv_gaps) + own), 10, 90)
     shift = _of_groups(groups, scenario.shifts)
     expected = 50 + scenario.slope * (cv - 50) + shift
     z, luck = rng.standard_normal(n), rng.random(n)
@@ -138,7 +149,8 @@ def draw(scenario: Scenario, seed: int) -> KnownFirm:
     table["Score"] = np.where(inspected, np.round(score, 3), np.nan)
     table["Hired"] = yes[hired.astype(int)]
     people = pd.DataFrame({"expected": expected, "z": z, "standing": standing})
-    return KnownFirm(scenario, seed, table, _truth(scenario, groups, expected, chance), people)
+    truth = _blind_truth(scenario, cv) if scenario.blind else _truth(scenario, groups, expected, chance)
+    return KnownFirm(scenario, seed, table, truth, people)
 
 
 def population(scenario: Scenario, seed: int = 0, searches: int = 1000) -> Instance:
@@ -171,6 +183,45 @@ def _truth(scenario: Scenario, groups: dict[str, Floats], expected: Floats, chan
         made = chains(plan, Laws.of(laws, which), chances, costs, who, [{}] * len(who), 1.0, None)
     else:
         made = [Box(f"c{i}", labels[i], scenario.cost, *laws[which[i]]) for i in range(len(which))]
+    return _searches(scenario, made)
+
+
+def _blind_truth(scenario: Scenario, cv: Floats) -> Instance:
+    """Boxes of people of whom only the CV is known."""
+    kinds, which = np.unique(cv, return_inverse=True)
+    boxes = [_blind_box(scenario, each) for each in kinds.tolist()]
+    return _searches(scenario, [replace(boxes[kind], id=f"c{i}") for i, kind in enumerate(which)])
+
+
+def _blind_box(scenario: Scenario, cv: float) -> Box:
+    """The law of the score of somebody with this CV, and how likely each group is before and after it is known."""
+    cells = list(product(*(shares.items() for shares in scenario.shares.values())))
+    names = [[group for group, _ in cell] for cell in cells]
+    centre = np.array([50 + sum(scenario.cv_gaps.get(group, 0.0) for group in own) for own in names])
+    chance = np.array([np.prod([share for _, share in cell]) for cell in cells])
+    chance = chance * np.diff(norm.cdf((np.array([[cv - 0.5], [cv + 0.5]]) - centre) / CV_SPREAD), axis=0)[0]
+    chance /= chance.sum()
+    shift = np.array([sum(scenario.shifts.get(group, 0.0) for group in own) for own in names])
+    mean = 50 + scenario.slope * (cv - 50) + shift
+    far, step = 3.5 * scenario.spread, scenario.rating
+    edges = np.linspace(mean.min() - far, mean.max() + far, POINTS[False] + 1)
+    if step is not None:
+        edges = step * (np.arange(np.floor(edges[0] / step), np.ceil(edges[-1] / step) + 1) - 0.5)
+    given = np.diff(norm.cdf((edges - mean[:, None]) / scenario.spread), axis=1)
+    joint = chance[:, None] * given / given.sum(axis=1, keepdims=True)
+    total = joint.sum(axis=0)
+    membership = {}
+    for number, (name, shares) in enumerate(scenario.shares.items()):
+        of = {group: np.array([own[number] == group for own in names]) for group in shares}
+        membership[name] = {
+            group: {"before": float(chance[mine].sum()), "given": np.minimum(1.0, joint[mine].sum(axis=0) / total)}
+            for group, mine in of.items()
+        }
+    values = (edges[1:] + edges[:-1]) / 2
+    return Box("", {}, scenario.cost, values, total / total.sum(), membership=membership)
+
+
+def _searches(scenario: Scenario, made: Sequence[Candidate]) -> Instance:
     size = scenario.size
     return Instance(
         tuple(
