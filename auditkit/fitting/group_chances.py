@@ -160,9 +160,7 @@ def group_chances(
     return found
 
 
-def _cross_fitted(
-    matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, times: Floats
-) -> Floats:
+def _cross_fitted(matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, times: Floats) -> Floats:
     if classes == 1:
         return np.ones((len(code), 1))
     found, start = np.full((len(code), classes), 1.0 / classes), None

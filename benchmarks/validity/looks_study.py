@@ -42,7 +42,9 @@ draw = Drawn
 
 def measure(drawn: Drawn) -> dict[str, Any]:
     rng = np.random.default_rng([26, int(100 * drawn.scenario.ratio), drawn.seed])
-    return dict(zip(("evidence", "weekly", "yearly"), bench.looks(rng, drawn.scenario.ratio, drawn.scenario.weeks), strict=True))
+    return dict(
+        zip(("evidence", "weekly", "yearly"), bench.looks(rng, drawn.scenario.ratio, drawn.scenario.weeks), strict=True)
+    )
 
 
 HEAD = """
