@@ -219,7 +219,7 @@ def told(each: Alternative) -> str:
 
 def test_the_price_without_the_group_and_the_bound_with_it() -> None:
     text = told(alternative())
-    assert "Without looking at Gender, the" in text and "could be brought to a ratio of 0.9 for about 0.6" in text
+    assert "Without looking at Gender, the selection rates of" in text and "could be brought to a ratio of 0.9 for about 0.6" in text
     assert "(under this model, from CV and the score)" in text
     assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.15 %." in text
     assert "already" not in text and "No rule" not in text
@@ -228,7 +228,7 @@ def test_the_price_without_the_group_and_the_bound_with_it() -> None:
 
 def test_where_the_best_search_is_within_the_ratio_already_no_price_is_told() -> None:
     text = told(alternative(blind=(optimum(None, 1000.0, 0.95), optimum(0.9, 1000.0, 0.95), optimum(1.0, 990.0))))
-    assert "already has a ratio of the rates" in text and "could be brought" not in text
+    assert "already has a ratio of the selection rates" in text and "could be brought" not in text
 
 
 def test_what_is_out_of_reach_is_so_under_this_model_only() -> None:

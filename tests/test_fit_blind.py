@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import auditkit
@@ -15,6 +16,7 @@ from auditkit.constraints.base import KindRow
 from auditkit.constraints.binding import bind
 from auditkit.data import History
 from auditkit.data.source import read
+from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.folds import Folds
 from auditkit.fitting.group_chances import GroupChances, multinomial_logit, tilted
@@ -104,7 +106,7 @@ def test_logit_finds_planted_coefficients() -> None:
     eta = x @ b
     chance = np.exp(eta) / np.exp(eta).sum(axis=1, keepdims=True)
     code = (rng.random((20_000, 1)) > np.cumsum(chance, axis=1)).sum(axis=1)
-    found = multinomial_logit(x, code, 3, np.full(3, 1e-3))
+    found = multinomial_logit(x, np.eye(3)[code], np.full(3, 1e-3))
     assert found - found.mean(axis=1, keepdims=True) == pytest.approx(b - b.mean(axis=1, keepdims=True), abs=0.08)
 
 
@@ -119,10 +121,8 @@ def test_effects_of_groups_are_found_where_they_are_and_shrunk_where_not(gap: fl
     assert effects[:, 1] - effects[:, 0] == pytest.approx(gap, abs=1.2)
 
 
-@pytest.mark.parametrize(("cv_gap", "score_gap"), [(0.0, 0.0), (5.0, 0.0), (0.0, 5.0)])
-def test_groups_that_nothing_tells_apart_have_no_price(tmp_path: Path, cv_gap: float, score_gap: float) -> None:
-    import pandas as pd
-
+def firm(cv_gap: float = 0.0, score_gap: float = 0.0) -> pd.DataFrame:
+    """60 requisitions of 15; six are interviewed by their CV and two hired by their score."""
     rng, n = np.random.default_rng(7), 900
     group, search = rng.choice(["F", "M"], n), np.repeat(np.arange(60), 15)
     cv = np.round(rng.normal(50, 10, n) - cv_gap * (group == "F"))
@@ -131,9 +131,12 @@ def test_groups_that_nothing_tells_apart_have_no_price(tmp_path: Path, cv_gap: f
     hired = pd.Series(np.where(seen, score, -1.0)).groupby(search).rank(ascending=False).to_numpy() <= 2
     table = pd.DataFrame({"id": range(n), "req": search, "Gender": group, "CV Score": cv, "Cost": 1.0})
     table["Interviewed"], table["Hired"] = (np.where(yes, "Yes", "No") for yes in (seen, hired))
-    table["Interview Score"] = np.where(seen, score, np.nan)
-    table.to_csv(tmp_path / "a.csv", index=False)
-    fitted = fit(read(tmp_path / "a.csv", Config(), PLUGINS), fitters=PLUGINS.fitters, group_aware=False)
+    return table.assign(**{"Interview Score": np.where(seen, score, np.nan)})
+
+
+@pytest.mark.parametrize(("cv_gap", "score_gap"), [(0.0, 0.0), (5.0, 0.0), (0.0, 5.0)])
+def test_groups_that_nothing_tells_apart_have_no_price(cv_gap: float, score_gap: float) -> None:
+    fitted = auditkit.fit(firm(cv_gap, score_gap), group_aware=False)
     price = auditkit.solve(fitted.instance, ["parity"])
     told = "tell the groups of Gender apart" in " ".join(fitted.notices)
     if cv_gap or score_gap:
@@ -144,9 +147,40 @@ def test_groups_that_nothing_tells_apart_have_no_price(tmp_path: Path, cv_gap: f
         assert found.found == () and "changes the rates" in found.left_out["Gender"]
 
 
-def test_a_group_that_scores_higher_is_likelier_given_a_high_score(tmp_path: Path) -> None:
-    import pandas as pd
+IMPUTED = {"membership": ["Sex: F", "Sex: M"]}
 
+
+def test_probabilities_of_groups_in_the_data_are_read_as_membership() -> None:
+    table = firm(5.0, 2.0)
+    sure = table.assign(**{f"Sex: {g}": (table["Gender"] == g).astype(float) for g in "FM"})
+    fitted = auditkit.fit(sure, map=IMPUTED, group_aware=False)
+    layout = fitted.instance.layout
+    assert layout.before("Sex") == pytest.approx(layout.before("Gender"), abs=0.01)
+    assert "Sex" not in fitted.groups, "nobody's group is inferred"
+    prices = [auditkit.solve(fitted.instance, [f"parity:by={name}"]).ratio for name in ("Gender", "Sex")]
+    assert prices[0] == pytest.approx(prices[1], abs=0.005)
+    vague = sure.assign(**{f"Sex: {g}": 0.25 + 0.5 * sure[f"Sex: {g}"] for g in "FM"})
+    vague.loc[:4, "Sex: F"] = np.nan
+    found = auditkit.alternatives(vague, map=IMPUTED, attributes=["Sex"]).found[0]
+    assert (found.group, found.against) == ("F", "M") and found.aware == ()
+    assert found.recorded_ratio is not None and 0 < found.recorded_ratio < 1 and found.blind[-1].utility is not None
+
+
+def test_probabilities_that_cannot_be_are_refused_with_their_place() -> None:
+    table = firm().assign(**{"Sex: F": 0.5, "Sex: M": 0.5})
+    for value, said in (
+        (0.9, "row 9, column 'Sex': has groups whose prob"),
+        (1.2, "row 9, column 'Sex: F': contains a"),
+    ):
+        wrong = table.copy()
+        wrong.loc[7, "Sex: F"] = value
+        with pytest.raises(InputError, match=said):
+            auditkit.fit(wrong, map=IMPUTED)
+    with pytest.raises(InputError, match="does not say of which attribute"):
+        auditkit.fit(table.rename(columns={"Sex: F": "chance"}), map={"membership": "chance"})
+
+
+def test_a_group_that_scores_higher_is_likelier_given_a_high_score(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     n = 1200
     group = rng.choice(["F", "M"], n)

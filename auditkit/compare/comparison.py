@@ -201,7 +201,9 @@ def compare(
         known = _widened([solution for _, _, solution in solved], layout)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
     free = solved[0][2].unconstrained if solved else solve_once(fitted.instance).unconstrained
-    bounds = [None if aware is None else _aware(aware, some) for _, some, _ in solved]
+    bounds = [
+        None if aware is None or not _seen(solution, aware) else _aware(aware, some) for _, some, solution in solved
+    ]
     progress("intervals of the prices")
     spans = _intervals(solved, fitted, options)
     entries = []
@@ -209,6 +211,12 @@ def compare(
         progress(f"ex-post laws under {name}")
         entries.append(replace(_entry(name, some, solution, span), group_aware=bound))
     return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+
+
+def _seen(solution: Solution, aware: Fitted) -> bool:
+    """Whether the groups of all rows are known: those of some attributes may be known by their probability only."""
+    rows = () if solution.constrained is None else solution.constrained.rows.rows
+    return {row.by for row in rows if row.by is not None} <= aware.instance.layout.protected.keys()
 
 
 def _aware(fitted: Fitted, constraints: tuple[Constraint, ...]) -> AwarePrice | None:

@@ -18,6 +18,7 @@ from auditkit.data.columns import describe, is_protected, kind_of
 from auditkit.data.costs import read_capacity, read_costs
 from auditkit.data.dates import to_dates
 from auditkit.data.firm_history import ALL, History
+from auditkit.data.group_probabilities import read_membership
 from auditkit.data.hypothesis import Interpretation
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
@@ -426,6 +427,7 @@ class _Cleaning:
         cells, column = self._cells("outcome")
         if cells is not None and column is not None:
             self.clean["outcome"] = self.numbers.read(cells, column)
+        self.clean |= read_membership(self.cells, self.roles.columns("membership"), self.numbers)
         for name in self.roles.columns("expense"):
             self.clean[f"expense:{name}"] = self.numbers.read(self.cells[name], name)
         cells, column = self._cells("date")

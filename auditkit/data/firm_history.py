@@ -31,6 +31,7 @@ class History(Shown):
     | `person` | str | who applied; absent unless one person has several applications |
     | `group` | str | sex and race crossed with `+`, or the first attribute: what knows only one attribute uses it |
     | `group:<attribute>` | str | each attribute alone; "unknown" for no answer or a declined one |
+    | `member:<attribute>:<group>` | float | the probability of a group that somebody imputed; NaN if there is none |
     | `band:<attribute>` | str | the band of age of `AGE_BANDS`; only beside ages and dates of birth |
     | `segment:<name>` | str | department, location, level, source; "unknown" if empty |
     | `inspected` | bool | |
@@ -148,7 +149,7 @@ class History(Shown):
         return 0 if not self.has("person") else int((self.table["person"].value_counts() > 1).sum())
 
     def columns(self, kind: str) -> tuple[str, ...]:
-        """The names after the colon of `group:`, `prior:`, `expense:`, `cost:`, `stage:` or `passed:`."""
+        """The names after the colon of `group:`, `member:`, `prior:`, `expense:`, `cost:`, `stage:` or `passed:`."""
         return tuple(str(c).removeprefix(f"{kind}:") for c in self.table.columns if str(c).startswith(f"{kind}:"))
 
 

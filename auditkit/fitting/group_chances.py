@@ -30,7 +30,7 @@ foretell people of other folds better than the groups' shares do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from auditkit.fitting.fitter import Laws
 from auditkit.fitting.folds import Folds
-from auditkit.fitting.regression import Design, is_number
+from auditkit.fitting.regression import Design, is_number, least_squares
 from auditkit.fitting.searches import People
 from auditkit.fitting.strata import credibility, pseudo_count
 from auditkit.model.groups import comparable
@@ -79,13 +79,16 @@ class GroupChances:
     """The class of each row."""
     before: Floats
     """pi, (rows, classes)."""
+    imputed: Floats | None = None
+    """Where the data have probabilities instead of groups: these, (rows, classes); `code` is the likeliest."""
 
     @property
     def classes(self) -> int:
         return self.before.shape[1]
 
     def only(self, rows: Ints) -> GroupChances:
-        return GroupChances(self.names, self.code[rows], self.before[rows])
+        imputed = None if self.imputed is None else self.imputed[rows]
+        return GroupChances(self.names, self.code[rows], self.before[rows], imputed)
 
     def effects(self, residual: Floats, weights: Floats, folds: Folds, *, shrunk: bool = True) -> Floats:
         """What each class adds to the expectation of a number, (folds, classes), learnt from the other folds.
@@ -101,23 +104,28 @@ class GroupChances:
             pseudo = pseudo_count(own[:, None], code, np.zeros(len(rows), dtype=np.int64), w) if shrunk else 0.0
             size = np.bincount(code, w, minlength=self.classes)
             total = np.bincount(code, w * own, minlength=self.classes)
+            means = total / np.maximum(size, 1e-300)
+            if self.imputed is not None:  # the means of the classes of which everybody's expectation is made
+                means = least_squares(self.imputed[rows], own, w, np.full(self.classes, 1e-6))
             mean = float(w @ own) / float(w.sum())
             trust = np.array([credibility(float(n), pseudo) for n in size])
-            found[fold] = trust * (total / np.maximum(size, 1e-300) - mean) * (size > 0)
+            found[fold] = trust * (means - mean) * (size > 0)
         return found
 
     @property
     def shares(self) -> GroupChances:
         """The same chances for everybody: what the groups are of all."""
-        return GroupChances(self.names, self.code, np.tile(self.before.mean(axis=0), (len(self.before), 1)))
+        return replace(self, before=np.tile(self.before.mean(axis=0), (len(self.before), 1)))
 
     def foretell(self, counted: Ints, learnt: Iterable[tuple[Floats, Floats]], folds: Folds) -> bool:
         """Whether chances and effects, learnt from other folds, make what happened likelier than shares alone do.
 
         `learnt` are numbers less their expectation, NaN where not known, with their effects (folds, classes).
         """
-        before, code = self.before[counted], self.code[counted]
-        gain = float(np.log(before[np.arange(len(code)), code] / before.mean(axis=0)[code]).sum())
+        before = self.before[counted]
+        gain = float(
+            (_told(self.code, self.imputed, self.classes)[counted] * np.log(before / before.mean(axis=0))).sum()
+        )
         for residual, effects in learnt:
             known = np.flatnonzero(~np.isnan(residual))
             away = residual[known] - residual[known].mean() if len(known) else residual[known]
@@ -133,11 +141,13 @@ def group_chances(
     folds: Folds,
     counted: NDArray[np.bool_] | Ints,
     names_of: Mapping[str, tuple[str, ...]] | None = None,
+    imputed: Mapping[str, Mapping[str, Floats]] | None = None,
 ) -> dict[str, GroupChances]:
     """For each attribute, from the group of every row; `counted` says how often each row teaches.
 
     The chances add up to the numbers of the rows that do. `names_of` has the groups of each attribute that are told
-    apart: by default those large enough.
+    apart: by default those large enough. Of the attributes `imputed` the data have probabilities of groups. A policy
+    does not see these either: they teach what is to be expected of people of whom as much is known.
     """
     kept = [str(n) for n in features.columns if is_number(features[n]) or features[n].nunique() <= MOST_VALUES]
     design = Design.of(features[kept])
@@ -148,53 +158,63 @@ def group_chances(
     for name, labels in groups.items():
         known, sizes = np.unique(labels[counted].astype(str), return_counts=True)
         names = comparable(dict(zip(known.tolist(), sizes.tolist(), strict=True)))
-        names = names if names_of is None else names_of[name]
+        names = names if names_of is None else names_of.get(name, ())
         if not names:
             continue
         place = {group: i for i, group in enumerate(names)}
         code = np.array([place.get(label, len(names)) for label in labels.astype(str).tolist()], dtype=np.int64)
         classes = len(names) + int((code == len(names)).any())
-        before = _cross_fitted(matrix, code, classes, penalty, folds, times)
+        before = _cross_fitted(matrix, _told(code, None, classes), penalty, folds, times)
         totals = np.bincount(code[counted], minlength=classes).astype(np.float64)
         found[name] = GroupChances(names, code, _adding_up(before, totals, counted))
+    for name, own in (imputed or {}).items():
+        names = comparable({group: float(np.nansum(share[counted])) for group, share in own.items()})
+        names = names if names_of is None else names_of.get(name, ())
+        if names:
+            told = np.stack([np.nan_to_num(own[group]) for group in names], axis=1)
+            told = np.column_stack([told, np.maximum(0.0, 1.0 - told.sum(axis=1))])
+            told /= told.sum(axis=1, keepdims=True)
+            before = _cross_fitted(matrix, told, penalty, folds, times)
+            before = _adding_up(before, told[counted].sum(axis=0), counted)
+            found[name] = GroupChances(names, told.argmax(axis=1).astype(np.int64), before, told)
     return found
 
 
-def _cross_fitted(matrix: Floats, code: Ints, classes: int, penalty: Floats, folds: Folds, times: Floats) -> Floats:
-    if classes == 1:
-        return np.ones((len(code), 1))
-    found, start = np.full((len(code), classes), 1.0 / classes), None
+def _told(code: Ints, imputed: Floats | None, classes: int) -> Floats:
+    """What is known of the class of each row, (rows, classes)."""
+    return np.eye(classes)[code] if imputed is None else imputed
+
+
+def _cross_fitted(matrix: Floats, told: Floats, penalty: Floats, folds: Folds, times: Floats) -> Floats:
+    found, start = np.full(told.shape, 1.0 / told.shape[1]), None
+    if told.shape[1] == 1:
+        return found
     for fold in range(folds.count):
         inside, training = folds.fold == fold, folds.training(fold, times > 0)
         if inside.any() and training.any():
-            start = multinomial_logit(matrix[training], code[training], classes, penalty, start, times[training])
+            start = multinomial_logit(matrix[training], told[training], penalty, start, times[training])
             found[inside] = _softmax(matrix[inside] @ start)
     return found
 
 
 def multinomial_logit(
-    matrix: Floats,
-    code: Ints,
-    classes: int,
-    penalty: Floats,
-    start: Floats | None = None,
-    times: Floats | None = None,
+    matrix: Floats, told: Floats, penalty: Floats, start: Floats | None = None, times: Floats | None = None
 ) -> Floats:
     """Coefficients (columns, classes) of P(class) = softmax(X b), by penalised maximum likelihood.
 
-    Row i counts times[i] times, or once. Newton's method; the curvature of many rows is that of every so many of them.
+    `told` has the probability of each class for every row, 1 for the one that it is in. Row i counts times[i] times, or
+    once. Newton's method; the curvature of many rows is that of every so many of them.
     """
-    n, columns = matrix.shape
-    times = np.ones(n) if times is None else times
-    rows, some = np.arange(n), slice(None, None, max(1, n // MOST_CURVED))
-    b = start
+    (n, columns), classes = matrix.shape, told.shape[1]
+    each = np.ones((n, 1)) if times is None else times[:, None]
+    b, some = start, slice(None, None, max(1, n // MOST_CURVED))
     if b is None:
         b = np.zeros((columns, classes))
-        b[0] = np.log(np.bincount(code, times, minlength=classes) + 0.5)
+        b[0] = np.log((each * told).sum(axis=0) + 0.5)
 
     def loss(b: Floats) -> tuple[float, Floats]:
         chance = _softmax(matrix @ b)
-        value = -float(times @ np.log(np.maximum(chance[rows, code], 1e-300)))
+        value = -float((each * told * np.log(np.maximum(chance, 1e-300))).sum())
         return value + float((penalty[:, None] * b**2).sum()) / 2, chance
 
     now, chance = loss(b)
@@ -204,13 +224,12 @@ def multinomial_logit(
         curvature = np.zeros((columns, classes, columns, classes))
         for k in range(classes):
             for h in range(k, classes):
-                own = times[some] * inner[:, k] * ((k == h) - inner[:, h])
+                own = each[some, 0] * inner[:, k] * ((k == h) - inner[:, h])
                 block = weight * (matrix[some].T @ (matrix[some] * own[:, None]))
                 curvature[:, k, :, h] = curvature[:, h, :, k] = block
         flat = curvature.reshape(columns * classes, -1)
         flat[np.diag_indices(len(flat))] += np.repeat(penalty, classes)
-        chance[rows, code] -= 1.0
-        slope = (matrix.T @ (times[:, None] * chance) + penalty[:, None] * b).ravel()
+        slope = (matrix.T @ (each * (chance - told)) + penalty[:, None] * b).ravel()
         move, size = np.linalg.lstsq(flat, slope, rcond=None)[0].reshape(b.shape), 1.0
         then, chance = loss(b - move)
         while then > now and size > 1e-3:

@@ -76,7 +76,7 @@ def fit(
     scale = 1.0 if callable(value_scale) else value_scale
     _check_settings(fitter, fitters, capacity, scale, folds, points)
     _check_data(history)
-    unseen = not group_aware and bool(history.columns("group"))
+    unseen = not group_aware and bool(history.columns("group") or history.columns("member"))
     blind = blind or unseen
     notices: list[str] = []
     table = history.table
@@ -116,7 +116,7 @@ def fit(
         labels = _labels(history, features)
         counted = np.zeros(len(table), dtype=np.bool_)
         counted[rows] = True
-        chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted)
+        chances_of_groups = group_chances(labels.labels, labels.features, dealt, counted, imputed=labels.imputed)
     of_costs = [name for name in map(str, table.columns) if name == "cost" or name.startswith("cost:")]
     costs_known = cost is not None or any(bool(table[name].notna().any()) for name in of_costs)
     if not costs_known:
@@ -226,9 +226,12 @@ def _labels(history: History, features: pd.DataFrame) -> GroupLabels:
     """Groups, and what their chances are learnt from: features and segments."""
     table = history.table
     known = features.assign(**{f"segment:{name}": table[f"segment:{name}"].astype("str") for name in history.segments})
-    return GroupLabels(
-        {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.columns("group")}, known
-    )
+    imputed: dict[str, dict[str, Floats]] = {}
+    for name in history.columns("member"):
+        attribute, _, group = name.partition(":")
+        imputed.setdefault(attribute, {})[group] = table[f"member:{name}"].to_numpy(dtype=np.float64)
+    labels = {name: table[f"group:{name}"].astype("str").to_numpy() for name in history.columns("group")}
+    return GroupLabels(labels, known, imputed)
 
 
 def unseen_people(

@@ -116,9 +116,12 @@ class GroupLabels:
 
     labels: Mapping[str, NDArray[Any]]
     features: pd.DataFrame
+    imputed: Mapping[str, Mapping[str, Floats]] = field(default_factory=dict)
+    """Attribute -> group -> the probability of each row, where the data have these."""
 
     def only(self, rows: Ints) -> GroupLabels:
-        return GroupLabels({name: own[rows] for name, own in self.labels.items()}, self.features.iloc[rows])
+        imputed = {name: {group: p[rows] for group, p in own.items()} for name, own in self.imputed.items()}
+        return GroupLabels({n: own[rows] for n, own in self.labels.items()}, self.features.iloc[rows], imputed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +168,9 @@ class Refit:
         if regrouped and self.groups is not None:
             own_groups = self.groups.only(used)
             names_of = {name: own.names for name, own in self.chances.items()}
-            of_groups = group_chances(own_groups.labels, own_groups.features, t.folds, taught, names_of)
+            of_groups = group_chances(
+                own_groups.labels, own_groups.features, t.folds, taught, names_of, own_groups.imputed
+            )
         passed = None
         if t.plan is not None:
             chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)

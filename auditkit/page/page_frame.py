@@ -31,6 +31,7 @@ ROLE_NAMES = {
     "person": "person",
     "search": "requisition",
     "group": "group",
+    "membership": "probability of a group",
     "segment": "part of the firm",
     "inspected": "interviewed",
     "selected": "selected",

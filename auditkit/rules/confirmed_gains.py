@@ -82,7 +82,10 @@ class Judges:
         chances = {name: own for name, own in refit.chances.items() if name in attributes}
         labels = refit.groups
         if labels is not None:
-            labels = replace(labels, labels={name: labels.labels[name] for name in chances})
+            of_groups = {name: own for name, own in labels.labels.items() if name in chances}
+            labels = replace(
+                labels, labels=of_groups, imputed={n: p for n, p in labels.imputed.items() if n in chances}
+            )
         refit = replace(refit, training=replace(refit.training, kind=fewer), chances=chances, groups=labels)
         fitted = replace(fitted, refit=refit)
         known = known_of(fitted, with_refits=False)

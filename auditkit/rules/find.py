@@ -16,7 +16,6 @@ from pydantic import JsonValue
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.fitting.fitted import Fitted
-from auditkit.model.layout import Partition
 from auditkit.rules.best_rules import Target, Trials, search_rules
 from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio
 from auditkit.rules.confirmed_gains import Gain, Judges
@@ -204,13 +203,19 @@ def find_alternatives(
 
 def most_affected(fitted: Fitted, attribute: str, on: str) -> tuple[GroupPair | None, float | None]:
     """The group with the lowest recorded rate and the one with the highest, and their ratio."""
-    actual: Partition = fitted.groups[attribute]
-    modelled = fitted.instance.layout.protected[attribute].names
-    groups = [group for group in actual.comparable if group in modelled]
+    layout, actual = fitted.instance.layout, fitted.groups.get(attribute)
+    modelled = layout.protected[attribute].names
+    groups = [group for group in (modelled if actual is None else actual.comparable) if group in modelled]
     if len(groups) < 2:
         return None, None
     outcome = fitted.realised.selected if on == "selection" else fitted.realised.inspected
-    rates = {group: float(outcome[actual.codes == actual.names.index(group)].mean()) for group in groups}
+    if actual is None:  # probabilities are all that the data have
+        assert fitted.refit is not None
+        shares = fitted.refit.chances[attribute].only(fitted.refit.rows).imputed
+        assert shares is not None
+        rates = {group: float(np.average(outcome, weights=shares[:, modelled.index(group)])) for group in groups}
+    else:
+        rates = {group: float(outcome[actual.codes == actual.names.index(group)].mean()) for group in groups}
     low, high = min(rates, key=lambda g: rates[g]), max(rates, key=lambda g: rates[g])
     if low == high:
         low, high = groups[0], groups[1]
@@ -232,7 +237,9 @@ def _alternative(
     firm = model.of(visits_of(layout, firm_ranking(known)))
     line = Neighbours()
     blind = frontier_points(fitted.instance, pair, line=line)
-    seen = () if aware is None else tuple(frontier_points(aware.instance, pair))
+    seen: tuple[FrontierOptimum, ...] = ()
+    if aware is not None and pair.attribute in aware.instance.layout.protected:
+        seen = tuple(frontier_points(aware.instance, pair))
     free = blind[0]
     assert free.utility is not None and free.filled is not None
     targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
@@ -243,7 +250,7 @@ def _alternative(
     if judges is not None and firm.ratio:
         gains = {key: own.ratio / firm.ratio for key, own in yields.items() if own.ratio}
         confirmed = judges.gains(pair, judged_rules(rules), TARGETS, gains)
-    results = []
+    results, actual = [], fitted.groups.get(pair.attribute)
     for (name, ratio), rule in chosen.items():
         own = yields[name, ratio]
         target = next(target for target in targets if target.ratio == ratio)
@@ -259,7 +266,7 @@ def _alternative(
                 ratio=own.ratio,
                 interviews=own.interviews,
                 filled=own.filled,
-                people=for_those_who_applied(layout, visits[name, ratio], pair, fitted.groups[pair.attribute]),
+                people=own if actual is None else for_those_who_applied(layout, visits[name, ratio], pair, actual),
                 gain=confirmed.get((name, ratio)),
                 gist=rule.gist(known),
             )

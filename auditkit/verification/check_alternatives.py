@@ -77,8 +77,10 @@ def check_alternatives(
             except (KeyError, ValueError, InputError) as error:
                 checks.append(Check(f"{what}: it is a rule", False, str(error)))
                 continue
-            checks += _yield(what, entry, _measured(layout, played[told], pair))
-            people = _of_people(layout, played[told], pair, fitted.groups[pair.attribute])
+            people = found = _measured(layout, played[told], pair)
+            checks += _yield(what, entry, found)
+            if pair.attribute in fitted.groups:
+                people = _of_people(layout, played[told], pair, fitted.groups[pair.attribute])
             checks += _yield(f"{what}, for those who applied", entry["people"], people)
         for kind, model in (("blind", fitted), ("aware", aware)):
             points = each[kind] if model is not None else ()

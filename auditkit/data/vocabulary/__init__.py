@@ -35,6 +35,7 @@ ROLES: dict[str, str] = {
     "person": "the person, where one may have several applications",
     "search": "the requisition or job",
     "group": "the protected attributes, each compared by itself",
+    "membership": "the probability of each group, where somebody else imputed it: columns such as `Race: White`",
     "segment": "parts of the firm in which results are compared: department, location, level, source",
     "inspected": "who was inspected (interviewed)",
     "selected": "who was selected (hired): a column, or COLUMN=VALUE for the favourable value",
@@ -55,7 +56,7 @@ ROLES: dict[str, str] = {
 }
 """Every role with what it means, in the order in which a mapping is printed."""
 
-SEVERAL = frozenset({"group", "segment", "prior", "expense", "stages", "unit", "unit_capacity"})
+SEVERAL = frozenset({"group", "membership", "segment", "prior", "expense", "stages", "unit", "unit_capacity"})
 """Roles that may have more than one column (`cost` too, when there is one for each stage)."""
 
 STATUSES = ("selected", "declined", "rejected", "withdrawn", "pending")

@@ -511,7 +511,7 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
     Under the fitted model and with this information: never that no alternative exists.
     """
     people = [words.people(each.attribute, group) for group in (each.group, each.against)]
-    rates = f"rates of {people[0]} and {people[1]}"
+    rates = f"{words.rate(each.step, 's')} of {people[0]} and {people[1]}"
     value = f"of the value of those {words.outcome('selected')}, net of costs"
     free, asked = each.blind[0], next((point for point in each.blind if point.ratio == ASKED), None)
     known = listing([*information, "the score"])
