@@ -30,7 +30,7 @@ def read_membership(cells: pd.DataFrame, columns: Sequence[str], numbers: Number
         found[f"member:{named['attribute'].strip()}:{named['group'].strip()}"] = own
         by_attribute.setdefault(named["attribute"].strip(), []).append(own)
     for attribute, shares in by_attribute.items():
-        total = sum(own.fillna(0.0) for own in shares)
+        total = pd.concat(shares, axis=1).sum(axis=1)
         _refuse(attribute, total > 1 + ROUNDED * len(shares), "has groups whose probabilities add up to more than 1")
     return found
 
