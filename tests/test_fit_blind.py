@@ -270,7 +270,7 @@ def test_inspections_at_another_value_of_a_point_are_those_of_the_best_search(
     which: str, request: pytest.FixtureRequest
 ) -> None:
     instance = request.getfixturevalue(which).instance
-    more = inspections(instance.layout)
+    more, _ = inspections(instance.layout)
     for value in (0.1, 1.0, 7.0):
         best = solve_once(with_value_scale(instance, value)).unconstrained
         assert more(value) == pytest.approx(float(best.inspected.sum()), rel=1e-11)

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from auditkit.constraints.base import Row, Rows
 from auditkit.constraints.two_sets import INSPECTION, SELECTION, TwoSets, joint_cells
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.row_meaning import Meaning
-from auditkit.solver.evaluate import MOST_OUTCOMES, Prepared
+from auditkit.solver.evaluate import MOST_OUTCOMES, STATES_AT_ONCE, Prepared
 from auditkit.solver.policy import Mixture
 from auditkit.solver.rounding import without_noise
 
@@ -186,14 +187,33 @@ class ExPost:
         if sets.mirrored in self._members:
             return [grid.mirrored() for grid in self._members[sets.mirrored]]
         if sets.name not in self._members:
-            theta, inspections = sets.theta, sets.counted == INSPECTION
-
-            def laws(policy: int, searches: Ints) -> list[Floats]:
-                prepared = self._policy(policy)
-                return [_trimmed(law) for law in prepared.member_laws(searches, theta, inspections)]
-
-            self._members[sets.name] = [sum_of(self._mixed(policy, laws)) for policy, _ in self.draws]
+            tables: list[list[Floats]] = [[] for _ in self.draws]
+            for some in self._at_once:
+                for (policy, _), found in zip(self.draws, tables, strict=True):
+                    found += self._mixed(policy, self._laws_of_members(sets, some), some)
+            self._members[sets.name] = [sum_of(found) for found in tables]
         return self._members[sets.name]
+
+    def _laws_of_members(self, sets: TwoSets, some: Ints) -> Callable[[int, Ints], list[Floats]]:
+        """Joint laws of two sets in searches among `some`, which are contiguous, under a policy."""
+        layout = self.layout
+        first, last = (int(layout.search_ptr[s]) for s in (some[0], some[-1] + 1))
+        theta, begin = sets.theta(first, last), int(layout.start[first])
+
+        def laws(policy: int, searches: Ints) -> list[Floats]:
+            found = self._policy(policy).member_laws(searches, theta, sets.counted == INSPECTION, begin)
+            return [_trimmed(law) for law in found]
+
+        return laws
+
+    @property
+    def _at_once(self) -> list[Ints]:
+        """Searches that are gone through together: all, where chains or limits name states by their place."""
+        first = self.layout.candidate_ptr[self.layout.search_ptr]
+        cuts = np.searchsorted(first, np.arange(STATES_AT_ONCE, first[-1], STATES_AT_ONCE))
+        apart = self.layout.only_boxes and self.layout.limits is None
+        ends = np.unique([0, *(cuts if apart else ()), len(first) - 1]).tolist()
+        return [np.arange(a, b) for a, b in pairwise(ends)]
 
     def _affordable(self, counted: str, coefficient: Floats) -> bool:
         """A search whose joint counts are too many to be listed is gone through once for each row."""
@@ -234,18 +254,19 @@ class ExPost:
         return self._grids[counted, first, second]
 
     def _tables(self, counted: str, drawn: int | None, first: Groups, second: Groups) -> list[Floats]:
-        return self._mixed(drawn, lambda policy, searches: self._laws(counted, policy, searches, first, second))
-
-    def _mixed(self, drawn: int | None, laws_of: Callable[[int, Ints], list[Floats]]) -> list[Floats]:
-        """The law in each search, under the policy drawn for the firm or the search's own lottery."""
         everyone = np.arange(len(self.layout.search_ids))
+        return self._mixed(drawn, lambda policy, some: self._laws(counted, policy, some, first, second), everyone)
+
+    def _mixed(self, drawn: int | None, laws_of: Callable[[int, Ints], list[Floats]], some: Ints) -> list[Floats]:
+        """The law in each of some contiguous searches, under the policy drawn for the firm or the search's lottery."""
         if drawn is not None:
-            return laws_of(drawn, everyone)
-        found: list[Floats | None] = [None] * len(everyone)
+            return laws_of(drawn, some)
+        found: list[Floats | None] = [None] * len(some)
         for policy in range(len(self.mixture.policies)):
             who, chance = self.mixture.followers(policy)
-            laws = laws_of(policy, who)
-            for search, weight, law in zip(who.tolist(), chance.tolist(), laws, strict=True):
+            here = (who >= some[0]) & (who <= some[-1])
+            laws = laws_of(policy, who[here]) if here.any() else []
+            for search, weight, law in zip((who[here] - some[0]).tolist(), chance[here].tolist(), laws, strict=True):
                 other = found[search]
                 found[search] = weight * law if other is None else _sum(other, weight * law)
         return [table for table in found if table is not None]

@@ -358,13 +358,11 @@ def _by_search(parts: Parts | None) -> TypeGuard[Parts]:
     return parts is not None and parts.rate is not None
 
 
-def _of_members(sets: TwoSets, layout: Layout, of_state: Ints, visits: Floats) -> Floats:
+def _of_members(sets: TwoSets, visits: Floats) -> Floats:
     """A rate whose groups are known by their probability, by search: the expected number less what its share of the
     group's expected size accounts for."""
-    found, count = np.zeros(len(layout.search_ids)), len(layout.search_ids)
-    for coefficient, share in zip(sets.coefficients, sets.share, strict=True):
-        number = np.bincount(of_state, sets.outcome * share * visits, minlength=count)
-        size = np.bincount(layout.candidate_search, share[layout.start], minlength=count)
+    found = np.zeros(len(sets.layout.search_ids))
+    for coefficient, number, size in zip(sets.coefficients, sets.numbers(visits), sets.sizes(), strict=True):
         found += coefficient * (number - number.sum() * size / size.sum())
     return found
 
@@ -374,8 +372,7 @@ def contributions(optimum: Optimum, parts: Parts) -> Floats:
     assert parts.rate is not None
     layout = optimum.outcome.layout
     count, visits = len(layout.search_ids), optimum.outcome.visits
-    of_state = layout.candidate_search[layout.state_candidate]
-    psi = np.bincount(of_state, layout.reward * (free_visits(layout) - visits), minlength=count)
+    psi = layout.sum_by_search(layout.reward * (free_visits(layout) - visits))
     phi = parts.by_search(visits)
     members = np.zeros((len(parts.names), count))
     np.add.at(members, (parts.classes, layout.candidate_search), 1.0)
@@ -383,7 +380,7 @@ def contributions(optimum: Optimum, parts: Parts) -> Floats:
     for j in np.flatnonzero(optimum.duals):
         row = optimum.rows.rows[j]
         if layout.uncertain and row.meaning.basis == "rate" and (sets := TwoSets.of(row, layout)) is not None:
-            psi = psi + optimum.duals[j] * _of_members(sets, layout, of_state, visits)
+            psi = psi + optimum.duals[j] * _of_members(sets, visits)
             continue
         for f in np.flatnonzero(parts.matrix[j]):
             own = phi[f]

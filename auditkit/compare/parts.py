@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from auditkit.constraints.base import CellRow, Row, Rows
+from auditkit.constraints.base import CellRow, KindRow, Row, Rows
 from auditkit.constraints.two_sets import INSPECTION, SELECTION
 from auditkit.model.groups import UNKNOWN
 from auditkit.model.layout import Bools, Floats, Ints, Layout
@@ -33,7 +33,7 @@ MOST_ROWS = 500
 class Part:
     """phi: `weights` at `places`, all of one class. `counts` is what it counts, None if it is not a plain count.
 
-    Places are cells (`model/state_cells.py`) where `by_cell`, otherwise states.
+    Places are cells (`model/state_cells.py`), the shared ones after the plain ones, where `by_cell`, otherwise states.
     """
 
     group: int
@@ -103,10 +103,15 @@ class Parts:
         """phi_f . p of each search, an array (parts, searches)."""
         layout, size = self.layout, len(self.layout.search_ids)
         cells, found = layout.cells, np.zeros((len(self.parts), size))
-        if any(part.by_cell for part in self.parts):
+        used = np.unique(np.concatenate([np.zeros(0, np.int64), *(p.places for p in self.parts if p.by_cell)]))
+        counts = np.zeros((size, len(cells) + cells.shares.shape[1]))
+        if (used < len(cells)).any():
             place = layout.spread(layout.candidate_search * len(cells))
             place += cells.of_state
-            counts = np.bincount(place, visits, minlength=size * len(cells)).reshape(size, len(cells))
+            plain = np.bincount(place, visits, minlength=size * len(cells))
+            counts[:, : len(cells)] = plain.reshape(size, len(cells))
+        for c in used[used >= len(cells)]:
+            counts[:, c] = layout.sum_by_search(layout.of_states(cells.shares[:, c - len(cells)]) * visits)
         for f, part in enumerate(self.parts):
             if part.by_cell:
                 found[f] = np.einsum("sc,c->s", counts[:, part.places], part.weights)
@@ -148,6 +153,9 @@ def _placed(row: Row, layout: Layout, classes: Ints, class_of_cell: Ints | None)
     if isinstance(row, CellRow) and class_of_cell is not None:
         used = np.flatnonzero((row.cell_weights != 0.0) & (layout.cells.sizes > 0))
         return True, used, row.cell_weights[used], class_of_cell[used]
+    if isinstance(row, KindRow) and row.shared is not None and not classes.any():
+        used = np.flatnonzero(row.shared)
+        return True, len(layout.cells) + used, row.shared[used], np.zeros(len(used), np.int64)
     states = row.states
     return False, states, row.coefficients, classes[layout.owners(states)]
 
@@ -196,5 +204,8 @@ def _rate(rows: Rows, layout: Layout, classes: Ints, parts: list[Part], matrix: 
 
 def individual(row: Row, layout: Layout) -> bool:
     """Whether a row is about one candidate, so that a report must not show it."""
-    owner = layout.owners(row.states)
-    return len(owner) > 0 and bool((owner == owner[0]).all()) and len(layout.candidate_ids) > 1
+    states = row.states
+    if not len(states) or len(layout.candidate_ids) < 2:
+        return False
+    first, last = layout.owners(states[[0, -1]])  # states rise
+    return bool(first == last)

@@ -12,8 +12,10 @@ be judged from a revealed value. `at_half` and `at_twice` say what changes if a 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Literal
 
 import numpy as np
@@ -23,9 +25,9 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Layout
 from auditkit.model.variants import with_value_scale
-from auditkit.solver import solve_once
 from auditkit.solver.block_sums import BlockSums
 from auditkit.solver.evaluate import visits
+from auditkit.solver.oracle import free_visits
 from auditkit.solver.policy import Outcome
 from auditkit.text import to_digits
 
@@ -34,6 +36,9 @@ WIDEST = 1e12
 
 NEARLY_ALL = 0.9
 """Where no value makes the best search inspect as many as the firm did: the share of the most that it inspects."""
+
+FEW_BLOCKS = 6
+"""Of searches, which say where to look."""
 
 PRECISION = 1e-4
 DIGITS_SHOWN = 3
@@ -72,31 +77,44 @@ def revealed_scale(instance: Instance, inspected: float) -> float:
     if unit is None or inspected <= 0:
         return 1.0
 
-    more = inspections(instance.layout)
-    most = more(unit * WIDEST)
-    wanted = min(inspected, NEARLY_ALL * most)
-    low, high = math.log(unit / WIDEST), math.log(unit * WIDEST)
-    while high - low > PRECISION:
-        middle = (low + high) / 2
-        low, high = (middle, high) if more(math.exp(middle)) < wanted else (low, middle)
-    return to_digits(math.exp(high), DIGITS_SHOWN)
+    more, few = inspections(instance.layout)
+    lowest, steps = math.log(unit / WIDEST), 2 ** math.ceil(math.log2(2 * math.log(WIDEST) / PRECISION))
+
+    def value(step: int) -> float:
+        return math.exp(lowest + 2 * math.log(WIDEST) * step / steps)
+
+    most, low, high = more(value(steps)), 0, steps
+    wanted, share = min(inspected, NEARLY_ALL * most), few(value(steps)) / most if most > 0 else 1.0
+    stride = 1
+    while high - low > 1:  # look where a few searches, taken for all of them, say that it is; farther inside each time
+        near = low + bisect_left(range(low, high), share * wanted, key=lambda step: few(value(step)))
+        away = min(stride, (high - low) // 2)
+        tried = min(max(near, low + away), high - away)
+        found = more(value(tried))
+        share = few(value(tried)) / found if found > 0 else share
+        low, high, stride = (tried, high, 2 * stride) if found < wanted else (low, tried, 2 * stride)
+    return to_digits(value(high), DIGITS_SHOWN)
 
 
-def inspections(layout: Layout) -> Callable[[float], float]:
-    """How many the best search inspects in expectation if a point is worth so much."""
+def inspections(layout: Layout) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    """How many the best search inspects in expectation if a point is worth so much, in all searches and in a few."""
     blocks = BlockSums(layout, Rows((), (), ()))
     if blocks.types is None:
-        return lambda value: float(
-            visits(layout, np.where(layout.selecting, value, 1.0) * layout.reward)[layout.start].sum()
-        )
-    worth = layout.kinds.selecting[blocks.types.alike]
 
-    def more(value: float) -> float:
-        assert blocks.types is not None
-        counts = blocks.of_rewards(np.where(worth, value, 1.0) * blocks.types.reward).counts
+        @cache
+        def every(value: float) -> float:
+            rewards = np.where(layout.selecting, value, 1.0) * layout.reward
+            return float(visits(layout, rewards)[layout.start].sum())
+
+        return every, every
+    worth, types = layout.kinds.selecting[blocks.types.alike], blocks.types
+
+    @cache
+    def among(step: int, value: float) -> float:
+        counts = blocks.of_rewards(np.where(worth, value, 1.0) * types.reward, step).counts
         return float(counts[:, : len(layout.cells)][:, layout.cells.starts].sum())
 
-    return more
+    return partial(among, 1), partial(among, max(1, blocks.blocks // FEW_BLOCKS))
 
 
 def _unit(instance: Instance) -> float | None:
@@ -105,10 +123,6 @@ def _unit(instance: Instance) -> float | None:
     paid = -kinds.reward[kinds.ptr[:-1]][instance.layout.candidate_kind]
     cost, size = float(abs(paid).mean()), float(abs(kinds.reward[kinds.selecting]).mean())
     return cost / size if cost > 0 and size > 0 else None
-
-
-def _best(instance: Instance, value: float) -> Outcome:
-    return solve_once(with_value_scale(instance, value)).unconstrained
 
 
 def value_of_a_point(fitted: Fitted) -> PointValue:
@@ -121,6 +135,7 @@ def value_of_a_point(fitted: Fitted) -> PointValue:
 
 
 def _at(instance: Instance, factor: float, value: float) -> AtScale:
-    best = solve_once(instance).unconstrained if factor == 1.0 else _best(instance, factor)
+    layout = (instance if factor == 1.0 else with_value_scale(instance, factor)).layout
+    best = Outcome(layout, free_visits(layout))
     selected = float(best.selected.sum())
     return AtScale(factor * value, best.utility, float(best.inspected.sum()), selected, best.unfilled_capacity)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from auditkit.constraints.base import Row
+from auditkit.constraints.base import KindRow, Row
 from auditkit.constraints.outcome import Scope, weights_on
 from auditkit.model.layout import Floats, Layout
 from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
@@ -26,17 +26,37 @@ class TwoSets:
     mirrored: tuple[str | None, ...]
     """The name with the second set first."""
     counted: str
+    layout: Layout
+    by_kind: bool
+    """The arrays that follow are of the states of kinds, not of all states."""
     outcome: Floats
-    """Of every state: 1 if a visit is counted."""
+    """1 if a visit is counted."""
     share: tuple[Floats, Floats]
-    """Of every state: the chance that a visit is of A, and of B."""
+    """The chance that a visit is of A, and of B."""
     coefficients: tuple[float, float]
 
-    @property
-    def theta(self) -> Floats:
-        """Of every state: the chances of the first set, of the second, and of neither."""
+    def theta(self, first: int, last: int) -> Floats:
+        """Of the states of candidates first..last-1: the chances of the first set, of the second, and of neither."""
         one, two = self.share
-        return np.ascontiguousarray(np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)]))
+        chances = np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)])
+        if not self.by_kind:
+            return np.ascontiguousarray(chances[self.layout.candidate_ptr[first] : self.layout.candidate_ptr[last]])
+        return self.layout.of_candidates(chances, first, last)
+
+    def numbers(self, visits: Floats) -> tuple[Floats, Floats]:
+        """How many are counted in A and in B, by search."""
+        spread = self.layout.of_states if self.by_kind else np.asarray
+        one, two = (self.layout.sum_by_search(spread(self.outcome * share) * visits) for share in self.share)
+        return one, two
+
+    def sizes(self) -> tuple[Floats, Floats]:
+        """How many candidates of each search are of A and of B, as far as is known before."""
+        layout = self.layout
+        start = layout.kinds.ptr[layout.candidate_kind] if self.by_kind else layout.start
+        one, two = (
+            np.bincount(layout.candidate_search, share[start], minlength=len(layout.search_ids)) for share in self.share
+        )
+        return one, two
 
     @staticmethod
     def of(row: Row, layout: Layout) -> TwoSets | None:
@@ -47,23 +67,34 @@ class TwoSets:
         segment = None if meaning.within is None else layout.partition(meaning.within)
         number = None if segment is None or meaning.value is None else segment.names.index(meaning.value)
         scope = Scope.of(layout, layout.partition(meaning.by), segment, number)
-        one = np.asarray(scope.share(layout, meaning.group), dtype=np.float64)
+        told = scope.attribute.uncertain
+        by_kind = isinstance(row, KindRow) and segment is None and told is not None and told.known is None
+
+        def share(group: str) -> Floats:
+            if by_kind and told is not None:
+                return np.ascontiguousarray(layout.kinds.membership[told.attribute][:, told.group[scope.code(group)]])
+            return np.asarray(scope.share(layout, group), dtype=np.float64)
+
+        one = share(meaning.group)
         if isinstance(meaning, ShareAtLeast):
-            two, a, b = scope.covers(layout) - one, 1.0 - meaning.minimum, -meaning.minimum
+            two = (1.0 if by_kind else scope.covers(layout)) - one
+            a, b = 1.0 - meaning.minimum, -meaning.minimum
         else:
-            two = np.asarray(scope.share(layout, meaning.against), dtype=np.float64)
+            two = share(meaning.against)
             a, b = 1.0, -1.0 if isinstance(meaning, RateGap) else -meaning.minimum
             if meaning.basis == "rate":
                 a, b = a / scope.sizes[meaning.group], b / scope.sizes[meaning.against]
         against = None if isinstance(meaning, ShareAtLeast) else meaning.against
-        outcome = weights_on(layout, meaning.on)
-        if not np.allclose(
-            row.at(np.arange(layout.states)), outcome * (a * one + b * two), rtol=0.0, atol=1e-10 * max(abs(a), abs(b))
-        ):
+        outcome, weights = weights_on(layout, meaning.on), None
+        if by_kind and isinstance(row, KindRow):
+            outcome, weights = outcome[layout.states_of_kinds], row.kind_weights
+        else:
+            weights = row.at(np.arange(layout.states))
+        if not np.allclose(weights, outcome * (a * one + b * two), rtol=0.0, atol=1e-10 * max(abs(a), abs(b))):
             return None
         place = (meaning.on, meaning.by, meaning.within, meaning.value)
         name, mirrored = (*place, meaning.group, against), (*place, against, meaning.group)
-        return TwoSets(name, mirrored, meaning.on, outcome, (one, two), (a, b))
+        return TwoSets(name, mirrored, meaning.on, layout, by_kind, outcome, (one, two), (a, b))
 
 
 def joint_cells(layout: Layout, inspections: bool) -> Floats:

@@ -318,6 +318,12 @@ class Layout:
         """What is known of the states of each kind, for every state."""
         return _spread(of_kinds, self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
 
+    def of_candidates(self, of_kinds: NDArray[Any], first: int, last: int) -> NDArray[Any]:
+        """The same for the states of candidates first..last-1; `of_kinds` may have several columns."""
+        ptr = self.candidate_ptr[first : last + 1]
+        begin = self.kinds.ptr[self.candidate_kind[first:last]] - ptr[:-1]
+        return np.ascontiguousarray(of_kinds[np.repeat(begin, np.diff(ptr)) + np.arange(ptr[0], ptr[-1])])
+
     def to_kinds(self, of_states: Floats) -> Floats:
         """What is known of every state, added up for the states of each kind."""
         found = np.zeros(len(self.kinds.reward))

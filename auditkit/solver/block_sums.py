@@ -129,15 +129,17 @@ class BlockSums:
         rewards = policy.rewards(types, typed)
         return self._of_types(rewards, tolerance(rewards, policy.sizes(types, typed)))
 
-    def of_rewards(self, rewards: Floats) -> Sums:
-        """The sums of the policy that is optimal for other rewards of the states of types."""
-        return self._of_types(rewards.reshape(-1, 1), np.zeros(1))
+    def of_rewards(self, rewards: Floats, step: int = 1) -> Sums:
+        """The sums of the policy that is optimal for other rewards of the states of types, 0 in all blocks but every
+        `step`-th."""
+        ranges = None if step == 1 else [(block, block + 1) for block in range(0, self.blocks, step)]
+        return self._of_types(rewards.reshape(-1, 1), np.zeros(1), ranges)
 
-    def _of_types(self, rewards: Floats, tol: Floats) -> Sums:
+    def _of_types(self, rewards: Floats, tol: Floats, ranges: list[tuple[int, int]] | None = None) -> Sums:
         layout, types = self.layout, self.types
         assert types is not None
         boxes = Boxes(layout.search_ptr, layout.capacity, types.of, types.ptr, types.chance)
-        ranges = pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]])
+        ranges = ranges or pieces(layout.candidate_ptr[layout.search_ptr[self.ptr]])
         return sums_of_boxes(self.ptr, boxes, nested(layout), self.weights, self.cells.count, rewards, tol, ranges)
 
     @cached_property

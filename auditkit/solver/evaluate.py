@@ -295,10 +295,11 @@ class Prepared:
         assert sets is not None
         return np.asarray(nested_law(*events, theta, idle, *sets, *steps))
 
-    def member_laws(self, searches: Ints, theta: Floats, inspections: bool) -> list[Floats]:
+    def member_laws(self, searches: Ints, theta: Floats, inspections: bool, begin: int = 0) -> list[Floats]:
         """Joint laws of the numbers selected (or inspected) from two sets of groups, known by their probability only.
 
-        `theta` has for every state of the layout the chances of the first set, of the second, and of neither.
+        `theta` has for every state of the layout (of boxes without limits: from state `begin` on) the chances of the
+        first set, of the second, and of neither.
         """
         layout = self.layout
         if (nested := np.array([self._sets(int(search)) is not None for search in searches], dtype=np.bool_)).any():
@@ -312,7 +313,7 @@ class Prepared:
         laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
         met = self._free(0, len(layout.start))
         if self.boxes is not None:
-            boxes = (self.boxes, self.index, self.tol, layout.start, met)
+            boxes = (self.boxes, self.index, self.tol, layout.start - begin, met)
             in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
         else:
             chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)

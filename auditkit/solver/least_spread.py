@@ -72,12 +72,12 @@ class Members:
     """A row that compares two groups which are known by their probability only."""
 
     sets: TwoSets
-    theta: Floats
 
     def moments(self, prepared: Prepared, searches: Ints, target: float) -> tuple[Floats, Floats]:
         """Mean of X, and of (X - target)^2, in some searches."""
         (a, b), inspections = self.sets.coefficients, self.sets.counted == INSPECTION
-        laws = prepared.member_laws(searches, self.theta, inspections)
+        theta = self.sets.theta(0, len(self.sets.layout.candidate_ids))
+        laws = prepared.member_laws(searches, theta, inspections)
         values = [np.add.outer(a * np.arange(len(law)), b * np.arange(law.shape[1])) for law in laws]
         return (
             np.array([float((x * law).sum()) for x, law in zip(values, laws, strict=True)]),
@@ -95,7 +95,7 @@ def _members(row: Row, layout: Layout) -> Members:
     if float(cells.max(initial=0.0)) > MOST_OUTCOMES or steps > MOST_STEPS:
         why = "has too many joint outcomes in a search: with groups that are known by their probability a policy takes"
         raise _refused(row, f"{why} {roughly(steps)} steps, and the most is {count(MOST_STEPS)}")
-    return Members(sets, sets.theta)
+    return Members(sets)
 
 
 def counted(row: Row, layout: Layout) -> Counted | Members:
