@@ -39,6 +39,9 @@ MOST_LAWS = 12
 NEARLY = 1e-9
 """Of the utility: the gap of a bound beside a price."""
 
+MOST_WIDENED = 6
+"""Policies of each problem, those found last, that the problem with all constraints begins with."""
+
 TOGETHER = "all together"
 
 NOT_AFFINE = NoInterval("not-affine", "it is not affine, so it does not add up over searches")
@@ -291,7 +294,7 @@ def _widened(solutions: Sequence[Solution], layout: Layout) -> list[Column]:
         return []
     widened: list[Column] = []
     for optimum, (start, end) in zip(found, pairwise(ends), strict=True):
-        for column in optimum.columns[1 if widened else 0 :]:  # each begins with the unconstrained optimum
+        for column in optimum.columns[-MOST_WIDENED:]:
             levels = tuple(
                 Level(level.objective, (*(0.0,) * start, *level.duals, *(0.0,) * (ends[-1] - end)))
                 for level in column.policy.levels

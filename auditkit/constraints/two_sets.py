@@ -53,9 +53,8 @@ class TwoSets:
         """How many candidates of each search are of A and of B, as far as is known before."""
         layout = self.layout
         start = layout.kinds.ptr[layout.candidate_kind] if self.by_kind else layout.start
-        one, two = (
-            np.bincount(layout.candidate_search, share[start], minlength=len(layout.search_ids)) for share in self.share
-        )
+        search, count = layout.candidate_search, len(layout.search_ids)
+        one, two = (np.bincount(search, share[start], count).astype(np.float64) for share in self.share)
         return one, two
 
     @staticmethod

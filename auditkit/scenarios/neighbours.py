@@ -19,14 +19,14 @@ from auditkit.model.layout import Layout
 from auditkit.solver import Optimum, Solution, solve
 from auditkit.solver.oracle import Column, Oracle
 
-MOST_POOLED = 48
+MOST_POOLED = 12
 """Policies of the pool that a problem starts from."""
 
 MOST_EVALUATED = 3
 """Policies of a neighbour that are evaluated again where nothing else carries over."""
 
 
-LARGE, NEARLY = 20_000, 1e-8
+LARGE, NEARLY = 5_000, 1e-8
 """With more candidates than the first, problems that are asked in passing end with a gap of the second, of the utility:
 it is stated with every answer."""
 

@@ -14,6 +14,7 @@ against U(k + 1, b) - U(k, b), the position again where it is worth most; and th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -65,7 +66,8 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
     if solution.constrained is None:
         raise InputError(f"{', '.join(solution.conflict)} cannot hold together, however many positions there are")
     free, optimum = solution.unconstrained, solution.constrained
-    order = _ranked(instance.layout, optimum)
+    missing, target = free.utility - optimum.utility, free.long_term_utility or 0.0
+    order = _ranked(instance.layout, optimum, max(missing, target - (optimum.outcome.long_term_utility or 0.0)))
     line = Neighbours()
     line.last = optimum
     worth = {0: _worth(optimum.outcome)}
@@ -79,11 +81,14 @@ def more_positions(instance: Instance, constraints: Sequence[Constraint]) -> Mor
                 worth[extra] = _worth(found.outcome)
         return worth[extra]
 
-    short = _smallest(lambda e: at(e)[0], free.utility, order.room, order.promising(free.utility - optimum.utility))
+    short = _smallest(lambda e: at(e)[0], free.utility, order.room, order.promising(missing))
     long = None
     if instance.layout.has_true_rewards:
-        target, (_, now) = free.long_term_utility or 0.0, worth[0]
-        long = _smallest(lambda e: at(e)[1], target, order.room, order.promising(target - now))
+        first, extra = order.promising(target - worth[0][1]), max(worth)
+        gained = worth[extra][1] - worth[0][1]
+        if gained > 0:  # what was solved says more than what was promised
+            first = math.ceil(extra * (target - worth[0][1]) / gained)
+        long = _smallest(lambda e: at(e)[1], target, order.room, first)
     specs = tuple(constraint.to_spec() for constraint in constraints)
     return MorePositions(specs, int(instance.layout.capacity.sum()), short, long)
 
@@ -137,8 +142,11 @@ class _Order:
         return [int(k) for k in self.capacity + more]
 
 
-def _ranked(layout: Layout, optimum: Optimum) -> _Order:
-    """Gains of the 1st, 2nd, ... further position of every search at the optimum's duals, largest first."""
+def _ranked(layout: Layout, optimum: Optimum, gain: float) -> _Order:
+    """Gains of the 1st, 2nd, ... further position of every search at the optimum's duals, largest first.
+
+    No further position is ranked once twice as many as promise the `gain` come before all that are left.
+    """
     room = np.diff(layout.search_ptr) - layout.capacity
     layers = int(min(LAYERS, room.max(initial=0))) if len(layout.search_ids) > 1 else 0
     rows = optimum.rows.with_cuts(optimum.cuts)
@@ -153,16 +161,20 @@ def _ranked(layout: Layout, optimum: Optimum) -> _Order:
 
     last = lagrangian(layout.capacity)
     gains: list[tuple[float, int, int]] = []
+    promised = np.zeros(0)
     for layer in range(1, layers + 1):
         worth = lagrangian(layout.capacity + np.minimum(layer, room))
-        gains += [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
-        last = worth
-    gains.sort()
+        own = [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
+        gains, last = sorted([*gains, *own]), worth
+        promised = np.cumsum([-lost for lost, _, _ in gains])
+        wanted = 2 * (1 + int(np.searchsorted(promised, gain)))
+        if wanted < len(gains) and gains[wanted][0] <= min(own)[0]:
+            layers = layer
+            break
     ranked = [i for _, _, i in gains]
     beyond = [
         int(i) for layer in range(layers + 1, int(room.max(initial=0)) + 1) for i in np.flatnonzero(room >= layer)
     ]
-    promised = np.cumsum([-gain for gain, _, _ in gains])
     return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64), promised)
 
 
@@ -200,7 +212,7 @@ def budget_or_position(
         return solution.constrained
 
     now, more = best(instance, limit), best(instance, limit + unit)
-    order = _ranked(instance.layout, now)
+    order = _ranked(instance.layout, now, 0.0)
     filled = best(with_capacities(instance, order.capacities(1)), limit) if order.room else None
     row = bind([budget], instance.layout).rows[0]
     return BudgetOrPosition(

@@ -425,6 +425,11 @@ class Pricing:
         self.bound = oracle.free.utility
         self.centre = np.zeros(len(oracle.rows))
         self.step = 0.5
+        for column in oracle.known:  # the policy of some duals proves the bound there
+            (level, *ties), duals = column.policy.levels, np.array(column.policy.levels[0].duals)
+            whose = column.policy.rows is None and not ties and level.objective == 1.0
+            if whose and len(duals) == len(oracle.rows) and np.array_equal(duals, oracle.proper(duals)):
+                self._proved(column, duals)
 
     def next(self, duals: Floats, improves: Callable[[Column], bool]) -> Column:
         """A column that improves a master with these duals, if there is one."""
@@ -439,10 +444,13 @@ class Pricing:
         """The column that these duals price; they become the centre if their bound is the best so far."""
         duals = self.oracle.proper(duals)
         new = self.oracle.at(duals)
-        bound = self.oracle.plane(new, duals)
+        self._proved(new, duals)
+        return new
+
+    def _proved(self, column: Column, duals: Floats) -> None:
+        bound = self.oracle.plane(column, duals)
         if bound < self.bound:
             self.bound, self.centre = bound, duals
-        return new
 
 
 def phase_one(oracle: Oracle, master: Master) -> None:
