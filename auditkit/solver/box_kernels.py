@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.kernels import compare, falling, snap
 from auditkit.solver.room_kernels import barred, room
 
@@ -184,13 +184,21 @@ def box_events(search, boxes, index, tol):
                         count += 1
                 elif own >= 0:
                     kappa[own] += p
-    order = falling(at[states[:count], levels - 1])
-    for d in range(levels - 2, -1, -1):
-        order = order[falling(at[states[:count][order], d])]
-    return first, at, states[:count][order], owner[:count][order], kappa[:count][order], share
+    order, keys = np.arange(count), np.empty(count)
+    for d in range(levels - 1, -1, -1):
+        before = order.copy()
+        for e in range(count):
+            keys[e] = at[states[before[e]], d]
+        step = falling(keys)
+        for e in range(count):
+            order[e] = before[step[e]]
+    in_time = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    for e in range(count):
+        in_time[0][e], in_time[1][e], in_time[2][e] = states[order[e]], owner[order[e]], kappa[order[e]]
+    return first, at, in_time[0], in_time[1], in_time[2], share
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def box_shares(search, boxes, limits, index, tol):
     """First states of the candidates of a search, its indices, and for each state the chance that it may act."""
     first, at, states, owner, kappa, share = box_events(search, boxes, index, tol)
@@ -206,7 +214,7 @@ def box_shares(search, boxes, limits, index, tol):
     return first, at, share
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def value_visits(start, s, p, at, share, zero):
     """Expected visits of a value."""
     if at[start, 0] == -np.inf:
@@ -274,7 +282,7 @@ def type_events(type_ptr, prob, index, reward, wanted):
     return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, state[:count], always)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def merge_events(types, events, key, order, other_key, other, ends):
     """Events of the candidates of a search in order of time, ties to the earlier candidate: how many there are, and
     whether the answer is in `other`.
@@ -317,7 +325,7 @@ def merge_events(types, events, key, order, other_key, other, ends):
     return filled - len(types), swapped
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def most_events(first_search, last_search, search_ptr, type, ptr):
     """The largest numbers of candidates and of events (one more for each candidate) in a search."""
     candidates, most = 0, 0
@@ -425,7 +433,7 @@ def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
                 visits[out] = 1.0
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def entry_of(weights, row, block):
     """Where the sum of a further row over a block is kept (numpy's search would take seconds to compile)."""
     low, high = weights.entry_ptr[row], weights.entry_ptr[row + 1]

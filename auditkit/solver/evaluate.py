@@ -80,6 +80,13 @@ def pieces(first_state: Ints) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in pairwise([0, *cuts, count]) if b > a]
 
 
+def fixed(array: Floats) -> Floats:
+    """The same numbers, read-only: numba compiles a kernel a second time for an array that differs in that."""
+    found = array.view()
+    found.flags.writeable = False
+    return found
+
+
 def in_threads(ranges: list[tuple[int, int]], work: Callable[[int, int], None]) -> None:
     """The work on every range; ranges write to disjoint parts of their outputs, so their order does not matter."""
     if len(ranges) == 1:
@@ -138,9 +145,9 @@ class Prepared:
         tol: Floats,
         ranges: list[tuple[int, int]],
     ) -> Prepared:
-        index = np.empty_like(rewards)
+        index, given = np.empty_like(rewards), fixed(rewards)
         for first, last in ranges:
-            box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, rewards, tol, index)
+            box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, given, tol, index)
         return Prepared(layout, index, np.empty(0), tol, boxes, reward)
 
     @staticmethod
@@ -198,7 +205,7 @@ class Prepared:
             wanted = np.full(len(boxes.type_ptr) - 1, every)
             for search in () if searches is None or every else searches:
                 wanted[boxes.type[layout.search_ptr[search] : layout.search_ptr[search + 1]]] = True
-            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, self.index, self.reward, wanted)
+            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, fixed(self.index), self.reward, wanted)
 
             def work(some: Ints) -> None:
                 box_kernels.plain_visits(some, boxes, limits, events, start, visits)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.room_kernels import advance, barred, begin, room
 
 
@@ -43,7 +43,7 @@ class Chains(NamedTuple):
 # ------------------------------------------------------------------------------------------ indices of one candidate
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def compare(x, y, tol):
     """Lexicographic sign of x - y; equal within `tol[d]` counts as a tie at level d."""
     for d in range(len(x)):
@@ -56,7 +56,7 @@ def compare(x, y, tol):
     return 0
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def forward_indices(c, chains, reward, tol, index):
     """Indices of a candidate whose chain has no cycle: one backward pass over the states.
 
@@ -148,7 +148,7 @@ def forward_indices(c, chains, reward, tol, index):
             weight[u] = 0.0
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def forward_mass(c, chains, index, mass):
     """Expected visits of each state by the state that holds the smallest index so far, without a cycle."""
     first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
@@ -172,7 +172,7 @@ def forward_mass(c, chains, index, mass):
                     mass[place[u - first]] += a * mass[i]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def step_matrix(c, chains):
     """Transition probabilities of a candidate, dense."""
     first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
@@ -183,7 +183,7 @@ def step_matrix(c, chains):
     return step
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def cyclic_indices(c, chains, reward, tol, index):
     """Indices of a candidate whose chain has cycles: state elimination, largest index first.
 
@@ -236,7 +236,7 @@ def cyclic_indices(c, chains, reward, tol, index):
                         step[s, t] += through * step[best, t]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def cyclic_mass(c, chains, index, mass):
     """As `forward_mass`, for a chain with cycles.
 
@@ -305,7 +305,7 @@ def cyclic_mass(c, chains, index, mass):
         begin_tie = end_tie
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def falling(keys):
     """The stable order of falling keys: runs that fall already are merged two by two."""
     n = len(keys)
@@ -336,7 +336,7 @@ def falling(keys):
     return order
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def snap(first, last, tol, index):
     """Make indices of the states first..last-1 that are equal within the tolerance of their level equal indeed."""
     states = last - first
@@ -462,7 +462,7 @@ def evaluate(searches, chains, limits, index, mass, share, visits):
 # ------------------------------------------------------------------------------------- the ex-post law of one search
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def add_compositions(total, weight, counts, width, extra, table):
     """table[a + extra] += weight * prod_g counts[g, a_g] over all a with sum `total`; the last group comes first."""
     groups = counts.shape[0]
@@ -490,7 +490,7 @@ def add_compositions(total, weight, counts, width, extra, table):
         a[groups - 1] -= 1
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def multiply(law, p):
     """law <- law * (1 - p + p z), in place and truncated."""
     if p > 0.0:
@@ -500,7 +500,7 @@ def multiply(law, p):
         law[0] *= q
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def selection_law(n, k, owner, kappa, group, groups):
     """Joint law of the numbers selected from each group, flat with width k + 1 for every group.
 
@@ -513,7 +513,7 @@ def selection_law(n, k, owner, kappa, group, groups):
         spans, stay, active, stamp = begin(n, owner)
         counts = np.zeros((len(spans), groups, k))
         counts[:, :, 0] = 1.0
-        depth = 1
+        depth = min(1, len(owner))
         while depth > 0:
             if depth > 1:
                 for g in range(groups):
@@ -534,5 +534,5 @@ def selection_law(n, k, owner, kappa, group, groups):
     for c in range(n):
         multiply(final[group[c]], ahead[c])
     for total in range(max(k, 1)):
-        add_compositions(total, 1.0, final, k + 1, -1, table)
+        add_compositions(total, 1.0, final, k + 1, np.int64(-1), table)
     return table

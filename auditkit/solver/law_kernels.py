@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import compare, list_events, selection_law
 from auditkit.solver.room_kernels import NEGLIGIBLE, advance, begin
@@ -38,7 +38,7 @@ def chain_laws(first, last, searches, chains, index, mass, share, group, groups,
             laws[ptr[i] + j] = law[j]
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def box_masses(search, boxes, index, tol, theta, start):
     """Events of a search of boxes: states, candidates, and the chance of each to be realised by a member of each set.
 
@@ -62,7 +62,7 @@ def box_masses(search, boxes, index, tol, theta, start):
     return states + start, owner, masses
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def chain_masses(search, chains, index, mass, share, theta):
     """The same for chains."""
     states, owner, _ = list_events(search, chains, index, mass, share)
@@ -102,7 +102,7 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
             laws[ptr[i] + j] = one[j]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def times_member(law, idle, ahead, factors):
     """law[t, a, b] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
     by whether it adds to a, to b, or to neither. With this factor there are so many `factors`; where it is 0, who is
@@ -127,7 +127,7 @@ def times_member(law, idle, ahead, factors):
                 law[t, a, b] = found
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def member_law(k, owner, masses, inspections, states, begins, met, theta):
     """Joint law of the numbers selected from two sets of groups that are known by their probability, flat.
 
@@ -145,14 +145,15 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
     for c in range(n):
         idle[c, 2] = 1.0
         if inspections and met[c]:
-            idle[c] = theta[begins[c]]
+            for g in range(3):
+                idle[c, g] = theta[begins[c], g]
     if k > 0 and len(owner) > 0:
         spans, stay, active, stamp = begin(n, owner)
         laws = np.zeros((len(spans), k, most + 1, most + 1))
         laws[1, 0, 0, 0] = 1.0
         for j in range(stay[1], n):
             times_member(laws[1], idle[active[1, j]], ahead[active[1, j]], (j - stay[1] + 1) * inspections)
-        depth = 1
+        depth = min(1, len(owner))
         while depth > 0:
             lo, hi = spans[depth, 0], spans[depth, 1]
             here, left = laws[depth], 1.0
@@ -182,20 +183,25 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
                                     table[a, b + 1] += chance * masses[e, 1]
                                     table[a, b] += chance * masses[e, 2]
                     if inspections and states[e] == begins[c]:
-                        idle[c] = theta[begins[c]]
+                        for g in range(3):
+                            idle[c, g] = theta[begins[c], g]
                     for g in range(3):
                         ahead[c, g] += masses[e, g]
                         if inspections:
                             idle[c, g] = max(0.0, idle[c, g] - masses[e, g])
                     if not inspections:
-                        idle[c, 2] = max(0.0, 1.0 - ahead[c].sum())
+                        idle[c, 2] = max(0.0, 1.0 - (ahead[c, 0] + ahead[c, 1] + ahead[c, 2]))
                 spans[depth, 2] = 2
             depth = advance(depth, spans, stay, owner, active, stamp)
     final = np.zeros((max(k, 1), most + 1, most + 1))
     final[0, 0, 0] = 1.0
     for c in range(n):
         times_member(final, idle[c], ahead[c], (c + 1) * inspections)
-    return (table + final.sum(axis=0)).ravel()
+    for t in range(len(final)):  # number by number: numba compiles a sum over an axis for seconds
+        for a in range(most + 1):
+            for b in range(most + 1):
+                table[a, b] += final[t, a, b]
+    return table.ravel()
 
 
 @njit(**OPTIONS)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
@@ -39,7 +39,7 @@ class Nested(NamedTuple):
     innermost: np.ndarray
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def barred(search, candidate, k, limits):
     """Whether a candidate can never be selected, because the search or a limit around them has no position."""
     if k == 0:
@@ -53,7 +53,7 @@ def barred(search, candidate, k, limits):
     return False
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def room(search, c0, n, k, owner, kappa, limits):
     """P(event e finds room) for every event e of a search, whose first candidate is c0."""
     if limits is None:
@@ -68,7 +68,7 @@ def room(search, c0, n, k, owner, kappa, limits):
 # --------------------------------------------------------------------------------------------- the recursion over time
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def split(lo, hi, depth, count, owner, active, stamp):
     """Candidates active above that have an event in lo..hi-1 go to active[depth]; the others follow them there.
 
@@ -90,7 +90,7 @@ def split(lo, hi, depth, count, owner, active, stamp):
     return stay
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def begin(n, owner):
     """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion)."""
     depth, events = 2, len(owner)
@@ -108,7 +108,7 @@ def begin(n, owner):
     return spans, stay, active, stamp
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def advance(depth, spans, stay, owner, active, stamp):
     """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
     while depth > 0:
@@ -125,7 +125,7 @@ def advance(depth, spans, stay, owner, active, stamp):
     return 0
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def chances(n, k, owner, kappa):
     """P(fewer than k others are ahead of event e) for every event e."""
     if k <= FEW_POSITIONS:
@@ -145,7 +145,7 @@ def chances_of_many(n, k, owner, kappa):
     ahead = np.zeros(n)
     spans, stay, active, stamp = begin(n, owner)
     tail = np.ones((len(spans), k + 1))
-    depth = 1
+    depth = min(1, len(owner))
     while depth > 0:
         here, now = tail[depth], stay[depth]
         if depth > 1:
@@ -170,7 +170,7 @@ def chances_of_many(n, k, owner, kappa):
     return chance
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def nobody_left(n, k, ahead, law):
     """Whether more than k of all candidates are ahead, so that whoever is left out k others are; `law` is scratch."""
     for a in range(k + 1):
@@ -254,7 +254,9 @@ def chances_of_few(n, k, owner, kappa):
                         r += others[j] * beside[i - j]
                     up[i], others[i] = x, r
                 v >>= 1
-            room = others.sum()
+            room = 0.0
+            for i in range(k):
+                room += others[i]
         chance[e] = min(1.0, room)
     return chance
 
@@ -274,7 +276,7 @@ def sets(first, last, k, limits):
     return capacity, parent
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def multiply_cut(law, p):
     """law <- law * (1 - p + p z), in place; what exceeds the last entry stays in it."""
     top = len(law) - 1
@@ -286,7 +288,7 @@ def multiply_cut(law, p):
         law[0] *= q
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def add_cut(law, other, buffer):
     """law <- law of the sum with an independent number, in place; what exceeds the last entry stays in it."""
     top = len(law) - 1
@@ -336,7 +338,7 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
         opened[0, j - 1] = j
         reach[0] += capacity[j] if parent[j] == 0 else 0
     open_count[0] = m - 1
-    depth = 1
+    depth = min(1, len(owner))
     while depth > 0:
         here, before = law[depth], depth - 1
         left = reach[before]
@@ -392,7 +394,7 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
     return chance
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def with_room(j, parent, capacity, start, law, tail, path, buffer):
     """P(set j and all sets around it count fewer than their capacities), from laws of what they count by themselves."""
     size = 1
