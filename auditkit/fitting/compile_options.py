@@ -21,8 +21,6 @@ KEPT = _can_be_kept()
 
 OPTIONS: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
-INNER = {**OPTIONS, "no_cpython_wrapper": True}
-"""Of a kernel that only other kernels call: the way in from Python takes longer to compile than many kernels."""
-
 INLINED = {**OPTIONS, "inline": "always"}
-"""Of one that few kernels call. Numba optimises a kernel with all that it calls, so each step between is paid again."""
+"""Of a kernel that few others call. Numba optimises a kernel with all that it calls, so each step between is paid for
+once more."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INNER, OPTIONS
+from auditkit.fitting.compile_options import OPTIONS
 from auditkit.solver.kernels import falling
 
 AFRESH = 16
@@ -78,7 +78,7 @@ def drawn_visits(searches, search_ptr, capacity, candidate_ptr, listed, band, pl
             put_in(law[mine], size[mine], ahead[c - c0])
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def drawn_ahead(n, r, k):
     """P(Z = z | A = a) for every a up to n and z below k."""
     logs = np.zeros(max(n, 0) + 1)  # of factorials
@@ -92,7 +92,7 @@ def drawn_ahead(n, r, k):
     return found
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def put_in(law, top, p):
     """law <- law * (1 - p + p z), in place, up to the power `top`."""
     if p > 0.0:
@@ -101,7 +101,7 @@ def put_in(law, top, p):
         law[0] *= 1.0 - p
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def take_out(law, top, p, rest):
     """rest <- law / (1 - p + p z), of the power top - 1."""
     q = 1.0 - p

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
+from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.kernels import compare, falling, snap
 from auditkit.solver.room_kernels import barred, room
 
@@ -282,7 +282,7 @@ def type_events(type_ptr, prob, index, reward, wanted):
     return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, state[:count], always)
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def merge_events(types, events, key, order, other_key, other, ends):
     """Events of the candidates of a search in order of time, ties to the earlier candidate: how many there are, and
     whether the answer is in `other`.
@@ -325,7 +325,7 @@ def merge_events(types, events, key, order, other_key, other, ends):
     return filled - len(types), swapped
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def most_events(first_search, last_search, search_ptr, type, ptr):
     """The largest numbers of candidates and of events (one more for each candidate) in a search."""
     candidates, most = 0, 0

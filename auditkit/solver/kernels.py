@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
+from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.room_kernels import advance, barred, begin, room
 
 
@@ -43,7 +43,7 @@ class Chains(NamedTuple):
 # ------------------------------------------------------------------------------------------ indices of one candidate
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def compare(x, y, tol):
     """Lexicographic sign of x - y; equal within `tol[d]` counts as a tie at level d."""
     for d in range(len(x)):
@@ -56,7 +56,7 @@ def compare(x, y, tol):
     return 0
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def forward_indices(c, chains, reward, tol, index):
     """Indices of a candidate whose chain has no cycle: one backward pass over the states.
 
@@ -148,7 +148,7 @@ def forward_indices(c, chains, reward, tol, index):
             weight[u] = 0.0
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def forward_mass(c, chains, index, mass):
     """Expected visits of each state by the state that holds the smallest index so far, without a cycle."""
     first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
@@ -172,7 +172,7 @@ def forward_mass(c, chains, index, mass):
                     mass[place[u - first]] += a * mass[i]
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def step_matrix(c, chains):
     """Transition probabilities of a candidate, dense."""
     first, last = chains.candidate_ptr[c], chains.candidate_ptr[c + 1]
@@ -183,7 +183,7 @@ def step_matrix(c, chains):
     return step
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def cyclic_indices(c, chains, reward, tol, index):
     """Indices of a candidate whose chain has cycles: state elimination, largest index first.
 
@@ -236,7 +236,7 @@ def cyclic_indices(c, chains, reward, tol, index):
                         step[s, t] += through * step[best, t]
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def cyclic_mass(c, chains, index, mass):
     """As `forward_mass`, for a chain with cycles.
 
@@ -305,7 +305,7 @@ def cyclic_mass(c, chains, index, mass):
         begin_tie = end_tie
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def falling(keys):
     """The stable order of falling keys: runs that fall already are merged two by two."""
     n = len(keys)
@@ -462,7 +462,7 @@ def evaluate(searches, chains, limits, index, mass, share, visits):
 # ------------------------------------------------------------------------------------- the ex-post law of one search
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def add_compositions(total, weight, counts, width, extra, table):
     """table[a + extra] += weight * prod_g counts[g, a_g] over all a with sum `total`; the last group comes first."""
     groups = counts.shape[0]

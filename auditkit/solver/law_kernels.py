@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
+from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import compare, list_events, selection_law
 from auditkit.solver.room_kernels import NEGLIGIBLE, advance, begin
@@ -62,7 +62,7 @@ def box_masses(search, boxes, index, tol, theta, start):
     return states + start, owner, masses
 
 
-@njit(**INNER)
+@njit(**INLINED)
 def chain_masses(search, chains, index, mass, share, theta):
     """The same for chains."""
     states, owner, _ = list_events(search, chains, index, mass, share)
@@ -102,7 +102,7 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
             laws[ptr[i] + j] = one[j]
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def times_member(law, idle, ahead, factors):
     """law[t, a, b] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
     by whether it adds to a, to b, or to neither. With this factor there are so many `factors`; where it is 0, who is

@@ -14,10 +14,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INNER, OPTIONS
+from auditkit.fitting.compile_options import OPTIONS
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def convolve(one, two, total, most):
     """The law of the sum of independent outcomes, as far as at most `most` are selected."""
     result = np.zeros_like(one)
@@ -29,7 +29,7 @@ def convolve(one, two, total, most):
     return result
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def times(law, idle, ahead, meets, selects, total, most):
     """The law of the sum with one candidate, who by class is not ahead (`idle`) or is, with these chances."""
     result = np.zeros_like(law)
@@ -41,7 +41,7 @@ def times(law, idle, ahead, meets, selects, total, most):
     return result
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def own_law(j, without, idle, ahead, place, selects, meets, total, most):
     """Of the candidates whose innermost set is j, one left out: at most `most` selected."""
     law = np.zeros(len(total))

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
+from auditkit.fitting.compile_options import INLINED, OPTIONS
 
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
@@ -90,7 +90,7 @@ def split(lo, hi, depth, count, owner, active, stamp):
     return stay
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def begin(n, owner):
     """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion)."""
     depth, events = 2, len(owner)
@@ -108,7 +108,7 @@ def begin(n, owner):
     return spans, stay, active, stamp
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def advance(depth, spans, stay, owner, active, stamp):
     """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
     while depth > 0:
@@ -276,7 +276,7 @@ def sets(first, last, k, limits):
     return capacity, parent
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def multiply_cut(law, p):
     """law <- law * (1 - p + p z), in place; what exceeds the last entry stays in it."""
     top = len(law) - 1
@@ -288,7 +288,7 @@ def multiply_cut(law, p):
         law[0] *= q
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def add_cut(law, other, buffer):
     """law <- law of the sum with an independent number, in place; what exceeds the last entry stays in it."""
     top = len(law) - 1
@@ -394,7 +394,7 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
     return chance
 
 
-@njit(**INNER)
+@njit(**OPTIONS)
 def with_room(j, parent, capacity, start, law, tail, path, buffer):
     """P(set j and all sets around it count fewer than their capacities), from laws of what they count by themselves."""
     size = 1
