@@ -132,10 +132,19 @@ def test_what_no_joint_table_can_hold_is_refused() -> None:
 
 @pytest.mark.parametrize("k", range(1, 9))
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
-def test_a_tree_for_few_positions_finds_what_the_recursion_over_time_finds(n: int, k: int) -> None:
+def test_who_finds_room_is_what_a_product_over_all_others_says(n: int, k: int) -> None:
     rng = np.random.default_rng(n * 10 + k)
     owner = rng.permutation(np.repeat(np.arange(n), 9))
     kappa = (rng.dirichlet(np.ones(9), n) * rng.choice([1.0, 0.3], (n, 1)))[owner, 0]
-    few, many = (f(n, k, owner, kappa) for f in (room_kernels.chances_of_few, room_kernels.chances_of_many))
-    np.testing.assert_allclose(few, many, rtol=0, atol=2e-15)
-    assert few.min() >= 0 and few.max() <= 1
+    wanted, ahead = np.empty(len(owner)), np.zeros(n)
+    for e, own in enumerate(owner):
+        law = np.eye(1, k)[0]
+        for p in np.delete(ahead, own):
+            law = law * (1 - p) + np.append(0.0, law[:-1]) * p
+        wanted[e] = law.sum()
+        ahead[own] = min(1.0, ahead[own] + kappa[e])
+    ways = (room_kernels.chances_of_few, room_kernels.chances_of_many)
+    for way in ways if k <= room_kernels.FEW_POSITIONS else ways[1:]:
+        found = way(n, k, owner, kappa)
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=2e-15)
+        assert found.min() >= 0 and found.max() <= 1

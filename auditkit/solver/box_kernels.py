@@ -265,15 +265,16 @@ def type_events(type_ptr, prob, index, reward, wanted):
                     if y > 0.0:
                         place = count
                         while place > begin and key[place - 1] < y:
-                            key[place], kappa[place] = key[place - 1], kappa[place - 1]
-                            gain[place], state[place] = gain[place - 1], state[place - 1]
+                            key[place], state[place] = key[place - 1], state[place - 1]
                             place -= 1
-                        key[place], kappa[place], gain[place], state[place] = y, p, p * reward[s], s
+                        key[place], state[place] = y, s
                         count += 1
                 elif p > 0.0 and own < begin:
                     kappa[own] += p
                     gain[own] += p * reward[s]
                     of_state[s] = own
+            for e in range(begin, count):
+                kappa[e], gain[e] = prob[state[e]], prob[state[e]] * reward[state[e]]
         ptr[t + 1] = count
     for t in range(types):
         for e in range(ptr[t], ptr[t + 1]):
@@ -303,10 +304,11 @@ def merge_events(types, events, key, order, other_key, other, ends):
         for r in range(0, runs - 1, 2):
             i, j, high = low, ends[r], ends[r + 1]
             for _ in range(high - low - 2):
-                left = key[i] >= key[j]
-                other_key[place], other[place] = key[i] if left else key[j], order[i] if left else order[j]
+                left = np.int64(key[i] >= key[j])
+                first = j + left * (i - j)  # without a branch, of which every second would be mispredicted
+                other_key[place], other[place] = key[first], order[first]
                 i += left
-                j += not left
+                j += 1 - left
                 place += 1
             other_key[place], other[place] = -1.0, -1
             place += 1

@@ -510,7 +510,8 @@ def selection_law(n, k, owner, kappa, group, groups):
     table = np.zeros((k + 1) ** groups)
     ahead = np.zeros(n)
     if k > 0 and len(owner) > 0:
-        spans, stay, active, stamp = begin(n, owner)
+        ends = np.arange(len(owner) + 1)
+        spans, stay, active, stamp = begin(n, owner, ends)
         counts = np.zeros((len(spans), groups, k))
         counts[:, :, 0] = 1.0
         depth = min(1, len(owner))
@@ -528,7 +529,7 @@ def selection_law(n, k, owner, kappa, group, groups):
                     add_compositions(k - 1, kappa[lo], counts[depth], k + 1, group[owner[lo]], table)
                 ahead[owner[lo]] = min(1.0, ahead[owner[lo]] + kappa[lo])
                 spans[depth, 2] = 2
-            depth = advance(depth, spans, stay, owner, active, stamp)
+            depth = advance(depth, spans, stay, owner, ends, active, stamp)
     final = np.zeros((groups, max(k, 1)))
     final[:, 0] = 1.0
     for c in range(n):

@@ -148,7 +148,8 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
             for g in range(3):
                 idle[c, g] = theta[begins[c], g]
     if k > 0 and len(owner) > 0:
-        spans, stay, active, stamp = begin(n, owner)
+        ends = np.arange(len(owner) + 1)
+        spans, stay, active, stamp = begin(n, owner, ends)
         laws = np.zeros((len(spans), k, most + 1, most + 1))
         laws[1, 0, 0, 0] = 1.0
         for j in range(stay[1], n):
@@ -192,7 +193,7 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
                     if not inspections:
                         idle[c, 2] = max(0.0, 1.0 - (ahead[c, 0] + ahead[c, 1] + ahead[c, 2]))
                 spans[depth, 2] = 2
-            depth = advance(depth, spans, stay, owner, active, stamp)
+            depth = advance(depth, spans, stay, owner, ends, active, stamp)
     final = np.zeros((max(k, 1), most + 1, most + 1))
     final[0, 0, 0] = 1.0
     for c in range(n):

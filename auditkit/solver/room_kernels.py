@@ -26,8 +26,11 @@ NEGLIGIBLE = 1e-17
 CERTAIN = 1.0 - 1e-15
 """What chances that sum to one come to in spite of rounding."""
 
-FEW_POSITIONS = 6
+FEW_POSITIONS = 3
 """Up to so many a tree over the candidates takes less time than the recursion over time."""
+
+LONGEST_RUN = 8
+"""Of events that the recursion over time does not divide further: half of all its time would be spent on them."""
 
 
 class Nested(NamedTuple):
@@ -91,25 +94,28 @@ def split(lo, hi, depth, count, owner, active, stamp):
 
 
 @njit(**OPTIONS)
-def begin(n, owner):
-    """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion)."""
-    depth, events = 2, len(owner)
-    while events > 1:
-        events = (events + 1) // 2
+def begin(n, owner, ends):
+    """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion).
+
+    It divides runs of events, the i-th of which is ends[i]..ends[i + 1]-1.
+    """
+    depth, runs = 2, len(ends) - 1
+    while runs > 1:
+        runs = (runs + 1) // 2
         depth += 1
-    spans = np.zeros((depth, 3), np.int64)  # first event, last event + 1, halves visited
+    spans = np.zeros((depth, 3), np.int64)  # first run, last run + 1, halves visited
     stay = np.zeros(depth, np.int64)
     active = np.empty((depth, n), np.int64)
     stamp = np.zeros(n + 1, np.int64)
     for c in range(n):
         active[0, c] = c
-    spans[1, 1] = len(owner)
+    spans[1, 1] = len(ends) - 1
     stay[1] = split(0, len(owner), 1, n, owner, active, stamp)
     return spans, stay, active, stamp
 
 
 @njit(**OPTIONS)
-def advance(depth, spans, stay, owner, active, stamp):
+def advance(depth, spans, stay, owner, ends, active, stamp):
     """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
     while depth > 0:
         lo, hi, visited = spans[depth]
@@ -118,7 +124,7 @@ def advance(depth, spans, stay, owner, active, stamp):
             left, right = (lo, middle) if visited == 0 else (middle, hi)
             spans[depth, 2] += 1
             depth += 1
-            stay[depth] = split(left, right, depth, stay[depth - 1], owner, active, stamp)
+            stay[depth] = split(ends[left], ends[right], depth, stay[depth - 1], owner, active, stamp)
             spans[depth, 0], spans[depth, 1], spans[depth, 2] = left, right, 0
             return depth
         depth -= 1
@@ -133,6 +139,20 @@ def chances(n, k, owner, kappa):
     return chances_of_many(n, k, owner, kappa)
 
 
+@njit(**INLINED)
+def different(n, owner):
+    """Ends of runs of at most `LONGEST_RUN` events, in each of which nobody has two."""
+    ends, last = np.zeros(len(owner) + 1, np.int64), np.full(n, -1)
+    count, start = 0, 0
+    for e in range(len(owner)):
+        if last[owner[e]] >= start or e - start == LONGEST_RUN:
+            count, start = count + 1, e
+            ends[count] = e
+        last[owner[e]] = e
+    ends[count + 1] = len(owner)
+    return ends[: count + 2]
+
+
 @njit(**OPTIONS)
 def chances_of_many(n, k, owner, kappa):
     """`chances` by offline deletion.
@@ -140,11 +160,18 @@ def chances_of_many(n, k, owner, kappa):
     `tail[depth, i]` is P(at most k - 1 - i of the settled candidates are ahead), settled meaning: no event of theirs
     in this range. Only as many entries are kept as there are candidates still to settle, and none is ever divided
     out. `ahead[c]` is the chance that candidate c is ahead of the present time; events are met in order of time.
+
+    In a run nobody has two events: whoever has one after event e is ahead of it as before the run, whoever has had
+    theirs as after it. `later[j]` is the tail with the former, `law` the law of how many of the latter are ahead.
     """
     chance = np.empty(len(owner))
+    if len(owner) == 0:
+        return chance
     ahead = np.zeros(n)
-    spans, stay, active, stamp = begin(n, owner)
+    ends = different(n, owner)
+    spans, stay, active, stamp = begin(n, owner, ends)
     tail = np.ones((len(spans), k + 1))
+    later, law = np.empty((LONGEST_RUN, LONGEST_RUN)), np.empty(LONGEST_RUN + 1)
     depth = min(1, len(owner))
     while depth > 0:
         here, now = tail[depth], stay[depth]
@@ -159,14 +186,36 @@ def chances_of_many(n, k, owner, kappa):
                     q = 1.0 - p
                     for i in range(min(k, now + before - j)):
                         here[i] = q * here[i] + p * here[i + 1]
-        lo, hi = spans[depth, 0], spans[depth, 1]
+        lo, hi = ends[spans[depth, 0]], ends[spans[depth, 1]]
         bracket = here[0] - here[now] if now < k else here[0]  # what the candidates still active can change
-        if hi - lo == 1 or bracket <= NEGLIGIBLE:
+        if bracket <= NEGLIGIBLE:
             for e in range(lo, hi):
                 chance[e] = here[0]
                 ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
             spans[depth, 2] = 2
-        depth = advance(depth, spans, stay, owner, active, stamp)
+        elif spans[depth, 1] - spans[depth, 0] == 1:
+            last = hi - lo - 1
+            for i in range(last + 1):
+                later[last, i] = here[i] if i < k else 0.0
+            for j in range(last - 1, -1, -1):
+                p = ahead[owner[lo + j + 1]]
+                q = 1.0 - p
+                for i in range(j + 1):
+                    later[j, i] = q * later[j + 1, i] + p * later[j + 1, i + 1]
+            law[0] = 1.0
+            for j in range(last + 1):
+                e, total = lo + j, 0.0
+                for i in range(j + 1):
+                    total += law[i] * later[j, i]
+                chance[e] = min(1.0, total)
+                p = min(1.0, ahead[owner[e]] + kappa[e])
+                q, ahead[owner[e]] = 1.0 - p, p
+                law[j + 1] = 0.0
+                for i in range(j + 1, 0, -1):
+                    law[i] = q * law[i] + p * law[i - 1]
+                law[0] *= q
+            spans[depth, 2] = 2
+        depth = advance(depth, spans, stay, owner, ends, active, stamp)
     return chance
 
 
@@ -191,7 +240,7 @@ def nobody_left(n, k, ahead, law):
 
 @njit(**OPTIONS)
 def chances_of_few(n, k, owner, kappa):
-    """As `chances`, by a tree over the candidates: for few positions.
+    """As `chances`, by a tree over the candidates: for up to `FEW_POSITIONS`.
 
     `node[v, a]` is the chance that a < k of the candidates below v are ahead; leaf n + c is candidate c, the children
     of v are 2v and 2v + 1. An event changes its leaf: on the way to the root the nodes are multiplied again, and the
@@ -203,7 +252,6 @@ def chances_of_few(n, k, owner, kappa):
     ahead, law = np.zeros(n), np.empty(k + 1)
     node = np.zeros((2 * n, k))
     node[:, 0] = 1.0
-    others = np.empty(k)
     for e in range(len(owner)):
         if e % 64 == 63 and nobody_left(n, k, ahead, law):
             chance[e:] = 0.0
@@ -231,7 +279,7 @@ def chances_of_few(n, k, owner, kappa):
                 v >>= 1
                 node[v, 0], node[v, 1] = x, y
             room = r + s
-        elif k == 3:
+        else:
             node[v, 1] = p
             x, y, z, r, s, t = 1.0 - p, p, 0.0, 1.0, 0.0, 0.0
             while v > 1:
@@ -241,22 +289,6 @@ def chances_of_few(n, k, owner, kappa):
                 v >>= 1
                 node[v, 0], node[v, 1], node[v, 2] = x, y, z
             room = r + s + t
-        else:
-            node[v, 1] = p
-            others[:] = 0.0
-            others[0] = 1.0
-            while v > 1:
-                own, beside, up = node[v], node[v ^ 1], node[v >> 1]
-                for i in range(k - 1, -1, -1):
-                    x, r = 0.0, 0.0
-                    for j in range(i + 1):
-                        x += own[j] * beside[i - j]
-                        r += others[j] * beside[i - j]
-                    up[i], others[i] = x, r
-                v >>= 1
-            room = 0.0
-            for i in range(k):
-                room += others[i]
         chance[e] = min(1.0, room)
     return chance
 
@@ -316,7 +348,8 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
     start = np.zeros(m + 1, np.int64)  # of the law of each set in the arrays below
     for j in range(m):
         start[j + 1] = start[j] + capacity[j] + 1
-    spans, stay, active, stamp = begin(n, owner)
+    ends = np.arange(len(owner) + 1)
+    spans, stay, active, stamp = begin(n, owner, ends)
     depths = len(spans)
     law = np.zeros((depths, start[m]))
     tail = np.zeros((depths, k + 1))
@@ -390,7 +423,7 @@ def nested_chances(n, owner, kappa, place, parent, capacity):
             for e in range(lo, hi):
                 ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
             spans[depth, 2] = 2
-        depth = advance(depth, spans, stay, owner, active, stamp)
+        depth = advance(depth, spans, stay, owner, ends, active, stamp)
     return chance
 
 
