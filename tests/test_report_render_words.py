@@ -278,7 +278,7 @@ def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     later: list[tuple[str, float | None, tuple[float, float] | None]] = [("Hired", 1.0, None)]
     about = {"attribute": "Gender", "group": "Female", "steps": ["Interviewed"], "line": 0.8, "thin": False}
     said = sentences.where_it_arises(phrases, later=later, **about)  # type: ignore[arg-type]
-    assert "(hired: the highest rate)." in plain(said) and "not available" not in said
+    assert "(hired: theirs is the highest rate)." in plain(said) and "not available" not in said
     said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.9, 1.05))], **about)  # type: ignore[arg-type]
     assert plain(said).endswith("(hired: ratio 0.97, 0.90 to 1.05).")
     about["thin"] = True

@@ -13,6 +13,7 @@ import auditkit
 from auditkit.config import Config, ReportSettings
 from auditkit.disparity import Applicants, disparities
 from auditkit.errors import InputError
+from auditkit.report import html
 from auditkit.report.findings import of_disparities
 from auditkit.report.schema import FindingModel, Report
 from auditkit.report.words.phrases import Phrases
@@ -107,6 +108,28 @@ def test_where_being_selected_is_bad_more_often_is_worse() -> None:
     assert "more often" not in said(good, "difference-cumulative")
 
 
+def test_opposite_directions_say_who_does_better_where() -> None:
+    """Women are hired less often pooled and more often in each requisition."""
+    cells = [{"Female": (200, 40), "Male": (60, 6)}, {"Female": (60, 45), "Male": (200, 110)}] * 8
+    text = said(report(table(cells)), "difference-cumulative")
+    assert text.startswith("Women were hired less often than men")
+    assert "Within requisitions it is the other way round: women were hired more often than men there" in text
+    assert "other way round" not in said(
+        report(table([{"Female": (100, 20), "Male": (100, 40)}] * 8)), "difference-cumulative"
+    )
+
+
+def test_a_ratio_found_within_requisitions_only_says_so_on_the_first_page() -> None:
+    """Its interval is the pooled one, which holds 1; nor does the row say that such a ratio could not be found."""
+    found = report(table([{"Female": (110, 25), "Male": (110, 50)}, {"Female": (90, 5), "Male": (110, 20)}]))
+    page = html.render(found)
+    assert told(found, "difference-within") and "found within requisitions</span>" in page
+    assert "ratios up to" not in page
+    both = html.render(report(table([{"Female": (100, 20), "Male": (100, 40)}] * 8)))
+    assert "found within requisitions</span>" not in both
+    assert "ratios up to" in html.render(report(table(EVEN)))
+
+
 # 2 Where it arises ----------------------------------------------------------------------------------------------------
 
 
@@ -116,6 +139,9 @@ def test_a_difference_arises_in_the_decision_that_shows_it() -> None:
     assert "Among those interviewed, no further difference is found for women" in first
     later = said(report(funnel([("Female", 900, 450, 90), ("Male", 900, 450, 225)])), "where-it-arises")
     assert later.startswith("The difference arises in deciding which of those interviewed were hired.")
+    few = said(report(funnel([("Female", 300, 24, 10), ("Male", 300, 75, 30)])), "where-it-arises")
+    assert "theirs is the highest rate), but there is too little evidence to rule one out" in few
+    assert "too little evidence" not in first
 
 
 def test_a_difference_that_no_decision_shows_has_built_up() -> None:
@@ -214,6 +240,22 @@ def test_requisitions_of_one_sex_allow_no_comparison_within() -> None:
     apart = [{"Female": (60, 12)} if k % 2 else {"Male": (60, 30)} for k in range(12)]
     assert "No requisition has applicants of two groups" in said(report(table(apart)), "no-comparison-within")
     assert not told(report(table(EVEN)), "no-comparison-within")
+    between = "No requisition has applicants of both, so this may be a difference between requisitions"
+    assert between in said(report(table(apart)), "difference-cumulative")
+    shared = said(report(table([{"Female": (100, 20), "Male": (100, 40)}] * 8)), "difference-cumulative")
+    assert shared and between not in shared
+
+
+def test_one_person_is_nobodys_reference() -> None:
+    """1 of 1 is the highest rate, of a group that nobody would compare with."""
+    cells = {"White": (36, 15), "Black": (12, 4), "Asian": (1, 1)}
+    sizes = np.repeat(list(cells), [n for n, _ in cells.values()])
+    hired = np.concatenate([np.arange(n) < x for n, x in cells.values()])
+    assert disparities(Applicants({"race": sizes}, {"hired": hired})).tables[0].reference == "White"
+    large = Applicants(
+        {"race": np.repeat(["White", "Black"], 40)}, {"hired": np.arange(80) % 40 < np.repeat([9, 20], 40)}
+    )
+    assert disparities(large).tables[0].reference == "Black"
 
 
 def test_small_requisitions_are_compared_together_and_it_is_said() -> None:

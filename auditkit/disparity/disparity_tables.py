@@ -51,8 +51,8 @@ Ints = NDArray[np.int64]
 
 WEAK = Fraction(1, 2)
 """Where not even this ratio could have been shown, there is too little evidence."""
-FEWEST_OF_REFERENCE = 30
-"""Applicants of a group that others are compared with, if at least two groups have so many."""
+FEWEST_OF_REFERENCE = (30, 10, 1)
+"""Applicants of a group that others are compared with: the most that at least two groups have."""
 SEED, DRAWS = 5, 5_000
 
 
@@ -174,10 +174,9 @@ class TableMaker:
         """The group with the highest rate; of equal ones the largest."""
         n, x = self.cut.totals
         groups = self.cut.compared
-        large = [g for g in groups if n[g] >= FEWEST_OF_REFERENCE]
-        return max(
-            large if len(large) > 1 else groups, key=lambda g: (Fraction(int(x[g]), int(n[g])), n[g], -g), default=None
-        )
+        enough = ([g for g in groups if n[g] >= fewest] for fewest in FEWEST_OF_REFERENCE)
+        large = next((some for some in enough if len(some) > 1), groups)
+        return max(large, key=lambda g: (Fraction(int(x[g]), int(n[g])), n[g], -g), default=None)
 
     def comparisons(self, g: int, reference: int) -> tuple[GroupComparison, ...]:
         """With the highest rate, the largest group and everybody else; none with itself."""

@@ -217,11 +217,13 @@ def _where(found: Disparities, table: DisparityTable, row: GroupResult, words: P
     behind = found.steps[found.steps.index(arising[-1]) + 1 :]
     later, thin = [], False
     for step in behind:
-        own = next((r for r in found.table(table.attribute, step, "conditional").groups if r.group == row.group), None)
+        rows = found.table(table.attribute, step, "conditional").groups
+        own = next((r for r in rows if r.group == row.group), None)
         if own is None or own.impact_ratio is None:
             continue
         later.append((step, own.impact_ratio, say.ends(own.interval)))
-        thin |= own.status in (GroupStatus.TOO_LITTLE_EVIDENCE, GroupStatus.BELOW_LINE_NOT_SUFFICIENT)
+        of = rows if own.status is GroupStatus.REFERENCE else (own,)  # the reference is compared in the others' rows
+        thin |= any(r.status in (GroupStatus.TOO_LITTLE_EVIDENCE, GroupStatus.BELOW_LINE_NOT_SUFFICIENT) for r in of)
     return say.where_it_arises(
         words,
         attribute=table.attribute,

@@ -204,17 +204,25 @@ def behind_it(
     `inside` says that the shortfall that counts is the one within requisitions.
     """
     parts = []
+    own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
     within, shortfall = found.within, found.shortfall
     if within is not None and within.odds_ratio is not None:
         corrected = "" if within.p_adjusted is None else f", corrected {p(within.p_adjusted)}"
-        odds = measured(within.odds_ratio, ends(within.interval))
-        parts.append(f"{RECONCILED[reconciled]} (odds ratio within them {odds}, {p(within.p_design)}{corrected})")
+        evidence = f"{measured(within.odds_ratio, ends(within.interval))}, {p(within.p_design)}{corrected}"
+        said = f"{RECONCILED[reconciled]} (odds ratio within them {evidence})"
+        if reconciled is Reconciled.REVERSED:
+            often = "more often" if favourable else "less often"
+            said = f"within requisitions it is the other way round: {own} {words.were(table.step)} {often} than "
+            said += f"{other} there (odds ratio {evidence})"
+        parts.append(said)
+    elif table.shared == 0:
+        parts.append("no requisition has applicants of both, so this may be a difference between requisitions")
     rate = "at the common rate"
     if inside and within is not None:
         rate, shortfall = "at the common rate of each requisition", within.shortfall
     if shortfall > 0:
-        more = f"{heads(shortfall)} {'more' if favourable else 'fewer'} {words.people(table.attribute, row.group)}"
-        parts.append(f"{rate} {more} {words.would(table.step)}")
+        more = "more" if favourable else "fewer"
+        parts.append(f"{rate} {heads(shortfall)} {more} {own} {words.would(table.step)}")
     if not found.flips.robust:
         parts.append("a single decision the other way would change this finding")
     return f" {whole('; '.join(parts))}" if parts else ""
@@ -240,7 +248,7 @@ def where_it_arises(
         own, spread = with_interval(x, bounds, line)
         said = words.reached(name)
         said = f"“{name}”" if said.startswith("who ") else said
-        parts.append(f"{said}: {f'ratio {own}, {spread}' if bounds else 'the highest rate'}")
+        parts.append(f"{said}: {f'ratio {own}, {spread}' if bounds else 'theirs is the highest rate'}")
     if len(later) > MOST_LATER:
         parts.append(plural(len(later) - MOST_LATER, "more step"))
     after = f"no further difference is found for {words.people(attribute, group)} ({'; '.join(parts)})"
