@@ -95,15 +95,15 @@ def literally(layout: Layout, index: Floats, listed: Any = None) -> Floats:
 @pytest.mark.parametrize("limited", [False, True])
 def test_any_indices_and_shown_scores_are_evaluated_as_they_are_played(limited: bool) -> None:
     for seed in range(40):
-        layout = random_instance(seed, limited=limited).layout
-        rng = np.random.default_rng(1000 + seed)
+        instance = random_instance(seed, limited=limited)
+        layout, rng = instance.layout, np.random.default_rng(1000 + seed)
         index = rng.uniform(-1, 10, layout.states)
         for c in range(len(layout.candidate_ids)):
             own = slice(layout.candidate_ptr[c] + 1, layout.candidate_ptr[c + 1])
             index[own] = np.sort(index[own])[::-1]
         index[layout.start[0]] = [np.inf, -np.inf, 5.0][seed % 3]
         ranking = Ranking(index)
-        assert defect(layout, ranking) is None
+        assert defect(known_of_instance(instance), ranking) is None
         assert visits_of(layout, ranking) == pytest.approx(literally(layout, index), abs=1e-12)
         assert play(layout, ranking) == pytest.approx(literally(layout, index), abs=1e-12)
 
@@ -227,8 +227,19 @@ def test_a_rule_that_is_not_monotone_in_the_score_is_refused() -> None:
     known = known_of_instance(random_instance(3))
     with pytest.raises(PluginError, match="not monotone in the score"):
         ranked(Crooked(bar=0.0), known)
-    assert defect(known.layout, Ranking(np.full(known.layout.states, np.nan))) is not None
-    assert defect(known.layout, Ranking(np.zeros(3))) is not None
+    assert defect(known, Ranking(np.full(known.layout.states, np.nan))) is not None
+    assert defect(known, Ranking(np.zeros(3))) is not None
+
+
+def test_in_stages_too_a_higher_score_must_not_count_less() -> None:
+    search = {"id": "s", "capacity": 1, "candidates": [random_chain(np.random.default_rng(i), i) for i in range(2)]}
+    known = known_of_instance(instance_from_document({"format": "auditkit-instance/1", "searches": [search]}))
+    assert defect(known, Ranking(known.index())) is None
+    index, names = known.index().copy(), known.layout.kinds.names[0]
+    assert names is not None
+    low, high = (int(known.layout.start[0]) + names.index(name) for name in ("low", "high"))
+    index[low], index[high] = 2.0, 1.0
+    assert "not monotone" in str(defect(known, Ranking(index)))
 
 
 def test_ratios_in_the_model_and_for_those_who_applied() -> None:

@@ -48,20 +48,16 @@ class RuleYield:
     filled: float
 
 
-def defect(layout: Layout, ranking: Ranking) -> str | None:
+def defect(known: KnownBefore, ranking: Ranking) -> str | None:
     """What is wrong with a ranking; rules that prefer a lower score of the same candidate are refused."""
-    index = ranking.index
-    if index.shape != (layout.states,):
-        return f"its index has the shape {index.shape}, not one number for each of the {layout.states} states"
+    index, states = ranking.index, known.layout.states
+    if index.shape != (states,):
+        return f"its index has the shape {index.shape}, not one number for each of the {states} states"
     if np.isnan(index).any():
         return "its index is not a number somewhere"
-    if layout.only_boxes:
-        inner = layout.selecting[:-1] & layout.selecting[1:]
-        same = layout.state_candidate[:-1] == layout.state_candidate[1:]
-        with np.errstate(invalid="ignore"):
-            worse = (index[:-1] < index[1:]) & (layout.reward[:-1] > layout.reward[1:])
-        if (inner & same & worse).any():
-            return "it shows a lower number for a higher score of the same candidate: it is not monotone in the score"
+    better, worse = known.better
+    if (index[better] < index[worse]).any():
+        return "it shows a lower number for a higher score of the same candidate: it is not monotone in the score"
     return None
 
 
@@ -71,7 +67,7 @@ def ranked(rule: Rule, known: KnownBefore) -> Ranking:
         found = rule.rank(known)
     if not isinstance(found, Ranking):
         raise PluginError(type(rule), f"the rule {rule.name!r}: rank(known) must return a Ranking")
-    if (wrong := defect(known.layout, found)) is not None:
+    if (wrong := defect(known, found)) is not None:
         raise PluginError(type(rule), f"the rule {rule.name!r}: {wrong}")
     return found
 

@@ -84,6 +84,22 @@ class KnownBefore:
         square = np.bincount(owner, chance * (reward - mean[owner]) ** 2) / np.maximum(total, 1e-300)
         return float(np.sqrt(square[self.layout.candidate_kind].mean()))
 
+    @cached_property
+    def better(self) -> tuple[Ints, Ints]:
+        """Pairs of states of one candidate that differ in the score: those of the higher one, and of the lower."""
+        layout = self.layout
+        if layout.only_boxes:
+            inner = layout.selecting[:-1] & layout.selecting[1:] & (layout.reward[:-1] > layout.reward[1:])
+            found = np.flatnonzero(inner & (layout.state_candidate[:-1] == layout.state_candidate[1:]))
+            return found, found + 1
+        worth = np.where(layout.terminal, np.nan, layout.of_states(_worth_of_kinds(layout)))
+        known = np.flatnonzero(~np.isnan(worth))
+        order = known[np.lexsort((-worth[known], layout.state_stage[known], layout.state_candidate[known]))]
+        one, two = order[:-1], order[1:]
+        same = (layout.state_candidate[one] == layout.state_candidate[two]) & (worth[one] > worth[two])
+        same &= layout.state_stage[one] == layout.state_stage[two]
+        return one[same], two[same]
+
     def scale_of(self, feature: str) -> float:
         """Standard deviation of a feature."""
         return float(self.features[feature].std())
@@ -152,6 +168,20 @@ def chances_of_kinds(layout: Layout) -> Floats:
             if items[edge] > state:
                 found[items[edge]] += found[state] * kinds.edge_prob[edge]
     return found
+
+
+def _worth_of_kinds(layout: Layout) -> Floats:
+    """What those who are selected from each state of a kind are worth on average; NaN where nobody is."""
+    kinds = layout.kinds
+    ptr, items = kinds.edges.ptr, kinds.edges.items
+    reach = kinds.terminal.astype(np.float64)
+    total = reach * kinds.reward
+    for state in range(len(reach) - 1, -1, -1):
+        for edge in range(ptr[state], ptr[state + 1]):
+            if items[edge] > state:
+                reach[state] += kinds.edge_prob[edge] * reach[items[edge]]
+                total[state] += kinds.edge_prob[edge] * total[items[edge]]
+    return np.asarray(np.where(reach > 0, total / np.maximum(reach, 1e-300), np.nan))
 
 
 class Rule(BaseModel, ABC):
