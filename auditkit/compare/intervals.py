@@ -301,6 +301,8 @@ class _Replicates:
     def price(self, layout: Layout) -> NearOptimum | None:
         """Under the priors of a layout; None if there is none worth the name."""
         rows = bind(self.problem.constraints, layout)
+        if _labels(rows) != _labels(self.problem.optimum.rows):
+            return None  # groups that are learnt anew may be too small to be compared
         rows = rows if self.share == 1 else rows.with_bounds(self.of_bounds * rows.bounds)
         duals = self.of_duals * self.problem.optimum.duals
         found = near_optimum(Oracle(layout, rows), [duals] if duals.any() else [], PRECISION, LEAST)
@@ -313,7 +315,7 @@ def _interval(
 ) -> PriceInterval | NoInterval:
     count = len(replicates.known)
     if (lost := replicates.asked - count) > MOST_LOST * replicates.asked:
-        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met"
+        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met, or compares other groups"
         return NoInterval("resampling-fails", reason)
     free, loss = replicates.problem.near.free, replicates.problem.near.loss
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
