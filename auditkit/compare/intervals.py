@@ -315,7 +315,7 @@ def _interval(
 ) -> PriceInterval | NoInterval:
     count = len(replicates.known)
     if (lost := replicates.asked - count) > MOST_LOST * replicates.asked:
-        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met, or compares other groups"
+        reason = f"in {lost} of {replicates.asked} resampled sets of searches it can hardly be met or compares others"
         return NoInterval("resampling-fails", reason)
     free, loss = replicates.problem.near.free, replicates.problem.near.loss
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
