@@ -30,7 +30,8 @@ if TYPE_CHECKING:
         group_members,
         group_rates,
     )
-    from auditkit.data import Checked, History
+    from auditkit.data.firm_history import History
+    from auditkit.data.load import Checked
     from auditkit.data.reader import Reader
     from auditkit.data.vocabulary import WordList
     from auditkit.disparity.measure import DisparityMeasure, Numbers
@@ -59,7 +60,8 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "auditkit.api": ("read", "check", "fit", "solve", "sweep", "audit", "whatif", "alternatives", "verify"),
-    "auditkit.data": ("History", "Checked"),
+    "auditkit.data.firm_history": ("History",),
+    "auditkit.data.load": ("Checked",),
     "auditkit.fitting.fitted": ("Fitted",),
     "auditkit.solver": ("Solution",),
     "auditkit.report.audit": ("Audit",),

@@ -25,8 +25,10 @@ from auditkit import pipeline, plugin_manager
 from auditkit.config import Config, choose
 from auditkit.constraints import bind, spec
 from auditkit.constraints.base import Constraint
-from auditkit.data import Checked, History, source
+from auditkit.data import source
 from auditkit.data.availability_file import read_availability
+from auditkit.data.firm_history import History
+from auditkit.data.load import Checked
 from auditkit.errors import InputError, Problem, wrong_type
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.documents import read_instance

@@ -29,17 +29,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas.api.types import is_numeric_dtype
 
-from auditkit import disparity
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
 from auditkit.compare.value_of_point import PointValue, revealed_scale, value_of_a_point
 from auditkit.config import Config
 from auditkit.constraints import Constraint, make_constraints
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.data.privacy import Protected, protect
 from auditkit.data.source import Data, read
-from auditkit.disparity import Applicants, Disparities, DisparitySettings, sequential
-from auditkit.disparity.applicants import group_codes
+from auditkit.disparity import sequential
+from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.availability import PoolShare, against_pools
+from auditkit.disparity.cuts import DisparitySettings
+from auditkit.disparity.disparity_tables import disparities
+from auditkit.disparity.measured import with_measures
+from auditkit.disparity.results import Disparities
 from auditkit.disparity.score_differences import ScorePage, score_page
 from auditkit.disparity.score_validity import ScoreValidity, score_validity
 from auditkit.disparity.sequential import Closings
@@ -142,9 +145,7 @@ class AuditInProgress:
         self.progress("measuring disparities")
         self.disparities = measure(self.protected, self.config)
         if self.disparities is not None:
-            self.disparities = disparity.with_measures(
-                self.disparities, self.plugins.measures.values(), self.faults.leave_out
-            )
+            self.disparities = with_measures(self.disparities, self.plugins.measures.values(), self.faults.leave_out)
 
     def fit(self) -> None:
         self.progress("fitting priors")
@@ -311,7 +312,7 @@ def measure(protected: Protected, config: Config) -> Disparities | None:
     if found is None:
         return None
     found = replace(found, favourable=not config.report.selection_is_bad)
-    measured = disparity.disparities(found, disparity_settings(protected, config))
+    measured = disparities(found, disparity_settings(protected, config))
     shares = [PoolShare(one.group, one.share, one.attribute, one.pool) for one in config.availability]
     return replace(
         measured,

@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from auditkit.config import ReportSettings
 from auditkit.data.attributes import AGE_BANDS
-from auditkit.disparity import Applicants, DisparitySettings, disparities
-from auditkit.disparity.cuts import cuts
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.cuts import DisparitySettings, cuts
+from auditkit.disparity.disparity_tables import disparities
 from auditkit.disparity.page_evidence import page_evidence
 
 STEPS = ("screened", "interviewed", "offered", "hired")

@@ -1,4 +1,5 @@
-"""The exporters `html`, `pdf` and `json`: the report as a page, as an archival document and for programs."""
+"""The exporters `html`, `pdf`, `json` and `xlsx`: the report as a page, as an archival document, for programs and as a
+workbook."""
 
 from __future__ import annotations
 
@@ -54,6 +55,19 @@ class JsonExporter(Exporter):
         return report.text().encode()
 
 
+class WorkbookExporter(Exporter):
+    """The workbook as a format of reports."""
+
+    format: ClassVar[str] = "xlsx"
+    suffix: ClassVar[str] = "xlsx"
+    progress: ClassVar[str] = "filling the workbook"
+
+    def write(self, report: Report, pages: ReportPages) -> bytes:
+        from auditkit.plugins.workbook import workbook_of
+
+        return workbook_of(report)
+
+
 @hookimpl
 def auditkit_exporters() -> list[type[Exporter]]:
-    return [HtmlExporter, JsonExporter, PdfExporter]
+    return [HtmlExporter, JsonExporter, PdfExporter, WorkbookExporter]

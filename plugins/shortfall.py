@@ -19,7 +19,7 @@ class Shortfall(DisparityMeasure):
     legend: ClassVar[str] = "how many more of the group would have had the outcome at the common rate"
 
     def measure(self, counts: Mapping[str, Numbers], reference: str) -> dict[str, float | None]:
-        from auditkit.disparity import Pair
+        from auditkit.disparity.pair import Pair
 
         others = {group: n for group, n in counts.items() if group != reference}
         return {group: Pair(*n, *counts[reference]).shortfall for group, n in others.items()}

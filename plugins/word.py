@@ -11,14 +11,13 @@ import re
 import zipfile
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from auditkit import Exporter, Report, ReportPages, hookimpl
-from auditkit.report import view
-from auditkit.report.exporter import CannotExport
-from auditkit.report.figures import CUMULATIVE
-from auditkit.report.words.labels import STATUSES
+from auditkit import CannotExport, Exporter, ReportPages, hookimpl
 from auditkit.text import count, day, moment, percent, plural, ratio
+
+if TYPE_CHECKING:
+    from auditkit import Report
 
 EARLIEST = (1980, 1, 1, 0, 0, 0)
 """The date of every part of the file: zip knows none before."""
@@ -48,6 +47,8 @@ class WordExporter(Exporter):
 
 
 def _fill(document: Any, report: Report) -> None:
+    from auditkit.report import view
+
     statement, scope = report.config.statement, report.scope
     for section in document.sections:
         if statement.marking:
@@ -91,6 +92,9 @@ def _list(document: Any, title: str, texts: Sequence[str], style: str) -> None:
 
 def _results(document: Any, report: Report) -> None:
     """One table for each attribute: who reached each step, of all applicants."""
+    from auditkit.report.figures import CUMULATIVE
+    from auditkit.report.words.labels import STATUSES
+
     tables = [table for table in report.tables if table.kind == CUMULATIVE and not table.crossing]
     for attribute in dict.fromkeys(table.attribute for table in tables):
         document.add_heading(_written(f"By {attribute}"), 1)

@@ -21,17 +21,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from auditkit import Exporter, ReportPages, hookimpl
-from auditkit.disparity import GroupStatus
+from auditkit.disparity.results import GroupStatus
 from auditkit.report import view
 from auditkit.report.frames import TABLES, cells
 from auditkit.text import day, moment, percent, plural, sentence, spaced
 
 if TYPE_CHECKING:
     from auditkit import Report
-    from auditkit.disparity import DisparityTable
+    from auditkit.disparity.results import DisparityTable
     from auditkit.report.schema import AlternativeModel
 
 WIDEST = 60
@@ -799,19 +798,3 @@ def _lines(cells: Sequence[Cell], widths: Sequence[float]) -> int:
     """How many lines a row needs."""
     texts = ((cell, width) for cell, width in zip(cells, widths, strict=True) if isinstance(cell, str))
     return max((-(-len(text) // int(width - 1)) for text, width in texts), default=1) or 1
-
-
-class WorkbookExporter(Exporter):
-    """The workbook as a format of reports."""
-
-    format: ClassVar[str] = "xlsx"
-    suffix: ClassVar[str] = "xlsx"
-    progress: ClassVar[str] = "filling the workbook"
-
-    def write(self, report: Report, pages: ReportPages) -> bytes:
-        return workbook_of(report)
-
-
-@hookimpl
-def auditkit_exporters() -> list[type[Exporter]]:
-    return [WorkbookExporter]

@@ -11,7 +11,8 @@ import pytest
 from exports.systems import EXPORTS
 
 from auditkit import plugin_manager
-from auditkit.data import delimited, load
+from auditkit.data import delimited
+from auditkit.data.load import load
 from auditkit.data.read_file import read
 from auditkit.errors import InputError
 

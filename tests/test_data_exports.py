@@ -6,7 +6,9 @@ import pandas as pd
 import pytest
 from exports.systems import EXPORTS, Expected
 
-from auditkit.data import UNKNOWN, History, load
+from auditkit.data.firm_history import History
+from auditkit.data.load import load
+from auditkit.model.groups import UNKNOWN
 
 
 @pytest.fixture(scope="module", params=EXPORTS)

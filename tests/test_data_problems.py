@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from auditkit.data import KINDS, check, load
-from auditkit.data.problems import LEAVING, RowCounts
+from auditkit.data.load import check, load
+from auditkit.data.problems import KINDS, LEAVING, RowCounts
 from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import save, table

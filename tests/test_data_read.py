@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from auditkit.data import load
 from auditkit.data.delimited import SEPARATORS
+from auditkit.data.load import load
 from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.plugin_manager import shipped

@@ -16,7 +16,8 @@ from exports.judging import judge
 from exports.unseen import UNSEEN
 
 from auditkit import plugin_manager
-from auditkit.data import History, load
+from auditkit.data.firm_history import History
+from auditkit.data.load import load
 from auditkit.data.reading import AmbiguousReading
 from auditkit.data.remembered import columns_seen
 from auditkit.data.vocabulary import shipped

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditkit.data import load
 from auditkit.data.hypothesis import look
+from auditkit.data.load import load
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read
 from auditkit.data.reading import AmbiguousReading

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from auditkit.data import load, render_mapping
 from auditkit.data.columns import by_name, describe, suggestions
+from auditkit.data.firm_history import render_mapping
 from auditkit.data.hypothesis import look
+from auditkit.data.load import load
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read
 from auditkit.data.reading import AmbiguousReading

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from auditkit.data import History, load
+from auditkit.data.firm_history import History
+from auditkit.data.load import load
 from auditkit.errors import InputError
 from support.data_files import SHARED, save, shared, table
 

@@ -17,8 +17,9 @@ import pytest
 import sqlalchemy as sa
 
 import auditkit as ak
-from auditkit.data import load, source
+from auditkit.data import source
 from auditkit.data import sql_query as sql
+from auditkit.data.load import load
 from auditkit.data.read_file import read
 from auditkit.data.read_query import read_query, sha256_of_rows
 from auditkit.errors import InputError

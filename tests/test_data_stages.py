@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from auditkit.data import History, check, load
+from auditkit.data.firm_history import History
+from auditkit.data.load import check, load
 from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import table

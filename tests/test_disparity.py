@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditkit.disparity import FlipFlop, Pair, Stratified, flip_flop, holm, score_interval, stratify
+from auditkit.disparity.pair import FlipFlop, Pair, Stratified, flip_flop, holm, score_interval, stratify
 from support.data_files import shared
 
 LINE = Fraction(4, 5)

@@ -21,9 +21,13 @@ import auditkit
 from auditkit.config import Config
 from auditkit.data.attributes import AGE_BANDS
 from auditkit.data.availability_file import read_availability
-from auditkit.disparity import Applicants, GroupStatus, Pair, detectable_ratio, disparities
+from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.availability import PoolCount, availability, generalised_binomial
 from auditkit.disparity.cuts import DisparitySettings, cuts
+from auditkit.disparity.disparity_tables import disparities
+from auditkit.disparity.pair import Pair
+from auditkit.disparity.power import detectable_ratio
+from auditkit.disparity.results import GroupStatus
 from auditkit.disparity.score_differences import score_page
 from auditkit.disparity.trend import bands, trend
 from auditkit.disparity.trend_tests import trend_tests

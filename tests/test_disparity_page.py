@@ -15,19 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from auditkit.disparity import (
-    Applicants,
-    Caution,
-    DecidedBy,
-    Disparities,
-    DisparitySettings,
-    GroupStatus,
-    Pair,
-    Reconciled,
-    disparities,
-    periods,
-    with_measures,
-)
+from auditkit.disparity.applicants import Applicants, periods
+from auditkit.disparity.cuts import DisparitySettings
+from auditkit.disparity.disparity_tables import disparities
+from auditkit.disparity.measured import with_measures
+from auditkit.disparity.pair import Pair
+from auditkit.disparity.results import Caution, DecidedBy, Disparities, GroupStatus, Reconciled
 from auditkit.errors import InputError, PluginError
 from auditkit.plugins.shortfall import Shortfall
 from auditkit.report.schema import DisparitiesModel

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 
-from auditkit.disparity import Pair, holm, score_interval, stratify
+from auditkit.disparity.pair import Pair, holm, score_interval, stratify
 
 quick = settings(deadline=None, max_examples=60)  # a first call may have to import, a busy machine to wait
 

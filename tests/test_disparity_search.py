@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom, norm
 
-from auditkit.disparity import Applicants, Comparator, DisparitySettings, GroupStatus, Pair, disparities, stratify
-from auditkit.disparity.cuts import cuts
-from auditkit.disparity.disparity_tables import reference_factor
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.cuts import DisparitySettings, cuts
+from auditkit.disparity.disparity_tables import disparities, reference_factor
+from auditkit.disparity.pair import Pair, stratify
+from auditkit.disparity.results import Comparator, GroupStatus
 from auditkit.disparity.segment_search import FEWEST_ON_A_SIDE, differ, search_scores, search_tests
 
 DEPARTMENTS = ("Ads", "Bio", "Ops", "Web")

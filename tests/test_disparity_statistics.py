@@ -15,10 +15,12 @@ from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
 from statsmodels.stats.power import NormalIndPower
 from statsmodels.stats.proportion import proportion_effectsize
 
-from auditkit.disparity import Pair, agreement, applicants_needed, detectable_ratio, exact_p, holm, omnibus, stratify
+from auditkit.disparity import omnibus
 from auditkit.disparity.design import ClusterDesign, corrected, stretch, widened
+from auditkit.disparity.pair import Pair, holm, stratify
+from auditkit.disparity.power import applicants_needed, detectable_ratio
 from auditkit.disparity.stepdown import PageTest, step_down
-from auditkit.disparity.stratified import exact_test, sparse
+from auditkit.disparity.stratified import agreement, exact_p, exact_test, sparse
 from auditkit.model.groups import comparable
 
 quick = settings(deadline=None, max_examples=50)

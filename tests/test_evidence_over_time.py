@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import hypergeom, nchypergeom_fisher
 
-from auditkit.disparity import Applicants
+from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.sequential import GRID, WEIGHTS, Closings, closings, confidence_sequence, e_value, log_evidence
 from auditkit.scheduled import evidence_stream
 from auditkit.scheduled.evidence_stream import EvidenceOverTime, alarm_line, carried, read

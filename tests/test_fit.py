@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from auditkit.data import load
 from auditkit.data.firm_history import History
+from auditkit.data.load import load
 from auditkit.errors import InputError
 from auditkit.fitting import priors
 from auditkit.fitting.fitted import CannotFit, Fitted

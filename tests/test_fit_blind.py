@@ -14,7 +14,7 @@ from auditkit.compare.value_of_point import inspections
 from auditkit.config import Config
 from auditkit.constraints.base import KindRow
 from auditkit.constraints.binding import bind
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.data.source import read
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted

@@ -13,7 +13,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from auditkit.disparity import Applicants, Comparator, Disparities, GroupResult, GroupStatus, Reconciled, disparities
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.disparity_tables import disparities
+from auditkit.disparity.results import Comparator, Disparities, GroupResult, GroupStatus, Reconciled
 from auditkit.report.findings import FEW_SHARED, MANY_UNKNOWN, of_disparities
 from auditkit.report.schema import FindingModel
 from auditkit.report.words.phrases import Phrases

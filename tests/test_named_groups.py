@@ -14,14 +14,13 @@ from markupsafe import escape
 import auditkit
 from auditkit.config import Config
 from auditkit.constraints.binding import bind
-from auditkit.disparity import (
+from auditkit.disparity.pair import FlipFlop, Interval
+from auditkit.disparity.results import (
     Comparator,
     DisparityTable,
-    FlipFlop,
     GroupComparison,
     GroupResult,
     GroupStatus,
-    Interval,
     OmnibusTests,
     Reconciled,
     Within,

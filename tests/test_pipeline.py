@@ -17,7 +17,7 @@ import pytest
 
 from auditkit import api, pipeline
 from auditkit.config import Config, check
-from auditkit.data import KINDS
+from auditkit.data.problems import KINDS
 from auditkit.errors import InputError
 from auditkit.report import findings, html
 from auditkit.report.load_report import load

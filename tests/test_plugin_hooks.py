@@ -322,8 +322,11 @@ def test_measures_and_sections_are_in_the_report(auditkit: Any, theirs: Path, tm
 
 
 def test_a_group_that_is_not_compared_is_not_shown_to_measures() -> None:
-    from auditkit.disparity import Applicants, DisparitySettings, disparities, with_measures
+    from auditkit.disparity.applicants import Applicants
+    from auditkit.disparity.cuts import DisparitySettings
+    from auditkit.disparity.disparity_tables import disparities
     from auditkit.disparity.measure import DisparityMeasure, Numbers
+    from auditkit.disparity.measured import with_measures
 
     seen: list[dict[str, Numbers]] = []
 

@@ -17,9 +17,11 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 import auditkit
 from auditkit.config import Config
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.data.privacy import protect
-from auditkit.disparity import Applicants, DisparitySettings, disparities
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.cuts import DisparitySettings
+from auditkit.disparity.disparity_tables import disparities
 from auditkit.disparity.pair import stratify
 from auditkit.disparity.sequential import Closings, closings
 from auditkit.disparity.small_values import JOINED, common, join_requisitions, join_small

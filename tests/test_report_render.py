@@ -26,7 +26,7 @@ import pytest
 
 from auditkit import text as words_of
 from auditkit.config import PARTS
-from auditkit.disparity import GroupStatus
+from auditkit.disparity.results import GroupStatus
 from auditkit.errors import InputError
 from auditkit.report import charts, histograms, html, view
 from auditkit.report.load_report import load

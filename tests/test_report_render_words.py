@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from auditkit import text as words
 from auditkit.compare.revealed import RevealedShift, RevealedStep
-from auditkit.disparity import Interval, SegmentPart, SegmentTable
+from auditkit.disparity.pair import Interval
+from auditkit.disparity.results import SegmentPart, SegmentTable
 from auditkit.report import decision_findings, svg
 from auditkit.report.words import sentences
 from auditkit.report.words.phrases import Phrases

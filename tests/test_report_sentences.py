@@ -11,7 +11,8 @@ import pytest
 
 import auditkit
 from auditkit.config import Config, ReportSettings
-from auditkit.disparity import Applicants, disparities
+from auditkit.disparity.applicants import Applicants
+from auditkit.disparity.disparity_tables import disparities
 from auditkit.errors import InputError
 from auditkit.report import html
 from auditkit.report.findings import of_disparities

@@ -13,10 +13,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from auditkit import data
 from auditkit.cli import invoke
 from auditkit.constraints.binding import make
 from auditkit.constraints.outcome import group_rates, outcome_weights
+from auditkit.data import load as data
 from auditkit.model.documents import read_instance
 from auditkit.plugin_manager import load
 from auditkit.sample_data import FILES, generate

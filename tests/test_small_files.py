@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from auditkit.config import parse
-from auditkit.data import load
 from auditkit.data.file_limits import LONGEST_CELL, LONGEST_LINE, MOST_BLANK_ROWS, MOST_COLUMNS
+from auditkit.data.load import load
 from auditkit.data.read_file import read as read_with
 from auditkit.errors import InputError
 from auditkit.files import read_json, sha256_of

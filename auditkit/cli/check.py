@@ -21,7 +21,7 @@ from auditkit.errors import InputError
 from auditkit.text import printable
 
 if TYPE_CHECKING:
-    from auditkit.data import Checked
+    from auditkit.data.load import Checked
     from auditkit.data.source import Place
 
 

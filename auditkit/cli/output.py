@@ -13,7 +13,7 @@ from auditkit.cli.streams import bare
 from auditkit.text import each_row, indefinite, printable
 
 if TYPE_CHECKING:
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.data.source import Place
 
 
@@ -44,7 +44,7 @@ def print_json(document: Any) -> None:
 
 
 def print_mapping(history: History, data: Place) -> None:
-    from auditkit.data import render_mapping
+    from auditkit.data.firm_history import render_mapping
 
     reading = history.reading
     if reading is not None:

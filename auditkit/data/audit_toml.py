@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from auditkit.config import RUN_ONLY, SQLITE, Config
-from auditkit.data import ROLES
 from auditkit.data.remembered import columns_seen
+from auditkit.data.vocabulary import ROLES
 
 if TYPE_CHECKING:
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
 
 _HEAD = """\
 # The settings of an audit: `auditkit report --config audit.toml`. Every setting is here with its default; a line that

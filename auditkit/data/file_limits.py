@@ -7,11 +7,14 @@ refused with its place before memory is spent on it. The limits lie far above wh
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from auditkit.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MOST_COLUMNS = 2_000
 LONGEST_CELL = 100_000

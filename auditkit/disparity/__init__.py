@@ -17,31 +17,3 @@
 | results | results.py |
 | measures of plugins | measure.py, measured.py |
 """
-
-from auditkit.disparity.applicants import Applicants, periods
-from auditkit.disparity.cuts import DisparitySettings
-from auditkit.disparity.disparity_tables import disparities
-from auditkit.disparity.measured import with_measures
-from auditkit.disparity.pair import FlipFlop, Interval, Pair, Stratified, flip_flop, holm, score_interval, stratify
-from auditkit.disparity.plain import plain
-from auditkit.disparity.power import applicants_needed, detectable_ratio
-from auditkit.disparity.results import (
-    Caution,
-    Comparator,
-    DecidedBy,
-    Disparities,
-    DisparityTable,
-    GroupComparison,
-    GroupResult,
-    GroupStatus,
-    Omnibus,
-    OmnibusTests,
-    Reconciled,
-    Repeated,
-    SegmentDifference,
-    SegmentPart,
-    SegmentSearch,
-    SegmentTable,
-    Within,
-)
-from auditkit.disparity.stratified import Agreement, agreement, exact_p

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pandas as pd
 
-from auditkit.data import History
 from auditkit.data.columns import ColumnProfile
+from auditkit.data.firm_history import History
 from auditkit.data.privacy import protect
 from auditkit.data.raw_table import RawTable
 from auditkit.errors import Problem

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from auditkit import __version__
-from auditkit.data import ROLES
 from auditkit.data.source import paths_of
+from auditkit.data.vocabulary import ROLES
 from auditkit.errors import InputError, Problem
 from auditkit.page.open_audits import OpenAudit, OpenAudits
 from auditkit.page.reading_view import NOT_USED

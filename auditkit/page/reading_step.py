@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from auditkit.data import ROLES
-from auditkit.data.vocabulary import SEVERAL
+from auditkit.data.vocabulary import ROLES, SEVERAL
 from auditkit.page.open_audits import OpenAudit
 from auditkit.page.page_frame import PageFrame, in_the_page, to
 from auditkit.page.reading_view import NOT_USED

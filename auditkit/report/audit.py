@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from auditkit.compare import Comparison
 from auditkit.config import Config, Parts
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_bytes, write_together

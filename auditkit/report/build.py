@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
 from auditkit.config import check
-from auditkit.data import render_mapping
+from auditkit.data.firm_history import render_mapping
 from auditkit.data.reading import Reading
-from auditkit.disparity import Disparities
+from auditkit.disparity.results import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
 from auditkit.report.published_digits import published, rounded
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from auditkit.compare.firm_gain import FirmGain, FirmSearch
     from auditkit.compare.value_of_point import PointValue
     from auditkit.config import Config
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
     from auditkit.rules.find import Alternatives

@@ -12,7 +12,8 @@ from functools import partial
 from typing import NamedTuple
 
 from auditkit.config import Parts
-from auditkit.disparity import DisparityTable, GroupResult, Interval, SegmentTable
+from auditkit.disparity.pair import Interval
+from auditkit.disparity.results import DisparityTable, GroupResult, SegmentTable
 from auditkit.report import scenario_charts
 from auditkit.report.alternative_charts import alternative_chart
 from auditkit.report.chart_parts import (

@@ -13,7 +13,7 @@ from auditkit.report.words.phrases import Phrases
 if TYPE_CHECKING:
     from auditkit.compare import FirmDecisions, FirmSearch
     from auditkit.compare.revealed import RevealedShift, RevealedStep
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.fitting.hidden_information import HiddenInformation
 
 OddsRatios = Mapping[tuple[str, str, str, str], float]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from auditkit.disparity import DisparityTable
+from auditkit.disparity.results import DisparityTable
 from auditkit.report.schema import ConstrainedModel, Report, StandingModel
 
 FIRM, UNCONSTRAINED, CONSTRAINED = "firm", "unconstrained", "constrained"

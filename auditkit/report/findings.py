@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from auditkit.compare import NoInterval, PriceInterval
 from auditkit.compare.comparison import NoLaw
-from auditkit.disparity import (
+from auditkit.disparity.results import (
     Comparator,
     Disparities,
     DisparityTable,
@@ -33,7 +33,7 @@ from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
 if TYPE_CHECKING:
     from auditkit.compare import Comparison, Constrained
     from auditkit.compare.value_of_point import PointValue
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
     from auditkit.rules.find import Alternatives

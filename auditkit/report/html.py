@@ -41,7 +41,7 @@ from pydantic import BaseModel
 
 from auditkit import plugin_manager, text
 from auditkit.config import Parts
-from auditkit.disparity import Interval
+from auditkit.disparity.pair import Interval
 from auditkit.errors import InputError, PluginError, Problem, shipped
 from auditkit.report import charts, histograms, view
 from auditkit.report.schema import CurveModel, Report, ReportPriceModel

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from auditkit.data import KINDS
+from auditkit.data.problems import KINDS
 from auditkit.model.groups import UNKNOWN
 from auditkit.report import schema
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.data.privacy import Protected
 
 _WORDS = {

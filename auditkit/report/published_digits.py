@@ -32,7 +32,7 @@ from auditkit.compare.firm_gain import FirmSearch
 from auditkit.compare.hidden_prices import HiddenPrice
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale, PointValue
-from auditkit.disparity import Interval
+from auditkit.disparity.pair import Interval
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.find import Alternative, RuleResult
 from auditkit.rules.play import RuleYield

@@ -34,9 +34,9 @@ from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
 from auditkit.compare.value_of_point import AtScale
 from auditkit.config import Config
-from auditkit.disparity import DisparityTable, Repeated, SegmentSearch, SegmentTable
 from auditkit.disparity.availability import Availability
 from auditkit.disparity.measure import MeasureColumn
+from auditkit.disparity.results import DisparityTable, Repeated, SegmentSearch, SegmentTable
 from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.fitting.hidden_information import HiddenInformation

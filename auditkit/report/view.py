@@ -10,8 +10,15 @@ from typing import NamedTuple
 
 from auditkit.compare.comparison import GroupNumbers
 from auditkit.compare.firm_gain import FirmGain
-from auditkit.disparity import Comparator, DisparityTable, GroupComparison, GroupResult, GroupStatus, SegmentTable
 from auditkit.disparity.availability import Availability
+from auditkit.disparity.results import (
+    Comparator,
+    DisparityTable,
+    GroupComparison,
+    GroupResult,
+    GroupStatus,
+    SegmentTable,
+)
 from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error

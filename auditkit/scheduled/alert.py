@@ -19,13 +19,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from auditkit.errors import InputError, Problem, nearest, validated
-from auditkit.report.thresholds import Crossing
 from auditkit.text import printable, printable_lines
+
+if TYPE_CHECKING:
+    from auditkit.report.thresholds import Crossing
 
 FORMAT = "auditkit-alert/1"
 LONGEST_PAUSE = 30.0

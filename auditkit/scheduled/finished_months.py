@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.errors import InputError, Problem
 
 FILE = "population.json"

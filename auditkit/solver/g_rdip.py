@@ -23,8 +23,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array, eye_array
-from scipy.sparse.linalg import spsolve
 
 from auditkit.constraints.base import Measure
 from auditkit.errors import InputError
@@ -136,6 +134,9 @@ def run(oracle: Oracle, settings: Settings, visits_of: Visits | None = None) -> 
 
 def most_visits(layout: Layout) -> Floats:
     """The largest expected visits of every state: those of a policy that always goes on."""
+    from scipy.sparse import csc_array, csr_array, eye_array
+    from scipy.sparse.linalg import spsolve
+
     if not layout.cyclic.any():
         return np.ones(layout.states)
     shape = (layout.states, layout.states)

@@ -21,8 +21,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array, vstack
 
 from auditkit.constraints.base import Row
 from auditkit.constraints.two_sets import INSPECTION, TwoSets, joint_cells
@@ -189,6 +187,9 @@ def _by_search(layout: Layout, rows: tuple[Row, ...], visits: Floats) -> tuple[F
 
 def _least(best: Optimum, size: Floats, values: Floats, scatter: Floats, allowed: Bools) -> list[Lottery] | None:
     """The LP; None if HiGHS does not find its optimum."""
+    from scipy.optimize import linprog  # a fifth of a second, and few ask for the least spread
+    from scipy.sparse import csr_array, vstack
+
     rows, searches = best.rows, best.mixture.count
     policy, search = np.nonzero(allowed)
     variables = np.arange(len(policy))

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from auditkit.data import History
+    from auditkit.data.firm_history import History
     from auditkit.solver.g_rdip import Trajectory
     from auditkit.solver.oracle import Column
 

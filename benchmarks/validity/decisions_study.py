@@ -11,7 +11,7 @@ from known_firms import BOTH, FOUR, SIX, KnownFirm, Scenario
 import auditkit
 from auditkit.compare import firm_decisions
 from auditkit.compare.firm_gain import firm_search
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.data.privacy import protect
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.priors import fit

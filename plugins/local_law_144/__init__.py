@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from pydantic import JsonValue
 
 from auditkit import hookimpl
-from auditkit.plugins.local_law_144.outcomes import CountedOutcome
-from auditkit.plugins.local_law_144.rates import tables
 from auditkit.report.section import Section, Subject
 
 if TYPE_CHECKING:
@@ -49,6 +47,9 @@ class LocalLaw(Section):
 
     def prepare(self, subject: Subject) -> None:
         """Work the tables out from the applications."""
+        from auditkit.plugins.local_law_144.outcomes import CountedOutcome
+        from auditkit.plugins.local_law_144.rates import tables
+
         all_shown = subject.every_category or subject.shown
         history = all_shown.history
         sex, race = history.attribute_of("sex"), history.attribute_of("race")

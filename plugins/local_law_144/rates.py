@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from auditkit.disparity import plain
+from auditkit.disparity.plain import plain
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import UNKNOWN, comparable
 from auditkit.plugins.local_law_144.outcomes import CountedOutcome

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from auditkit import plugin_manager
-from auditkit.data import History, load
+from auditkit.data.firm_history import History
+from auditkit.data.load import load
 from auditkit.data.reading import AmbiguousReading
 from auditkit.data.vocabulary import extended, speaking
 from auditkit.errors import InputError

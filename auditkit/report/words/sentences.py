@@ -12,18 +12,18 @@ from typing import Literal, NamedTuple
 
 from auditkit.compare.comparison import NoLaw
 from auditkit.compare.value_of_point import PointValue
-from auditkit.disparity import (
+from auditkit.disparity.design import ClusterDesign
+from auditkit.disparity.pair import Interval
+from auditkit.disparity.results import (
     Caution,
     DisparityTable,
     GroupComparison,
     GroupResult,
-    Interval,
     Reconciled,
     SegmentDifference,
     SegmentPart,
     SegmentTable,
 )
-from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.trend import Trend
 from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
