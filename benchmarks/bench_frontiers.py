@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import auditkit
-from auditkit.data import History
+from auditkit.data.firm_history import History
 from auditkit.fitting.fitted import Fitted
 from auditkit.rules.blind_frontier import frontier_points
 from auditkit.rules.find import most_affected
