@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
 .DEFAULT_GOAL := help
-.PHONY: help demo exports test quick times kernels lint types docs study bench bench-scale validity unusual fuzz reliability lock sbom install-locked clean
+.PHONY: help demo exports test tests quick times kernels lint types docs study bench bench-scale validity unusual fuzz reliability lock sbom install-locked clean
 
 help:
 	@echo "make demo    set up, run auditkit on the sample data, and say where to look"
@@ -41,11 +41,14 @@ demo: $(VENV)/.installed
 	@echo
 	@echo "Open demo/hiring.audit.html in a browser. The same numbers for programs: demo/hiring.audit.json"
 
-# mypy and the compiler share the two cores; then neither worker compiles the kernels a second time.
+# mypy has one core while the kernels are compiled and the first tests wait for clusters and servers.
 test: $(VENV)/.installed-test
 	@bash .ci/system-packages $(BIN)/python
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j 2 types kernels
+	@$(MAKE) --no-print-directory -j 2 types tests
+
+# The kernels first: then no worker compiles what another is compiling.
+tests: kernels
 	$(PYTEST) $(PYTEST_ARGS)
 
 quick: $(VENV)/.installed-test

@@ -17,7 +17,7 @@ from auditkit import cli  # noqa: E402
 from auditkit.report import html  # noqa: E402
 from support import processor_times, report_example  # noqa: E402
 from support.audit_helpers import rows, save  # noqa: E402
-from support.pages import CHROMIUM  # noqa: E402
+from support.pages import CHROMIUM, PATIENCE  # noqa: E402
 from support.plugin_helpers import Ran  # noqa: E402
 
 if TYPE_CHECKING:
@@ -46,13 +46,14 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark slow tests and start them first; keep tests that share a fixture of their file on one worker."""
     times = processor_times.load()
+    units = processor_times.unit_seconds(items, times)
     for item in items:
-        if times.get(processor_times.key(item), 0.0) > processor_times.SLOW_SECONDS:
+        if processor_times.slow(item, times, units):
             item.add_marker(pytest.mark.slow)
         if getattr(config.option, "loadgroup", False) and (group := processor_times.group(item)):
             # What xdist 3.8 makes of its marker `xdist_group`; it writes to where pytest 9.2 no longer looks.
             item._id = type(item.id).parse(f"{item.nodeid}@{group}")
-    items.sort(key=lambda item: -processor_times.unit_seconds(item, times))
+    items.sort(key=lambda item: -units[processor_times.key(item)])
 
 
 @pytest.fixture
@@ -92,6 +93,7 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        options = ["--no-sandbox", "--disable-gpu"]
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=options, timeout=1000 * PATIENCE)
         yield opened
         opened.close()

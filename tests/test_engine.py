@@ -214,24 +214,23 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    """A scheduler with two workers."""
-    with scheduler() as (found, _), workers(found, 2):
-        yield found
-
-
-@pytest.fixture(scope="module")
 def on_dask() -> Iterator[DaskEngine]:
     with start_engine.running("dask"):
         found = engine.current()
         assert isinstance(found, DaskEngine)
         engine._running.remove(found)  # tests start it
-        found.client.wait_for_workers(os.cpu_count() or 1, timeout=120)
+        found.client.wait_for_workers(os.cpu_count() or 1, timeout=600)
         assert len(pids(found)) == os.cpu_count(), "a worker for each core"
         try:
             yield found
         finally:
             engine._running.append(found)
+
+
+@pytest.fixture
+def address(on_dask: DaskEngine) -> str:
+    """Where the scheduler of these workers listens: to a second client it is a cluster like any other."""
+    return str(on_dask.client.cluster.scheduler_address)
 
 
 @pytest.fixture
@@ -368,12 +367,12 @@ def test_a_killed_worker_costs_time_only(
 def test_when_nobody_is_left_the_command_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_engine, "PATIENCE_SECONDS", 1)
     here = solved("many types", 5)
-    with scheduler() as (where, _), workers(where, 2):
+    with scheduler() as (where, _), workers(where, 1):
         said: list[str] = []
         killed = killing(monkeypatch, pids)
         with start_engine.running(where, said.append):
             same(here, solved("many types", 5))
-        assert len(killed) == 2 and said == ["the workers of the engine are gone: this process goes on alone"]
+        assert len(killed) == 1 and said == ["the workers of the engine are gone: this process goes on alone"]
 
 
 def test_a_scheduler_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,6 +387,23 @@ def test_a_scheduler_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
             found.client._timeout = 1  # a minute of patience is for its start, not for its end
             same(here, solved("many types", 6))
         assert len(said) == 1
+
+
+@pytest.mark.parametrize("asked_before", [False, True])
+def test_a_client_that_gave_up_on_its_scheduler(asked_before: bool, address: str) -> None:
+    """Whether it gives up before, while or after it is asked is a matter of milliseconds."""
+    here, said = solved("many types", 7), list[str]()
+    with start_engine.running(address, said.append):
+        found = engine.current()
+        assert isinstance(found, DaskEngine)
+        instance = many_boxes(7)
+        if asked_before:
+            solve(instance, [build("parity")])
+            assert found._plans
+        found.client.close()
+        same(here, solved("many types", 7))
+        assert solve(instance, [build("parity")]).status == "optimal"
+    assert said == ["the workers of the engine are gone: this process goes on alone"]
 
 
 @pytest.fixture
@@ -457,12 +473,11 @@ type = "parity"
 """
 
 
-def test_solve_prints_the_same_and_nothing_of_dask(tmp_path: Path) -> None:
+def test_solve_prints_the_same_and_nothing_of_dask(auditkit: Any, tmp_path: Path) -> None:
     (tmp_path / "tornado.py").write_text("raise SystemExit('the working directory was loaded')\n")
-    command = ("-m", "auditkit", "solve", SAMPLE, "--json")
-    here = run(*command, code=0, cwd=tmp_path)
-    there = run(*command, "--engine", "dask", code=0, cwd=tmp_path)
-    assert here == there and here[1] == ""
+    here = auditkit("solve", SAMPLE, "--json")
+    there = run("-m", "auditkit", "solve", SAMPLE, "--json", "--engine", "dask", code=0, cwd=tmp_path)
+    assert (here.out, here.err) == there and here.code == 0 and here.err == ""
     assert [path.name for path in tmp_path.iterdir()] == ["tornado.py"]
 
 

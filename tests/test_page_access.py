@@ -24,6 +24,7 @@ from auditkit.page.worker import Pending, Worker
 from auditkit.report.time_left import TimeEstimate
 from support.audit_helpers import rows, save
 from support.page_server import running
+from support.pages import PATIENCE
 from support.plugin_helpers import Ran
 
 KEY = Key(4321)
@@ -195,7 +196,7 @@ def test_an_audit_that_is_not_open_is_404(client: TestClient, place: str) -> Non
 
 def wait_for(answer: httpx.Client, place: str, words: str) -> str:
     """A page once it has these words."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         text = answer.get(place, follow_redirects=True).text
         if words in text:
@@ -207,13 +208,13 @@ def wait_for(answer: httpx.Client, place: str, words: str) -> str:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left_behind_however_it_ends(number: int, tmp_path: Path) -> None:
     data = save(tmp_path / "people.csv", rows(searches=6, each=6))
-    with running(tmp_path) as server, httpx.Client() as client:
+    with running(tmp_path) as server, httpx.Client(timeout=PATIENCE) as client:
         client.get(server.address, follow_redirects=True)
         client.post(f"{server.origin}/files", files={"file": ("people.csv", data.read_bytes())})
         (private,) = server.temporary.iterdir()
         assert private.stat().st_mode & 0o077 == 0 and list(private.rglob("people.csv"))
         assert server.end(number) == (0 if number != signal.SIGKILL else -9)
-        end = time.monotonic() + 20  # of a killed one, the workers clear away
+        end = time.monotonic() + PATIENCE  # of a killed one, the workers clear away
         while list(server.temporary.iterdir()) and time.monotonic() < end:
             time.sleep(0.1)
         assert not list(server.temporary.iterdir())
@@ -224,14 +225,14 @@ def test_it_listens_on_loopback_only_and_a_second_one_takes_another_port(tmp_pat
     with running(tmp_path) as first, running(tmp_path) as second:
         ports = [int(server.origin.rpartition(":")[2]) for server in (first, second)]
         assert ports[0] != ports[1]
-        assert all(httpx.get(f"{server.origin}/").status_code == 403 for server in (first, second))
+        assert all(httpx.get(f"{server.origin}/", timeout=PATIENCE).status_code == 403 for server in (first, second))
         others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
         for host in others | {"127.0.0.2"}:
             with pytest.raises(OSError), socket.create_connection((str(host), ports[0]), timeout=2):
                 pass
         # the token of one does not open the other
         token = first.address.partition("token=")[2]
-        assert httpx.get(f"{second.origin}/?token={token}").status_code == 403
+        assert httpx.get(f"{second.origin}/?token={token}", timeout=PATIENCE).status_code == 403
 
 
 def test_a_port_that_is_taken_is_one_clear_message(auditkit: Callable[..., Ran]) -> None:
@@ -249,7 +250,7 @@ def test_a_named_file_is_read_where_it_is_and_a_missing_browser_is_no_error(tmp_
     data = save(tmp_path / "people.csv", rows(searches=6, each=6))
     nowhere = {"PATH": "/nonexistent", "BROWSER": "no-such-browser", "DISPLAY": ""}
     with running(tmp_path, data, browser=True, environment=nowhere) as server:
-        with httpx.Client() as client:
+        with httpx.Client(timeout=PATIENCE) as client:
             client.get(server.address, follow_redirects=True)
             text = wait_for(client, server.address, "Favourable outcome")
         assert "people.csv" in text and not list(server.temporary.rglob("people.csv"))
@@ -257,7 +258,7 @@ def test_a_named_file_is_read_where_it_is_and_a_missing_browser_is_no_error(tmp_
 
 
 def test_300_megabytes_are_refused_and_never_hang(tmp_path: Path) -> None:
-    with running(tmp_path) as server, httpx.Client(timeout=120) as client:
+    with running(tmp_path) as server, httpx.Client(timeout=PATIENCE) as client:
         client.get(server.address, follow_redirects=True)
         piece = b"1,2,3\n" * 1_000_000
         head = b'--x\r\nContent-Disposition: form-data; name="file"; filename="large.csv"\r\n\r\n'

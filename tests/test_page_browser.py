@@ -6,7 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -236,7 +236,7 @@ def test_two_tabs_keep_to_their_own_files(browser: Browser, server: Running, sma
         assert not tab.complaints
 
 
-def test_the_keyboard_is_enough(browser: Browser, server: Running, small: Path) -> None:
+def test_the_keyboard_is_enough(browser: Browser, server: Running) -> None:
     visitor = Visitor(browser, server)
     page = visitor.page
     chosen: list[FileChooser] = []
@@ -260,7 +260,7 @@ def test_the_keyboard_is_enough(browser: Browser, server: Running, small: Path) 
     page.keyboard.press("Enter")
     while not chosen:
         page.wait_for_timeout(50)
-    chosen[0].set_files(small)
+    chosen[0].set_files(SAMPLE)  # no small file: its report might be there before the way to Cancel is found
     tab_to("Continue")
     page.keyboard.press("Enter")
     page.get_by_label("Favourable outcome").wait_for()
@@ -316,13 +316,13 @@ def steps(browser: Browser, server: Running, small: Path) -> list[str]:
 def test_every_step_fits_and_axe_finds_nothing(
     browser: Browser, server: Running, steps: list[str], width: int, scheme: str
 ) -> None:
-    visitor = Visitor(browser, server, viewport={"width": width, "height": 800}, color_scheme=scheme)
-    page = visitor.page
+    look: dict[str, Any] = {"viewport": {"width": width, "height": 800}, "color_scheme": scheme}
+    page = Visitor(browser, server, bypass_csp=True, **look).page
     for address in steps:
         page.goto(address)
-        page.wait_for_load_state("load")  # the style sheet too: a button is there before it
+        page.wait_for_load_state("networkidle")  # the style sheet too: a button is there before it
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{page.url} is wider than {width}"
-        assert axe_complaints(browser, page, scheme) == []
+        assert axe_complaints(page) == []
     assert [one.rpartition("/")[2] for one in steps] == ["", "reading", "choose", "report", "history", "nowhere"]
 
 

@@ -92,14 +92,16 @@ class DaskEngine:
                     self._gather_workers()
                     self._started = True
                 return self._ask(problem, policy)
-            except LOST:
+            except ModuleNotFoundError:
+                self._check()  # somebody joined who has no auditkit
+                raise
+            except Exception as error:
+                if not self._is_loss(error):
+                    raise
                 self._sent.clear()
                 self._plans.clear()
                 if not self._anybody():
                     break
-            except ModuleNotFoundError:
-                self._check()  # somebody joined who has no auditkit
-                raise
         if not self._gone:
             self._gone = True
             self._tell("the workers of the engine are gone: this process goes on alone")
@@ -154,15 +156,24 @@ class DaskEngine:
             self._sent.update(known)
         return [known[key] for key in keys]
 
+    def _is_loss(self, error: Exception) -> bool:
+        """Whether workers or the scheduler are lost; a client that has given up on its scheduler raises anything."""
+        return isinstance(error, LOST) or self._given_up()
+
+    def _given_up(self) -> bool:
+        return self.client.status in ("closing", "closed")
+
     def _anybody(self) -> bool:
         """Whether workers are left, or come within some seconds."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline and self.client.status not in ("closing", "closed"):
-            with suppress(*LOST, RuntimeError):  # RuntimeError: the client gave up on its scheduler meanwhile
-                self._gather_workers()
-            with suppress(*LOST, RuntimeError):
-                if self.client.nthreads():  # not all of them, perhaps, but somebody
-                    return True
+        while time.monotonic() < deadline and not self._given_up():
+            for look in (self._gather_workers, self.client.nthreads):
+                try:
+                    if look():  # not all of them, perhaps, but somebody
+                        return True
+                except Exception as error:
+                    if not self._is_loss(error):
+                        raise
             time.sleep(0.2)
         return False
 

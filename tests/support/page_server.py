@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from support.pages import PATIENCE
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 AXE = Path(__file__).with_name("axe.min.js").read_text(encoding="utf-8")
-PATIENCE = 240_000
-"""Milliseconds: the machine may be busy."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Running:
 
     def end(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(PATIENCE)
 
 
 @contextmanager
@@ -61,7 +61,7 @@ def running(
     finally:
         if process.poll() is None:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
         process.stdout.close()
         assert process.stderr is not None
         process.stderr.close()
@@ -72,9 +72,9 @@ class Visitor:
 
     def __init__(self, browser: Browser, server: Running, **options: Any) -> None:
         self.complaints: list[str] = []
-        self.context = browser.new_context(bypass_csp=False, **options)
+        self.context = browser.new_context(**options)
         self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(PATIENCE)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("request", lambda request: self._watch(request.url, server.origin))
@@ -95,16 +95,8 @@ class Visitor:
         self.page.locator("[data-live]:not([aria-busy])").wait_for()
 
 
-def axe_complaints(browser: Browser, page: Page, scheme: str = "light") -> list[str]:
-    """What axe-core finds wrong with what a tab shows; looked at in a context where its script may run."""
-    options: dict[str, Any] = {"viewport": page.viewport_size, "color_scheme": scheme}
-    context = browser.new_context(bypass_csp=True, storage_state=page.context.storage_state(), **options)
-    try:
-        copy = context.new_page()
-        copy.goto(page.url)
-        copy.wait_for_load_state("networkidle")
-        copy.evaluate(AXE)
-        found = copy.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
-        return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found]
-    finally:
-        context.close()
+def axe_complaints(page: Page) -> list[str]:
+    """What axe-core finds wrong with a page, in a context that bypasses its policy: only there may the script run."""
+    page.evaluate(AXE)
+    found = page.evaluate("async () => (await axe.run(document, {iframes: false})).violations")
+    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found]

@@ -134,6 +134,9 @@ def many_groups(n: int = 40) -> dict[str, Any]:
     return document
 
 
+PATIENCE = 900
+"""Seconds to wait for a browser or a server: the machine may be busy."""
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -144,6 +147,7 @@ class Watched:
         self.complaints: list[str] = []
         self.context = browser.new_context(**options)
         self.page: BrowserPage = self.context.new_page()
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))

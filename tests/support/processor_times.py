@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,9 @@ import pytest
 TABLE = Path(__file__).parent.parent / "processor_times.json"
 SLOW_SECONDS = 0.5
 """A test that takes longer is left out by `-m 'not slow'`."""
+
+SLOW_GROUP = 4.0
+"""So are all tests of a group that takes longer together."""
 
 KEPT_SECONDS = 0.3
 """The table has no tests below this."""
@@ -40,11 +43,18 @@ def group(item: pytest.Item) -> str | None:
     return item.path.stem if shares else None
 
 
-def unit_seconds(item: pytest.Item, times: Mapping[str, float]) -> float:
-    """How long the work takes that is sent to a worker in one piece: a test, or all tests of a group."""
-    if group(item):
-        return sum(seconds for name, seconds in times.items() if name.startswith(f"{item.path.name}::"))
-    return times.get(key(item), 0.0)
+def unit_seconds(items: Sequence[pytest.Item], times: Mapping[str, float]) -> dict[str, float]:
+    """How long the work takes that is sent to a worker in one piece: all cases of a test, or all tests of a group."""
+    units = {key(item): group(item) or key(item) for item in items}
+    found: defaultdict[str, float] = defaultdict(float)
+    for name, unit in units.items():
+        found[unit] += times.get(name, 0.0)
+    return {name: found[unit] for name, unit in units.items()}
+
+
+def slow(item: pytest.Item, times: Mapping[str, float], units: Mapping[str, float]) -> bool:
+    """Whether `make quick` leaves out a test: for its own time, or for the fixture that the first of a group makes."""
+    return times.get(key(item), 0.0) > SLOW_SECONDS or (group(item) is not None and units[key(item)] > SLOW_GROUP)
 
 
 def spent() -> float:
@@ -72,9 +82,9 @@ class Recorder:
         name, seconds = getattr(report, PART)
         self.seconds[name] += seconds
 
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if hasattr(session.config, "workerinput"):
-            return
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if hasattr(session.config, "workerinput") or exitstatus > pytest.ExitCode.TESTS_FAILED:
+            return  # an interrupted run has measured a part of some files
         files = {name.partition("::")[0] for name in self.seconds}
         times = {name: seconds for name, seconds in load().items() if name.partition("::")[0] not in files}
         times |= {name: round(seconds, 1) for name, seconds in self.seconds.items() if seconds >= KEPT_SECONDS}
