@@ -75,8 +75,8 @@ class Kind:
             return f"the {self.called} {called!r} must consist of letters, digits, hyphens and underscores"
         if not instance and getattr(offer, "__abstractmethods__", None):
             return f"{called!r} lacks {', '.join(sorted(offer.__abstractmethods__))}"
-        flaw: Callable[[Any], str | None] | None = getattr(importlib.import_module(module), "flaw", None)
-        return None if flaw is None else flaw(offer)
+        defect: Callable[[Any], str | None] | None = getattr(importlib.import_module(module), "defect", None)
+        return None if defect is None else defect(offer)
 
 
 COMMAND = Kind("command", "auditkit_commands", "name", "click.Command")
@@ -121,7 +121,7 @@ class Plugins:
     strict: bool = False
     """A plugin that fails is an error, whether or not it was asked for."""
     tell: Callable[[str], None] = field(default=_tell, repr=False)
-    """Where the warning goes of one that fails while it is used."""
+    """Called with a warning when a plugin fails at run time."""
 
     def leave_out(self, error: PluginError) -> None:
         """Go on without an optional plugin; raises with `strict`."""
@@ -133,7 +133,7 @@ class Plugins:
 def load(directories: Sequence[Path] = (), taken: Collection[str] = ()) -> Plugins:
     """Load every installed plugin and the files of directories that the user names; nothing else is ever loaded.
 
-    A broken one is left out and named in `warnings`. `taken` are the commands that are no plugins.
+    A broken one is left out and named in `warnings`. `taken` are the commands that are not plugins.
     """
     return _plugins([*_installed(), *_files(directories)], taken)
 

@@ -16,7 +16,7 @@ from typing import get_args
 import numpy as np
 from pydantic import ValidationError
 
-from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw
+from auditkit.constraints.base import Constraint, Measure, Row, Rows, defect
 from auditkit.constraints.binding import bind
 from auditkit.constraints.checks import row_flaw, slope_flaw
 from auditkit.constraints.words import Description, PlainWords
@@ -92,7 +92,7 @@ def check_constraint(constraint: Constraint, instances: Iterable[Instance] | Non
     instance has the names that the constraint uses, it is solved: the result must meet the constraint with a closed gap
     and pass `auditkit verify`. The same is tried with two attributes and unknown groups, and with `by` and `within`.
     """
-    if (wrong := flaw(type(constraint))) is not None:
+    if (wrong := defect(type(constraint))) is not None:
         raise AssertionError(wrong)
     given = list(instances if instances is not None else random_instances())
     try:

@@ -87,7 +87,7 @@ class Lottery(Rule):
 
 
 class HiringBar(Rule):
-    """Hire nobody below a bar; search as is best under it."""
+    """Hire no one below a bar; search in the best way under it."""
 
     name: ClassVar[str] = "bar"
     exposure: ClassVar[int] = 40

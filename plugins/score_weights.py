@@ -94,6 +94,7 @@ class WithoutFeature(Rule):
 
     name: ClassVar[str] = "without"
     exposure: ClassVar[int] = 60
+    refits: ClassVar[bool] = True
     feature: str
 
     @classmethod

@@ -228,7 +228,7 @@ def _plain(name: str, about: str, rows: Sequence[Row]) -> SheetTable:
 
 
 def _plain_form(column: Iterable[Any]) -> str:
-    """How the numbers of a column are written whose meaning is not known: by their size."""
+    """The form of a column whose meaning is not known, by the size of its numbers."""
     numbers = [cell for cell in column if isinstance(cell, float)]
     return "" if not numbers else AMOUNT if max(map(abs, numbers)) >= 100 else P
 

@@ -25,6 +25,7 @@ from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.published_digits import to_scale
+from auditkit.report.schema import AlternativeModel
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
@@ -86,14 +87,17 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     json.dumps(found.to_json(), allow_nan=False)
 
 
+def claims(document: list[dict[str, Any]]) -> list[AlternativeModel]:
+    """As a report has them."""
+    return [AlternativeModel.model_validate({**each, "sentences": ()}) for each in document]
+
+
 def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:
     small = among(fitted, some(fitted.instance.layout, 250))
     found = find_alternatives(small, PLUGINS.rules, attributes=["Gender"], gains=False)
 
     def failures(document: list[dict[str, Any]]) -> set[str]:
-        checks, same_code = check_alternatives(
-            {"alternatives": json.loads(json.dumps(document))}, small, None, PLUGINS.rules, lambda _: None
-        )
+        checks, same_code = check_alternatives(claims(document), small, None, PLUGINS.rules, lambda _: None)
         assert len(checks) > 100 and "gains" in same_code[0]
         return {check.claim.split(": ", 1)[1] for check in checks if not check.holds}
 
@@ -127,9 +131,10 @@ def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: F
     assert len(wrong) == 2 and "none has" in " ".join(wrong) and "bound from the dual" in " ".join(wrong)
     wrong = noticed(lambda d: d["largest_ratio"].update(filled=0.8))
     assert len(wrong) == 1 and "none has" in wrong[0]
-    point = found.to_json()[0]["blind"][-1]
+    point = found.found[0].blind[-1]
+    assert point.utility is not None
     pair = GroupPair("Gender", found.found[0].group, found.found[0].against)
-    more = _bound("frontier", point | {"utility": point["utility"] * 1.001}, small.instance.layout, pair)
+    more = _bound("frontier", replace(point, utility=point.utility * 1.001), small.instance.layout, pair)
     assert "frontier: a policy earns as much" in {check.claim for check in more if not check.holds}
 
 

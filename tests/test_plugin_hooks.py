@@ -375,19 +375,19 @@ def test_words_of_a_plugin_are_understood(auditkit: Any, theirs: Path, tmp_path:
 
 def test_a_word_list_must_have_known_entries() -> None:
     from auditkit import WordList
-    from auditkit.data.vocabulary import flaw
+    from auditkit.data.vocabulary import defect
 
     class Wrong(WordList):
         name = "wrong"
         tables: ClassVar[dict[str, Any]] = {"status": {"choosen": ["x"]}}
 
-    assert "status.choosen" in str(flaw(Wrong))
+    assert "status.choosen" in str(defect(Wrong))
     Wrong.tables = {"states": {"selected": ["x"]}}
-    assert "section 'states' (did you mean 'status'?)" in str(flaw(Wrong))
+    assert "section 'states' (did you mean 'status'?)" in str(defect(Wrong))
     Wrong.tables = {"status": {"selected": "x"}}
-    assert "is not a list" in str(flaw(Wrong))
+    assert "is not a list" in str(defect(Wrong))
     Wrong.tables = {"status": {"selected": ["x"]}}
-    assert flaw(Wrong) is None
+    assert defect(Wrong) is None
 
 
 def test_a_reader_is_found_by_the_ending(auditkit: Any, theirs: Path, tmp_path: Path) -> None:

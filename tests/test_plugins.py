@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from auditkit import plugin_manager
 from auditkit.constraints.binding import make
 from auditkit.errors import InputError
 from auditkit.solver import solve
+from support import ROOT
 from support.instances import FOUR
 from support.plugin_helpers import GOOD
 
@@ -79,3 +81,21 @@ def test_nothing_is_loaded_from_the_working_directory(tmp_path: Path, monkeypatc
 def test_a_directory_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a directory of plugins"):
         plugin_manager.load([tmp_path / "nowhere"])
+
+
+def test_the_core_knows_no_shipped_constraint_rule_profile_or_channel_by_name() -> None:
+    """Only the page and the command line, which offer some of them, do; plugins of others get the same words."""
+    shipped = plugin_manager.shipped()
+    names = {*shipped.constraints, *shipped.rules, *shipped.profiles, *shipped.alerts}
+    assert {"parity", "shortlist", "nyc-ll144", "mail"} <= names
+    names -= {"bar", "weights", "shortlist"}  # words of English that other texts consist of too
+    found = []
+    for path in sorted((ROOT / "auditkit").rglob("*.py")):
+        if path.parts[len(ROOT.parts) + 1] in ("page", "cli"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and node.value in names:
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.value!r}")
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("auditkit.plugins"):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno} imports {node.module}")
+    assert found == []

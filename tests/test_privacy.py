@@ -470,7 +470,7 @@ def test_a_second_report_with_other_settings_is_warned_of(auditkit: Any, tmp_pat
     (tmp_path / "other.toml").write_text("[report]\nsuppress_below = 0\n")
     run = auditkit("report", people_csv, "--config", "other.toml", "-o", "second")
     assert run.code == 0
-    assert "warning: a report of the same data with other settings is there (people.audit.json)" in run.err
+    assert "warning: a report of the same data with other settings exists (people.audit.json)" in run.err
     more = save(tmp_path / "more.csv", rows(searches=7, each=6), leave=("Interview Score",))
     assert "with other settings" not in auditkit("report", more, "--config", "other.toml").err
 

@@ -339,10 +339,10 @@ def test_samples_are_listed_and_copied(
     [
         (["hirin.csv"], "there is no such sample (did you mean 'hiring.csv'?)"),
         (["people.csv", "hirin.csv", "-o", "there.csv"], "there.csv: is not a folder"),
-        (["hiring.csv", "-o", "there.csv"], "there.csv: is there already"),
+        (["hiring.csv", "-o", "there.csv"], "there.csv: already exists"),
         (["--searches", "3"], "name it with -o"),
         (["hiring.csv", "--searches", "3", "-o", "big.csv"], "leave NAME out"),
-        (["--searches", "3", "-o", "there.csv"], "there.csv: is there already"),
+        (["--searches", "3", "-o", "there.csv"], "there.csv: already exists"),
         (["hiring.csv", "--seed", "3"], "add --searches N"),
         (["--searches", "3", "-o", "nowhere/big.csv"], "cannot be written"),
     ],

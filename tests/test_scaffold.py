@@ -127,7 +127,7 @@ def test_a_single_file_is_for_plugins_dir(auditkit: Any, tmp_path: Path, kind: s
     loaded = plugin_manager.load([tmp_path / "mine"])
     assert loaded.warnings == () and (scaffold.SORTS[kind].registered, "house-rule") in loaded.origins
     again = auditkit("plugins", "new", "house-rule", "--single-file", "-o", "mine")
-    assert again.code == 2 and "mine/house_rule.py: is there already" in again.err
+    assert again.code == 2 and "mine/house_rule.py: already exists" in again.err
 
 
 @pytest.mark.parametrize("kind", ["section", "command"])
@@ -155,8 +155,8 @@ def test_a_command_does_not_take_the_name_of_ours(auditkit: Any, tmp_path: Path)
         ("../x", "is not a name for a package"),
         ("x" * 41, "is not a name for a package"),
         ("class", "is a word of Python's own"),
-        ("json", "the module 'json' is there already"),
-        ("numpy", "the module 'numpy' is there already"),
+        ("json", "the module 'json' already exists"),
+        ("numpy", "the module 'numpy' already exists"),
         ("parity", "is taken: plugin 'parity' of auditkit"),
         ("auditkit-impact-ratio", "is taken: plugin 'impact-ratio' of auditkit"),
     ],
@@ -171,7 +171,7 @@ def test_a_name_that_cannot_be_had(auditkit: Any, tmp_path: Path, name: str, rea
 def test_a_folder_that_is_there_is_left_alone(auditkit: Any, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     done = auditkit("plugins", "new", "mine")
-    assert done.code == 2 and "mine: is there already" in done.err
+    assert done.code == 2 and "mine: already exists" in done.err
     assert list((tmp_path / "mine").iterdir()) == []
     nowhere = auditkit("plugins", "new", "mine", "-o", "nowhere")
     assert nowhere.code == 2 and "nowhere: there is no such folder" in nowhere.err

@@ -63,11 +63,11 @@ def test_every(text: str, cron: str, calendar: list[str]) -> None:
         ("hourly@06:00", "hourly takes no time"),
         ("", "is empty"),
         ("0 6 * *", "has 4 fields"),
-        ("61 6 * * *", "'61' is no minute (from 0 to 59)"),
-        ("0 6 * * 9", "'9' is no day of the week (from 0 to 7)"),
+        ("61 6 * * *", "'61' is not a valid minute (from 0 to 59)"),
+        ("0 6 * * 9", "'9' is not a valid day of the week (from 0 to 7)"),
         ("0 9-8 * * *", "the hour 9 is after 8"),
-        ("0 5/2 * * *", "'5/2' is no hour of a cron expression"),
-        ("*/0 * * * *", "'*/0' is no minute of a cron expression"),
+        ("0 5/2 * * *", "'5/2' is not a valid hour of a cron expression"),
+        ("*/0 * * * *", "'*/0' is not a valid minute of a cron expression"),
     ],
 )
 def test_every_says_what_is_wrong(text: str, message: str) -> None:

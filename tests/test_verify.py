@@ -93,7 +93,7 @@ def test_an_altered_number_is_found(path: str) -> None:
     honest = solved(FOUR, constraints)
     assert failures(honest, FOUR, constraints) == []
     altered = copy.deepcopy(honest)
-    tamper(path, lambda x: x + 0.6)(altered)
+    tamper(path, lambda x: x + (1 if isinstance(x, int) else 0.6))(altered)
     assert failures(altered, FOUR, constraints) != []
 
 

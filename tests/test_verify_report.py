@@ -479,7 +479,7 @@ def test_only_policies_that_were_found_here_are_evaluated(tmp_path: Path, monkey
     seen = []
     monkeypatch.setattr(verifying, "check_report", lambda report, *_: (seen.append(report), ([], []))[1])
     assert not verify_report(document, people, PLUGINS).holds
-    assert [len(report["constrained"]) for report in seen] == [len(again.to_json()["constrained"])]
+    assert [len(report.entries) for report in seen] == [len(again.to_json()["constrained"])]
 
 
 def test_a_report_with_all_digits_is_one_of_an_earlier_version_and_holds(

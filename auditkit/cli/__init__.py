@@ -87,7 +87,7 @@ for command in (
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the program and leave with its exit code."""
+    """Run the program and exit with its code."""
     sys.exit(invoke(arguments))
 
 

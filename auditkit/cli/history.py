@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="write a page with trend charts and links"
 )
 @click.option(
-    "--link", "known", metavar="LINK", help="a last link that you kept: exits with 1 if it is not in the chain"
+    "--link", "known", metavar="LINK", help="a last link that you kept; exits with status 1 if it is not in the chain"
 )
 @click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="only the last N runs")
 @click.pass_context

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @takes_settings("fit", "constraints", "report")
-@click.option("-o", "--output", help="folder (a new one ends with /), or path without its ending, to write to")
+@click.option("-o", "--output", help="folder (a new one ends with /), or path without extension, to write to")
 @click.option(
     "--fail-on",
     multiple=True,
@@ -105,11 +105,12 @@ def report(
 
 def _subtracted(others: list[str]) -> str:
     names = printable(", ".join(others[:3]) + (", ..." if len(others) > 3 else ""))
-    return f"a report of the same data with other settings is there ({names}): who has both may learn more of a person"
+    exists = f"a report of the same data with other settings exists ({names})"
+    return f"{exists}: someone who has both may learn more about a person"
 
 
 def output_stem(data: Place, output: str | None) -> Path:
-    """Where a report goes, without its ending: beside the data, into a folder, or to a name that the user gives.
+    """Where a report goes, without extension: beside the data, into a folder, or to a name that the user gives.
 
     Beside a database is the current folder, under the database's name.
     """

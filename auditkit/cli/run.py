@@ -32,11 +32,9 @@ if TYPE_CHECKING:
 @click.command()
 @audit_argument
 @click.option("--force", is_flag=True, help="compute even if data and configuration are those of the last run")
+@click.option("--new-population", is_flag=True, help="accept other applications in a finished month than before")
 @click.option(
-    "--new-population", is_flag=True, help="go on although a finished month has other applications than before"
-)
-@click.option(
-    "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="for another run that is under way"
+    "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="how long to wait for another run to end"
 )
 @engine_option
 @plugin_options

@@ -24,7 +24,7 @@ from auditkit.errors import InputError, Problem, nearest
 )
 @click.option("--seed", metavar="S", type=click.IntRange(min=0), help="of the random numbers of --searches")
 @click.option("--no-differences", is_flag=True, help="with --searches: plant no differences between groups")
-@click.option("--force", is_flag=True, help="overwrite files that are there")
+@click.option("--force", is_flag=True, help="overwrite existing files")
 def sample(
     names: tuple[str, ...],
     output: Path | None,
@@ -82,4 +82,4 @@ def _write(searches: int, seed: int | None, path: Path, no_differences: bool, fo
 
 
 def _there_already(path: Path) -> Problem:
-    return Problem(str(path), "is there already", "name another with -o, or overwrite it with --force")
+    return Problem(str(path), "already exists", "name another with -o, or overwrite it with --force")

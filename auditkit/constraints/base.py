@@ -507,7 +507,7 @@ class Constraint(BaseModel):
 
 
 @cache
-def flaw(kind: type[Constraint]) -> str | None:
+def defect(kind: type[Constraint]) -> str | None:
     """What is wrong with the class of a constraint, if anything is."""
     called = None if "type" in kind.model_fields else getattr(kind, "type", None)
     if not isinstance(called, str) or not OFFER_NAME.fullmatch(called):

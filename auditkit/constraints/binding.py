@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from auditkit.constraints import checks, spec
-from auditkit.constraints.base import Constraint, Measure, Row, Rows, flaw, unzip
+from auditkit.constraints.base import Constraint, Measure, Row, Rows, defect, unzip
 from auditkit.constraints.words import PlainWords
 from auditkit.errors import InputError, PluginError, Problem, blaming, nearest, validated
 from auditkit.model.layout import Layout
@@ -32,7 +32,7 @@ def bind(constraints: Sequence[Constraint], layout: Layout) -> Rows:
 
 
 def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Iterable[Measure]]:
-    if (wrong := flaw(type(constraint))) is not None:
+    if (wrong := defect(type(constraint))) is not None:
         raise PluginError(constraint, wrong)
     by, within = (getattr(constraint, key, None) for key in ("by", "within"))
     for key, name in (("by", by), ("within", within)):
@@ -46,31 +46,31 @@ def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Itera
     return found
 
 
-def make(kinds: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Constraint:
+def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Constraint:
     """A constraint from its keys, `type` among them; raises InputError that names every key that is wrong."""
     keys = dict(keys)
     name = keys.pop("type", None)
     if not isinstance(name, str):
-        raise InputError(Problem("type", "a constraint needs a type", f"one of: {', '.join(sorted(kinds))}"))
-    if name not in kinds:
-        raise InputError(Problem("type", f"there is no constraint {name!r}", nearest(name, kinds)))
-    kind = kinds[name]
-    with blaming(kind, f"making the constraint {name!r}"):
-        made = validated(kind, keys, name)
+        raise InputError(Problem("type", "a constraint needs a type", f"one of: {', '.join(sorted(types))}"))
+    if name not in types:
+        raise InputError(Problem("type", f"there is no constraint {name!r}", nearest(name, types)))
+    chosen = types[name]
+    with blaming(chosen, f"making the constraint {name!r}"):
+        made = validated(chosen, keys, name)
         made.to_spec()  # keys that cannot be written as a SPEC, or words that fail, would be found only in the report
         made.describe(PlainWords())
         return made
 
 
 def make_constraints(
-    kinds: Mapping[str, type[Constraint]], named: Iterable[tuple[str, str | Mapping[str, Any]]]
+    types: Mapping[str, type[Constraint]], named: Iterable[tuple[str, str | Mapping[str, Any]]]
 ) -> list[Constraint]:
     """Constraints from pairs of a place and a SPEC or a table of keys; every wrong one is reported with its place."""
     made: list[Constraint] = []
     problems: list[Problem] = []
     for place, stated in named:
         try:
-            made.append(make(kinds, spec.parse(stated) if isinstance(stated, str) else stated))
+            made.append(make(types, spec.parse(stated) if isinstance(stated, str) else stated))
         except InputError as error:
             problems += [problem.at(place) for problem in error.problems]
     if problems:

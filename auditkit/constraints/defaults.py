@@ -1,6 +1,6 @@
 """Which constraints are priced when the user names none.
 
-Each kind of constraint says itself whether and how it is priced by default (`Constraint.priced_by_default`), for each
+Each type of constraint says itself whether and how it is priced by default (`Constraint.priced_by_default`), for each
 protected attribute by itself. Applicants of unknown group stay in their searches but are no group to be compared, and
 neither are groups under two per cent of the known applicants (`model.groups.comparable`).
 """
@@ -14,10 +14,10 @@ from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition
 
 
-def default_constraints(kinds: Mapping[str, type[Constraint]], layout: Layout, selected: Floats) -> list[Constraint]:
+def default_constraints(types: Mapping[str, type[Constraint]], layout: Layout, selected: Floats) -> list[Constraint]:
     """The defaults for candidates of whom these were selected; none if there is nothing to compare."""
     known = audit_context(layout, selected)
-    return priced(kinds, known) if known.attributes else []
+    return priced(types, known) if known.attributes else []
 
 
 def audit_context(
@@ -52,23 +52,23 @@ def _ratios(layout: Layout, part: Partition, selected: Floats) -> list[tuple[flo
     return [(rate / highest, part.by, name) for name, rate in rates.items()]
 
 
-def priced(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
-    """What each kind of constraint wants a report to price."""
-    return _chosen(kinds, "priced_by_default", known)
+def priced(types: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each type of constraint wants a report to price."""
+    return _chosen(types, "priced_by_default", known)
 
 
-def explored(kinds: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
-    """What each kind of constraint wants a frontier of."""
-    return _chosen(kinds, "explored_by_default", known)
+def explored(types: Mapping[str, type[Constraint]], known: AuditContext) -> list[Constraint]:
+    """What each type of constraint wants a frontier of."""
+    return _chosen(types, "explored_by_default", known)
 
 
-def _chosen(kinds: Mapping[str, type[Constraint]], choice: str, known: AuditContext) -> list[Constraint]:
+def _chosen(types: Mapping[str, type[Constraint]], choice: str, known: AuditContext) -> list[Constraint]:
     made: list[Constraint] = []
-    for kind in sorted(kinds.values(), key=lambda kind: kind.default_order):
-        with blaming(kind, f"{choice} of the constraint {kind.type!r}"):
-            offer = getattr(kind, choice)(known)
+    for each in sorted(types.values(), key=lambda each: each.default_order):
+        with blaming(each, f"{choice} of the constraint {each.type!r}"):
+            offer = getattr(each, choice)(known)
             several = [] if offer is None else [offer] if isinstance(offer, Constraint) else list(offer)
         if not all(isinstance(constraint, Constraint) for constraint in several):
-            raise PluginError(kind, f"{choice} of the constraint {kind.type!r} must return constraints or None")
+            raise PluginError(each, f"{choice} of the constraint {each.type!r} must return constraints or None")
         made += several
     return made

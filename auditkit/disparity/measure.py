@@ -60,7 +60,7 @@ class MeasureColumn:
     legend: str = ""
 
 
-def flaw(measure: type[DisparityMeasure]) -> str | None:
+def defect(measure: type[DisparityMeasure]) -> str | None:
     """What is wrong with the class of a measure, if anything is."""
     if not isinstance(getattr(measure, "title", None), str):
         return f"the measure {measure.name!r} has no title"

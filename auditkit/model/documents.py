@@ -273,7 +273,9 @@ class _SolvedModel(_Part):
     specs: list[ConstraintModel] = Field(description="the constraints")
     unconstrained: OutcomeModel
     conflict: list[str] = Field(default_factory=list, description="constraints that cannot hold together")
-    certificate: list[CertificateModel] = Field(default_factory=list, description="the proof that they cannot")
+    certificate: list[CutModel | CertificateModel] = Field(
+        default_factory=list, description="the proof that they cannot"
+    )
     price_of_fairness: PriceModel
     instance: InstanceHash
 
@@ -302,23 +304,24 @@ def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
     return instance, document.get("constraints", []), hashlib.sha256(content).hexdigest()
 
 
-def read_solution(path: Path) -> dict[str, Any]:
+def read_solution(path: Path) -> SolutionModel | FirstSolutionModel:
     """A solution file, with everything that `verify` looks at in its place."""
     document, _ = read_json(path)
+    try:
+        return solution_of(document)
+    except InputError as error:
+        raise InputError([problem.of_file(path) for problem in error.problems]) from None
+
+
+def solution_of(document: object) -> SolutionModel | FirstSolutionModel:
+    """The solution in a JSON document; InputError with every key that is missing or wrong."""
     known = (SOLUTION, SECOND_SOLUTION, FIRST_SOLUTION)
     if not isinstance(document, dict) or document.get("format") not in known:
-        raise InputError(Problem(str(path), f"is not a document of the format {' or '.join(known)}"))
-    model: type[BaseModel] = FirstSolutionModel if document["format"] == FIRST_SOLUTION else SolutionModel
-    check_format(model, document, path, "write it again with auditkit solve --json")
-    return document
-
-
-def check_format(model: type[BaseModel], document: Any, place: object, fix: str) -> None:
-    """Raise an InputError where a document that a program wrote is not of its format."""
-    try:
-        validated(model, document, fix=fix, quote=False)
-    except InputError as error:
-        raise InputError([problem.of_file(place) for problem in error.problems]) from None
+        raise InputError(Problem("", f"is not a document of the format {' or '.join(known)}"))
+    fix = "write it again with auditkit solve --json"
+    if document["format"] == FIRST_SOLUTION:
+        return validated(FirstSolutionModel, document, fix=fix, quote=False)
+    return validated(SolutionModel, document, fix=fix, quote=False)
 
 
 def instance_from_document(document: Any) -> Instance:

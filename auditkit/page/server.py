@@ -1,4 +1,4 @@
-"""Run the page until Ctrl-C: a free port of 127.0.0.1, a private folder, and nothing left of either afterwards."""
+"""Run the page until Ctrl-C on a free port of 127.0.0.1, with a private folder that is removed afterwards."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ relative to that of the best search that does not see the group.
 from __future__ import annotations
 
 from auditkit.report.chart_parts import curve
-from auditkit.report.schema import AlternativeModel, FrontierOptimumModel
+from auditkit.report.schema import AlternativeModel
 from auditkit.report.svg import GRID, GROUPS, INK, MUTED, SIZE, Area, Chart, Drawing, chart, spread
 from auditkit.report.words import labels
+from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.text import brief, percent, tick_number, tick_percent
 
 
@@ -56,7 +57,7 @@ def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
     return chart(drawing, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute), told)
 
 
-def _curve(points: tuple[FrontierOptimumModel, ...]) -> list[tuple[float, float]]:
+def _curve(points: tuple[FrontierOptimum, ...]) -> list[tuple[float, float]]:
     """(ratio reached, share of the utility of their best search), once for each ratio."""
     free = points[0].utility if points else None
     if free is None or free <= 0:

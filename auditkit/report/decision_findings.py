@@ -1,4 +1,4 @@
-"""What a report says of the firm's own decisions and scores: what is told, in the words of `sentences`."""
+"""What a report says about the firm's own decisions and scores; the words are in `sentences`."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def export(
     return made, tuple(missing)
 
 
-def flaw(exporter: type[Exporter]) -> str | None:
+def defect(exporter: type[Exporter]) -> str | None:
     """What is wrong with the class of an exporter, if anything is."""
     suffix = getattr(exporter, "suffix", None)
     if not isinstance(suffix, str) or not suffix.replace(".", "").isalnum() or suffix.startswith("."):

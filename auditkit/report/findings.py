@@ -382,7 +382,7 @@ def of_point(point: PointValue, words: Phrases) -> FindingModel:
 
 def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[object] = ()) -> list[FindingModel]:
     """What constraints cost, what the best policy would yield, and what was not computed; `differing` are the
-    attributes of which a disparity is told."""
+    attributes with a finding of a difference."""
     entries = comparison.constrained
     found = [*_prices(entries, words, differing)]
     if comparison.defaults and entries:
@@ -423,7 +423,7 @@ def phrase_of(entry: Constrained, words: Phrases) -> str:
 
 
 def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collection[object]) -> Iterator[FindingModel]:
-    """What cannot be met, and a price: that of the first constraint on an attribute of which a disparity is told."""
+    """What cannot be met, and a price: that of the first constraint on an attribute with a finding of a difference."""
     for entry in entries:
         if entry.standing is None:
             yield FindingModel(
@@ -527,7 +527,7 @@ def without_fit(reasons: Sequence[str]) -> list[FindingModel]:
 
 
 def of_plugins(lines: Iterable[str]) -> list[FindingModel]:
-    """What could not be used of somebody's plugins, and why."""
+    """Plugins, or parts of them, that could not be used, and why."""
     return [_notice("plugin-left-out", say.whole(line)) for line in lines]
 
 

@@ -63,7 +63,7 @@ class ReportTable:
 
     @property
     def columns(self) -> list[str]:
-        """Of an empty table: its keys, and the fields of the entries that it would have."""
+        """The columns of an empty table: its keys, and the fields its entries would have."""
         entry: type = Report
         for name in self.path.split("."):
             entry = next(kind for kind in kinds_of(fields_of(entry)[name]) if fields_of(kind))

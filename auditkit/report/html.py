@@ -156,7 +156,7 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "phrases": phrases,
         "constraint_of": partial(view.phrase_of_label, report),
         "loss_span_of": partial(view.loss_span_of_label, report),
-        "gain_rows": view.gain_rows(report),
+        "gain": view.gain(report),
         "leading": view.leading(report),
         "further": view.further(report),
         "notices": view.notices(report),
@@ -219,6 +219,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
         "status_names": labels.STATUSES,
+        "shift_headings": labels.SHIFT_HEADINGS,
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
         "flag_texts": {flag.value: text for flag, text in sentences.CAUTIONS.items()},
         "reconciled_texts": {word.value: text for word, text in sentences.RECONCILED.items()},
@@ -231,7 +232,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """A theme comes from somebody: it may write, not act. It sees attributes of the report, not pydantic's methods."""
+    """Themes are not trusted: they may print, not act. They see attributes of the report, not pydantic's methods."""
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         of_pydantic = isinstance(obj, BaseModel) and hasattr(BaseModel, attr)

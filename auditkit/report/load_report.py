@@ -1,4 +1,4 @@
-"""Read a report from JSON that some program wrote: this one, an earlier one, or somebody else's.
+"""Read a report from JSON, whichever program wrote it: this one, an earlier version, or another.
 
 The keys of `auditkit-report/2` have the same names and meaning in `/3`, so both are read through the same models; keys
 that the models do not know are ignored.

@@ -47,7 +47,7 @@ def check_profile(name: str, profiles: Mapping[str, type[Profile]]) -> None:
         raise InputError(Problem("profile", f"there is no profile {name!r}", nearest(name, [*profiles, NONE])))
 
 
-def flaw(profile: type[Profile]) -> str | None:
+def defect(profile: type[Profile]) -> str | None:
     """What is wrong with the class of a profile, if anything is."""
     if not isinstance(getattr(profile, "title", None), str):
         return f"the profile {profile.name!r} has no title"

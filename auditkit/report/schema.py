@@ -44,6 +44,7 @@ from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
 from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
+from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.find import Dealt, LargestRatio, RuleResult
 from auditkit.rules.play import RuleYield
 from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
@@ -471,18 +472,6 @@ class PointValueModel(ReportPart):
     sentence: str
 
 
-class FrontierOptimumModel(ReportPart):
-    """The best policy at a ratio of the rates; all null but the ratio where it is out of reach."""
-
-    ratio: float | None = Field(description="that is asked for, null for none")
-    utility: float | None
-    bound: float | None = Field(description="no policy with the same information is worth more")
-    gap: float | None
-    filled: float | None = Field(description="expected positions filled")
-    reached: float | None = Field(description="the ratio that it has")
-    dual: float = Field(default=0.0, description="of the difference of the rates; the bound follows from it")
-
-
 class AlternativeModel(ReportPart):
     """Rules for one attribute: the most affected group and the one that it is compared with."""
 
@@ -491,8 +480,8 @@ class AlternativeModel(ReportPart):
     against: str
     step: str
     recorded_ratio: float | None
-    blind: tuple[FrontierOptimumModel, ...]
-    aware: tuple[FrontierOptimumModel, ...] = Field(description="the bound if the group could be used")
+    blind: tuple[FrontierOptimum, ...]
+    aware: tuple[FrontierOptimum, ...] = Field(description="the bound if the group could be used")
     firm: RuleYield = Field(description="the firm's own rule, in the model")
     rules: tuple[RuleResult, ...]
     largest_ratio: LargestRatio

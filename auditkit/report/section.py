@@ -245,7 +245,7 @@ CORE: tuple[type[CoreSection], ...] = (
 """In the order of the page: the summary, the body, the annex. Each is a block of report.html."""
 
 
-def flaw(section: type[Section]) -> str | None:
+def defect(section: type[Section]) -> str | None:
     """What is wrong with the class of a section, if anything is."""
     names = [core.name for core in CORE]
     name, title = getattr(section, "name", None), getattr(section, "title", None)

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from auditkit.compare.comparison import GroupNumbers
-from auditkit.compare.firm_gain import FirmGain
+from auditkit.compare.firm_gain import FirmGain, GroupChange
 from auditkit.disparity.availability import Availability
 from auditkit.disparity.results import (
     Comparator,
@@ -38,6 +38,7 @@ from auditkit.report.schema import (
     Report,
     StandingModel,
 )
+from auditkit.report.words import labels
 from auditkit.report.words.phrases import Phrases
 
 FIRM, BEST = "The firm, as recorded", "Best without constraints"
@@ -180,16 +181,36 @@ def loss_span_of_label(report: Report, label: str) -> tuple[float, float] | None
     return next((price_span(entry, share=False) for entry in report.entries if entry.label == label), None)
 
 
-def gain_rows(report: Report) -> list[tuple[str, GainModel | FirmGain]]:
-    """What each policy would gain over the firm's own search."""
-    words = phrases(report)
-    found: list[tuple[str, GainModel | FirmGain]] = []
-    if report.firm is not None and report.firm.gain is not None:
-        found.append((BEST, report.firm.gain))
-    for entry in report.entries:
-        if entry.against_firm is not None:
-            found.append((f"Best with {words.constraint(entry)}", entry.against_firm))
-    return found
+class GainView(NamedTuple):
+    """What each policy would gain over the firm's own search; `own` is what that is worth."""
+
+    own: float
+    rows: list[tuple[str, GainModel | FirmGain]]
+    by_group: Mapping[str, Mapping[str, GroupChange]]
+    judged: bool
+    """Whether the number of inspections can be judged."""
+    headings: list[str]
+    legend: str
+
+
+def gain(report: Report) -> GainView | None:
+    """None where nothing is known of the firm's own search."""
+    found = None if report.firm is None else report.firm.gain
+    if found is None:
+        return None
+    words, judged = phrases(report), found.parts.cost is not None
+    others = [
+        (f"Best with {words.constraint(e)}", e.against_firm) for e in report.entries if e.against_firm is not None
+    ]
+    steps = [(step.step, step.gain) for step in found.steps]
+    return GainView(
+        found.expected_utility,
+        [(BEST, found), *others],
+        found.by_group,
+        judged,
+        labels.gain_headings(words, judged),
+        labels.gain_legend(words, judged, found.level, steps),
+    )
 
 
 def policy_attributes(report: Report) -> list[str]:
@@ -498,7 +519,7 @@ def follow_ups(report: Report) -> FollowUps | None:
 
 
 class LeftOut(NamedTuple):
-    """Rows that are left out before they stand for applications, and applications that are left out after that."""
+    """Rows that are left out before they are counted as applications, and applications that are left out later."""
 
     rows: list[LeftOutModel]
     applications: list[LeftOutModel]

@@ -294,7 +294,7 @@ def _alternative(
 
 def judged_rules(rules: Mapping[str, type[Rule]]) -> dict[str, type[Rule]]:
     """Rules that can be chosen on half of the requisitions: those that need no other fit."""
-    return {name: kind for name, kind in rules.items() if name != "without"}
+    return {name: rule for name, rule in rules.items() if not rule.refits}
 
 
 def best_of_each(

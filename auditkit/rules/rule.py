@@ -197,6 +197,9 @@ class Rule(BaseModel, ABC):
     slow: ClassVar[bool] = False
     """Whether an evaluation takes many times as long as that of other rules, so that fewer are made."""
 
+    refits: ClassVar[bool] = False
+    """It needs priors that were fitted in another way, which half of the requisitions do not have."""
+
     @classmethod
     @abstractmethod
     def dimensions(cls, known: KnownBefore) -> Sequence[Dimension]:

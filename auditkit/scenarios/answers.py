@@ -134,7 +134,7 @@ def ask(
             progress("more positions")
             positions = more_positions(instance, chosen)
             if group is not None and layout.uncertain:
-                notices.append("What biased scores of a group do is asked only of models whose policies see the group.")
+                notices.append("The effect of biased scores is computed only for models whose policies see the group.")
             elif group is not None:
                 progress(f"biased scores of {group}")
                 factors = FEW_FACTORS if layout.states * rows_in_all > LARGE else FACTORS

@@ -109,15 +109,15 @@ class Channel(BaseModel, ABC):
         return [value for value in values if value is not None]
 
 
-def make(kinds: Mapping[str, type[Channel]], keys: Mapping[str, Any]) -> Channel:
+def make(types: Mapping[str, type[Channel]], keys: Mapping[str, Any]) -> Channel:
     """A channel from its keys, `type` among them. No message repeats a value: it may be a secret in the wrong place."""
     given = dict(keys)
     name = given.pop("type", None)
     if not isinstance(name, str):
-        raise InputError(Problem("type", "an alert needs a type", f"one of: {', '.join(sorted(kinds))}"))
-    if name not in kinds:
-        raise InputError(Problem("type", "there is no such alert channel", nearest(name, kinds)))
-    return validated(kinds[name], given, name, quote=False)
+        raise InputError(Problem("type", "an alert needs a type", f"one of: {', '.join(sorted(types))}"))
+    if name not in types:
+        raise InputError(Problem("type", "there is no such alert channel", nearest(name, types)))
+    return validated(types[name], given, name, quote=False)
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:

@@ -47,7 +47,7 @@ def write(
     Only the user may read them, whatever the umask. `sign` makes a signature of the check sums.
     """
     if odd := [file for file in files if Path(file).name != file or file.startswith(".")]:
-        raise ValueError(f"no names of artefacts: {odd}")
+        raise ValueError(f"not names of artefacts: {odd}")
     made = [Artefact(file, hashlib.sha256(data).hexdigest(), len(data)) for file, data in sorted(files.items())]
     sums = "".join(f"{one.sha256}  {one.name}\n" for one in made).encode()
     own = {SUMS: sums} if sign is None else {SUMS: sums, f"{SUMS}.sig": sign(sums)}
@@ -74,7 +74,7 @@ def settle(folder: Path, name: str) -> None:
 
 
 def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list[str]:
-    """Clear away what killed runs left behind; one line for each thing that was worth a word.
+    """Clear away what killed runs left behind; returns a line for each thing worth mentioning.
 
     A folder that is pending is removed only if this very history does not know it.
     """
@@ -101,7 +101,7 @@ def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list
 def remove(folder: Path, name: str) -> bool:
     """Remove NAME, so that it is never there in part; whether it was there."""
     if Path(name).name != name or name.startswith("."):
-        raise ValueError(f"no name of a folder of artefacts: {name!r}")
+        raise ValueError(f"not the name of a folder of artefacts: {name!r}")
     with _disk_errors_explained(folder):
         if not (folder / name).is_dir():
             return False

@@ -62,7 +62,7 @@ class Done:
 
     @property
     def finding(self) -> bool:
-        """A threshold was crossed, or an alert was not delivered: someone has to look."""
+        """A threshold was crossed, or an alert was not delivered: someone should look."""
         return bool(self.run.crossings) or any(not alert.delivered for alert in self.alerts)
 
 

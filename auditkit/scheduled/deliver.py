@@ -74,7 +74,7 @@ def of_failure(error: Exception, settings: AuditSettings, created: str) -> Alert
 def deliver(
     alert: Alert, channels: Iterable[Channel], secrets: Mapping[str, str], but: Collection[int] = ()
 ) -> list[Delivery]:
-    """Tell every channel that wants to know, except those at the places `but`, which have heard of it.
+    """Send to every channel that wants it, except those at the places `but`, which already have it.
 
     Nothing is raised: each has its result.
     """

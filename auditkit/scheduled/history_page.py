@@ -1,4 +1,4 @@
-"""The history as one static page in the dress of the report: trends, runs, and links to their artefacts."""
+"""The history as one static page in the style of the report: trends, runs, and links to their artefacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hand a schedule to the system, or take it back: a systemd user timer, or a crontab entry."""
+"""Install a schedule, or remove it: a systemd user timer, or a crontab entry."""
 
 from __future__ import annotations
 

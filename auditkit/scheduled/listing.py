@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from auditkit.report.figures import FIRM, Figures
@@ -18,23 +18,42 @@ COLUMNS = (
 )
 
 
-def headline(figures: Figures) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Headline:
     """The few figures that a line about a run has room for."""
+
+    lowest_impact_ratio: float | None
+    lowest_impact_ratio_attribute: str | None
+    lowest_impact_ratio_group: str | None
+    largest_loss: float | None
+    lowest_utility_kept: float | None
+    largest_gap: float | None
+    firm_utility: float | None
+    firm_unfilled_capacity: float | None
+
+    @property
+    def of(self) -> str:
+        """Whose the lowest ratio is."""
+        group = self.lowest_impact_ratio_group
+        return "" if group is None else f"{self.lowest_impact_ratio_attribute}: {group}"
+
+
+def headline(figures: Figures) -> Headline:
     lowest = figures.lowest()
     losses = [policy.loss for policy in figures.constraints if policy.loss is not None]
     kept = [policy.ratio for policy in figures.constraints if policy.ratio is not None]
     gaps = [policy.gap for policy in figures.constraints if policy.gap is not None]
     firm = next((policy for policy in figures.policies if policy.kind == FIRM), None)
-    return {
-        "lowest_impact_ratio": None if lowest is None else lowest.impact_ratio,
-        "lowest_impact_ratio_attribute": None if lowest is None else lowest.attribute,
-        "lowest_impact_ratio_group": None if lowest is None else lowest.group,
-        "largest_loss": max(losses, default=None),
-        "lowest_utility_kept": min(kept, default=None),
-        "largest_gap": max(gaps, default=None),
-        "firm_utility": None if firm is None else firm.utility,
-        "firm_unfilled_capacity": None if firm is None else firm.unfilled,
-    }
+    return Headline(
+        None if lowest is None else lowest.impact_ratio,
+        None if lowest is None else lowest.attribute,
+        None if lowest is None else lowest.group,
+        max(losses, default=None),
+        min(kept, default=None),
+        max(gaps, default=None),
+        None if firm is None else firm.utility,
+        None if firm is None else firm.unfilled,
+    )
 
 
 def status(run: Run) -> str:
@@ -43,11 +62,6 @@ def status(run: Run) -> str:
 
 def artefacts(run: Run) -> str:
     return f"removed {run.removed[:10]}, {run.removed_why}" if run.removed else run.folder
-
-
-def _of(head: dict[str, Any]) -> str:
-    group = head["lowest_impact_ratio_group"]
-    return "" if group is None else f"{head['lowest_impact_ratio_attribute']}: {group}"
 
 
 def rows(runs: Sequence[Run]) -> list[list[str]]:
@@ -61,11 +75,11 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
                 run.created.removesuffix("Z").replace("T", " "),
                 status(run),
                 count(run.figures.rows),
-                ratio(head["lowest_impact_ratio"], 0.8),
-                _of(head),
-                amount(head["largest_loss"]),
-                percent(head["lowest_utility_kept"]),
-                count(head["firm_unfilled_capacity"]),
+                ratio(head.lowest_impact_ratio, 0.8),
+                head.of,
+                amount(head.largest_loss),
+                percent(head.lowest_utility_kept),
+                count(head.firm_unfilled_capacity),
                 "" if run.status == FAILED else f"{len(run.findings)} ({len(run.crossings)})",
                 artefacts(run),
             ]
@@ -95,7 +109,7 @@ def _run(run: Run) -> dict[str, Any]:
         "input": {"path": run.figures.data_path, "rows": run.figures.rows, "sha256": run.data_sha256},
         "python": run.figures.python,
         "platform": run.figures.platform,
-        "headline": headline(run.figures),
+        "headline": asdict(headline(run.figures)),
         "problems": run.figures.problems,
         "capacity": run.figures.capacity,
         "groups": figures["groups"],

@@ -30,7 +30,7 @@ class Recurrence:
 
 
 def parse(text: str) -> Recurrence:
-    """Raises InputError with what is wrong and examples of what is not."""
+    """Raises InputError that says what is wrong and gives examples."""
     words = text.split()
     if len(words) == len(FIELDS):
         return _of_cron(text, " ".join(words))
@@ -104,7 +104,7 @@ def _values(text: str, field: str, place: int) -> list[int]:
     for part in field.lower().split(","):
         match = re.fullmatch(r"(\*|[a-z0-9]+(?:-[a-z0-9]+)?)(?:/(\d+))?", part)
         if match is None or match[2] == "0" or (match[2] and match[1] != "*" and "-" not in match[1]):
-            raise _wrong(text, f"{part!r} is no {name} of a cron expression", "*, a, a-b, a,b, */n or a-b/n")
+            raise _wrong(text, f"{part!r} is not a valid {name} of a cron expression", "*, a, a-b, a,b, */n or a-b/n")
         if match[1] == "*":
             first, last = low, high - (place == 4)
         else:
@@ -122,7 +122,7 @@ def _number(text: str, word: str, place: int) -> int:
     if word in names:
         return names.index(word) + (place == 3)
     if not word.isdecimal() or not low <= int(word) <= high:
-        raise _wrong(text, f"{word!r} is no {name} (from {low} to {high})")
+        raise _wrong(text, f"{word!r} is not a valid {name} (from {low} to {high})")
     return int(word)
 
 

@@ -13,18 +13,19 @@ their number and the objective the difference of the rates.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Layout, Partition
-from auditkit.rules.blind_frontier import BELOW, HALVINGS
-from auditkit.rules.find import LESS, MOST
+from auditkit.report.schema import AlternativeModel
+from auditkit.rules.blind_frontier import BELOW, HALVINGS, FrontierOptimum
+from auditkit.rules.find import LESS, MOST, RuleResult
 from auditkit.rules.known_before import firm_ranking, known_of
-from auditkit.rules.play import GroupPair, ranked
+from auditkit.rules.play import GroupPair, RuleYield, ranked
 from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import Ranking, Rule
 from auditkit.verification.claims import CLOSED, Check, check_number
@@ -44,16 +45,13 @@ MOST_DUALS = 30
 
 
 def check_alternatives(
-    report: Mapping[str, Any],
+    claimed: Sequence[AlternativeModel],
     fitted: Fitted,
     aware: Fitted | None,
     rules: Mapping[str, type[Rule]],
     progress: Callable[[str], None],
 ) -> tuple[list[Check], list[str]]:
     """All claims about rules and frontiers; also what was derived by the same code only."""
-    claimed = report.get("alternatives") or ()
-    if not claimed:
-        return [], []
     searches = some(fitted.instance.layout, MOST)
     fitted, aware = among(fitted, searches), None if aware is None else among(aware, searches)
     layout, known = fitted.instance.layout, known_of(fitted)
@@ -61,18 +59,18 @@ def check_alternatives(
     played: dict[str, Floats] = {}
     checks: list[Check] = []
     for each in claimed:
-        progress(f"playing the rules for {each['attribute']} again")
-        name, pair = f"alternatives by {each['attribute']}", GroupPair(*(each[k] for k in PAIR))
+        progress(f"playing the rules for {each.attribute} again")
+        name, pair = f"alternatives by {each.attribute}", GroupPair(each.attribute, each.group, each.against, each.step)
         if pair.attribute not in layout.protected:
             checks.append(Check(f"{name}: the attribute is in the data", False))
             continue
-        checks += _yield(f"{name}: the firm's own rule", each["firm"], _measured(layout, own, pair))
-        for entry in each["rules"]:
-            what = f"{name}: {entry['name']} at {entry['target']:g}"
-            told = f"{entry['name']} {entry['parameters']}"
+        checks += _yield(f"{name}: the firm's own rule", each.firm, _measured(layout, own, pair))
+        for entry in each.rules:
+            what = f"{name}: {entry.name} at {entry.target:g}"
+            told = f"{entry.name} {entry.parameters}"
             try:
                 if told not in played:
-                    rule = rules[entry["name"]].model_validate(entry["parameters"])
+                    rule = rules[entry.name].model_validate(entry.parameters)
                     played[told] = play(layout, ranked(rule, known))
             except (KeyError, ValueError, InputError) as error:
                 checks.append(Check(f"{what}: it is a rule", False, str(error)))
@@ -81,21 +79,17 @@ def check_alternatives(
             checks += _yield(what, entry, found)
             if pair.attribute in fitted.groups:
                 people = _of_people(layout, played[told], pair, fitted.groups[pair.attribute])
-            checks += _yield(f"{what}, for those who applied", entry["people"], people)
-        for kind, model in (("blind", fitted), ("aware", aware)):
-            points = each[kind] if model is not None else ()
-            for point in points:
+            checks += _yield(f"{what}, for those who applied", entry.people, people)
+        for kind, model, points in (("blind", fitted, each.blind), ("aware", aware, each.aware)):
+            for point in points if model is not None else ():
                 assert model is not None
-                checks += _bound(f"{name}, {kind} at {point['ratio']}", point, model.instance.layout, pair)
+                checks += _bound(f"{name}, {kind} at {point.ratio}", point, model.instance.layout, pair)
         checks += _largest(name, each, layout, pair)
     return checks, [SAME_CODE]
 
 
-PAIR = ("attribute", "group", "against", "step")
-
-
-def _yield(what: str, claimed: Mapping[str, Any], found: Mapping[str, float | None]) -> list[Check]:
-    return [check_number(f"{what}: {key}", claimed[key], number) for key, number in found.items()]
+def _yield(what: str, claimed: RuleYield | RuleResult, found: Mapping[str, float | None]) -> list[Check]:
+    return [check_number(f"{what}: {key}", getattr(claimed, key), number) for key, number in found.items()]
 
 
 def _outcomes(layout: Layout, visits: Floats, on: str) -> Floats:
@@ -146,42 +140,43 @@ def _of_people(layout: Layout, visits: Floats, pair: GroupPair, actual: Partitio
     return _numbers(layout, visits, worth, one, two)
 
 
-def _bound(what: str, point: Mapping[str, Any], layout: Layout, pair: GroupPair) -> list[Check]:
+def _bound(what: str, point: FrontierOptimum, layout: Layout, pair: GroupPair) -> list[Check]:
     """The bound of a point of a frontier from its dual, and that what it earns is as much."""
-    if point["utility"] is None:
+    if point.utility is None:
         return []
+    told, filled_claimed, gap = (math.nan if x is None else x for x in (point.bound, point.filled, point.gap))
     one, two = _rates(layout, pair)
-    dual, row = float(point["dual"]), one - (point["ratio"] or 0.0) * two
+    dual, row = point.dual, one - (point.ratio or 0.0) * two
     rewards = layout.reward - dual * row
     visits = _best(layout, rewards)
-    bound, claimed = float(rewards @ visits), float(point["bound"])
+    bound, claimed = float(rewards @ visits), told
     near = abs(bound - claimed) <= CLOSED * (1 + abs(bound))
-    closed = -CLOSED * (1 + abs(bound)) <= bound - float(point["utility"]) <= CLOSED * (1 + abs(bound)) + point["gap"]
+    closed = -CLOSED * (1 + abs(bound)) <= bound - point.utility <= CLOSED * (1 + abs(bound)) + gap
     checks = [
         Check(f"{what}: sign of the dual", dual <= 0.0, f"dual {dual}"),
         Check(f"{what}: bound from the dual", near, f"{claimed} in the report, {bound} here"),
-        Check(f"{what}: utility within the gap of the bound", closed, f"{point['utility']}, bound {bound}"),
+        Check(f"{what}: utility within the gap of the bound", closed, f"{point.utility}, bound {bound}"),
     ]
     if dual < 0:
-        exists, least = False, float(point["utility"]) - CLOSED * (1 + abs(bound))
+        exists, least = False, point.utility - CLOSED * (1 + abs(bound))
         for beside in BESIDE:
             sides = [_best(layout, layout.reward - dual * (1 + side) * row) for side in (-beside, beside)]
             earned = _mixed(layout.reward, row, 0.0, sides)
             exists = earned is not None and earned >= least
             if exists:
                 break
-        checks.append(Check(f"{what}: a policy earns as much", exists, f"{point['utility']}, found {earned}"))
+        checks.append(Check(f"{what}: a policy earns as much", exists, f"{point.utility}, found {earned}"))
         filled = [np.add.reduceat(np.where(layout.selecting, v, 0.0), layout.candidate_ptr[:-1]) for v in sides]
         ends = [float(each.sum()) for each in (np.minimum(*filled), np.maximum(*filled))]
-        within = ends[0] - CLOSED * (1 + ends[1]) <= point["filled"] <= ends[1] + CLOSED * (1 + ends[1])
-        checks.append(Check(f"{what}: positions filled", within, f"{point['filled']}, between {ends[0]} and {ends[1]}"))
-    elif point["ratio"] is None:
+        within = ends[0] - CLOSED * (1 + ends[1]) <= filled_claimed <= ends[1] + CLOSED * (1 + ends[1])
+        checks.append(Check(f"{what}: positions filled", within, f"{point.filled}, between {ends[0]} and {ends[1]}"))
+    elif point.ratio is None:
         found = _measured(layout, visits, pair)
-        checks.append(check_number(f"{what}: positions filled", point["filled"], found["filled"]))
-        checks.append(check_number(f"{what}: ratio", point["reached"], found["ratio"]))
-    if point["ratio"] is not None:
-        met = point["reached"] is None or point["reached"] >= point["ratio"] - CLOSED
-        checks.append(Check(f"{what}: the ratio is reached", met, f"{point['reached']}"))
+        checks.append(check_number(f"{what}: positions filled", point.filled, found["filled"]))
+        checks.append(check_number(f"{what}: ratio", point.reached, found["ratio"]))
+    if point.ratio is not None:
+        met = point.reached is None or point.reached >= point.ratio - CLOSED
+        checks.append(Check(f"{what}: the ratio is reached", met, f"{point.reached}"))
     return checks
 
 
@@ -240,21 +235,21 @@ def best_with_row(
     return found, bound
 
 
-def _largest(name: str, each: Mapping[str, Any], layout: Layout, pair: GroupPair) -> list[Check]:
+def _largest(name: str, each: AlternativeModel, layout: Layout, pair: GroupPair) -> list[Check]:
     """That some policy has each of the largest ratios, and none a larger one."""
-    claimed, firm, checks = each["largest_ratio"], float(each["firm"]["utility"]), []
+    firm, checks = each.firm.utility, []
     one, two = _rates(layout, pair)
     count = layout.selecting.astype(np.float64)
-    free = each["blind"][0]
+    free = each.blind[0]
     asked: dict[str, tuple[Floats | None, float, float]] = {
         "at_firm_utility": (None, firm, FURTHER),
         "at_less": (None, firm - LESS * abs(firm), FURTHER),
-        "filled": (count, 0.9999 * float(free["filled"]), 2.0**-HALVINGS),
+        "filled": (count, 0.9999 * (free.filled or 0.0), 2.0**-HALVINGS),
     }
     for key, (counted, least, further) in asked.items():
-        what, ratio = f"{name}, largest ratio {key.replace('_', ' ')}", claimed[key]
+        what, ratio = f"{name}, largest ratio {key.replace('_', ' ')}", getattr(each.largest_ratio, key)
         if ratio is None:
-            none = counted is None and float(free["utility"]) < least
+            none = counted is None and (free.utility or 0.0) < least
             checks.append(Check(f"{what}: no policy earns as much", none))
             continue
         for r, reached in ((ratio, True), (ratio + further, False)):

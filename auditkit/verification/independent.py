@@ -14,9 +14,9 @@ equal are equal here too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -59,13 +59,20 @@ class NumberedChain:
 Searched = tuple[NumberedChain, Index, Path]
 
 
-def adjusted(layout: Layout, rows: Rows, levels: list[dict[str, Any]]) -> tuple[list[Floats], Vector]:
+class Level(NamedTuple):
+    """Multipliers under which a policy is optimal; ties are broken by further levels."""
+
+    duals: Sequence[float] = ()
+    objective: float = 1.0
+
+
+def adjusted(layout: Layout, rows: Rows, levels: Sequence[Level]) -> tuple[list[Floats], Vector]:
     """Rewards of each level, objective * R - sum_j dual_j * theta_j, and the size of their terms."""
     rewards, sizes = [], []
     for level in levels:
-        reward = level.get("objective", 1.0) * layout.reward
+        reward = level.objective * layout.reward
         terms = np.abs(reward)
-        for dual, row in zip(level["duals"], rows.rows, strict=False):
+        for dual, row in zip(level.duals, rows.rows, strict=False):
             if dual != 0.0:
                 states, shift = row.states, dual * row.coefficients
                 reward[states] -= shift

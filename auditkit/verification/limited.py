@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from auditkit.model.layout import Floats, Layout
 from auditkit.verification.claims import TOLERANCE, Check, check_number
 
+
+class ClaimedUnit(Protocol):
+    """A limit of one label, as a solution or a report counts it."""
+
+    @property
+    def label(self) -> str: ...
+
+
 NUMBERS = ("searches", "positions", "selected", "unfilled", "exceeded")
 
 
-def check_units(name: str, claimed: Sequence[Mapping[str, Any]], layout: Layout, selected: Floats) -> list[Check]:
+def check_units(name: str, claimed: Sequence[ClaimedUnit], layout: Layout, selected: Floats) -> list[Check]:
     """The numbers that a document claims of each unit; `selected` is per candidate."""
     limits = layout.limits
     if limits is None:
@@ -27,8 +35,9 @@ def check_units(name: str, claimed: Sequence[Mapping[str, Any]], layout: Layout,
         total["selected"] += filled
         total["unfilled"] += max(k - filled, 0.0)
         total["exceeded"] += filled > k + TOLERANCE * max(k, 1)
-    checks = [Check(f"{name}: units", sorted(found) == [unit["label"] for unit in claimed], "other units")]
+    checks = [Check(f"{name}: units", sorted(found) == [unit.label for unit in claimed], "other units")]
     for unit in claimed:
-        own = found.get(str(unit["label"]), {})
-        checks += [check_number(f"{name}: {unit['label']}, {key}", unit[key], own[key]) for key in own if key in unit]
+        own = found.get(unit.label, {})
+        told = {key: getattr(unit, key) for key in own if hasattr(unit, key)}
+        checks += [check_number(f"{name}: {unit.label}, {key}", number, own[key]) for key, number in told.items()]
     return checks

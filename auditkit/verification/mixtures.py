@@ -3,37 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Layout
 from auditkit.verification.claims import Check
-from auditkit.verification.independent import adjusted, evaluate
+from auditkit.verification.independent import Level, adjusted, evaluate
 
 Draws = list[tuple[int, float]]
 
 
-def lotteries_of(claimed: Mapping[str, Any], names: Sequence[str]) -> list[Draws] | str:
-    """The lottery of each search, or what is wrong with the mixture.
+class ClaimedLotteries(Protocol):
+    """Who follows which policy, as a solution or a report states it."""
 
-    Documents of the first format give the policies weights; then one of them is drawn for all searches.
-    """
-    policies, mixture = claimed["policies"], claimed.get("mixture")
+    @property
+    def firm(self) -> Sequence[tuple[int, float]] | None: ...
+    @property
+    def default(self) -> int | None: ...
+    @property
+    def searches(self) -> Mapping[str, Sequence[tuple[int, float]]]: ...
+
+
+class ClaimedLevel(Protocol):
+    @property
+    def objective(self) -> float: ...
+    @property
+    def duals(self) -> Sequence[float]: ...
+
+
+class ClaimedPolicy(ClaimedLevel, Protocol):
+    @property
+    def ties(self) -> Sequence[ClaimedLevel]: ...
+
+
+@dataclass(frozen=True)
+class ClaimedMixture:
+    """Policies, each with its levels, and who follows which; `weights` are those of the first format, in which one
+    policy is drawn for all searches."""
+
+    policies: Sequence[Sequence[Level]]
+    lotteries: ClaimedLotteries | None
+    randomised: int | None = None
+    weights: Sequence[float] = ()
+
+
+def mixed_policy(claimed: ClaimedPolicy) -> list[Level]:
+    """The levels of a policy."""
+    return [Level(tuple(level.duals), level.objective) for level in (claimed, *claimed.ties)]
+
+
+def lotteries_of(claimed: ClaimedMixture, names: Sequence[str]) -> list[Draws] | str:
+    """The lottery of each search, or what is wrong with the mixture."""
+    policies, mixture = claimed.policies, claimed.lotteries
     if mixture is None:
-        return [[(i, float(policy["weight"])) for i, policy in enumerate(policies)]] * len(names)
-    if mixture.get("firm") is not None:
-        found = [[(int(i), float(w)) for i, w in mixture["firm"]]] * len(names)
-    elif mixture.get("default") is None:
+        return [list(enumerate(claimed.weights))] * len(names)
+    if mixture.firm is not None:
+        found = [list(mixture.firm)] * len(names)
+    elif mixture.default is None:
         return "neither a lottery of the firm nor a policy for every search"
     else:
-        unknown = sorted(set(mixture.get("searches", {})) - set(names))
+        unknown = sorted(set(mixture.searches) - set(names))
         if unknown:
             return f"no search {unknown[0]!r}"
-        one = [(int(mixture["default"]), 1.0)]
-        own = mixture.get("searches", {})
-        found = [[(int(i), float(w)) for i, w in own[name]] if name in own else one for name in names]
+        one = [(mixture.default, 1.0)]
+        found = [list(mixture.searches.get(name, one)) for name in names]
     if not all(found):
         return "a search without a policy"
     if any(not 0 <= i < len(policies) for draws in found for i, _ in draws):
@@ -42,43 +78,41 @@ def lotteries_of(claimed: Mapping[str, Any], names: Sequence[str]) -> list[Draws
 
 
 def check_mixture(
-    claimed: Mapping[str, Any], names: Sequence[str], rows: int, exact: bool, prefix: str = ""
+    claimed: ClaimedMixture, names: Sequence[str], rows: int, exact: bool, prefix: str = ""
 ) -> tuple[list[Draws] | None, list[Check]]:
-    """The lotteries and the claims about them: chances, and how few searches toss a coin."""
+    """The lotteries and the claims about them: chances, and how many searches draw by lot."""
     found = lotteries_of(claimed, names)
     if isinstance(found, str):
         return None, [Check(f"{prefix}every search has a policy", False, found)]
     wrong = [draws for draws in found if any(w < 0 for _, w in draws) or abs(sum(w for _, w in draws) - 1) > 1e-9]
     detail = f"they sum to {sum(w for _, w in wrong[0])}" if wrong else ""
     checks = [Check(f"{prefix}weights are chances", not wrong, detail)]
-    mixture = claimed.get("mixture")
-    if mixture is None or mixture.get("firm") is not None:
+    if claimed.lotteries is None or claimed.lotteries.firm is not None:
         drawn = len(found) if found and len(found[0]) > 1 else 0
         if exact:
-            fewest = len(claimed["policies"]) <= rows + 1
+            fewest = len(claimed.policies) <= rows + 1
             checks.append(
-                Check(f"{prefix}at most one policy more than rows", fewest, f"{len(claimed['policies'])} policies")
+                Check(f"{prefix}at most one policy more than rows", fewest, f"{len(claimed.policies)} policies")
             )
     else:
         drawn = sum(len(draws) > 1 for draws in found)
         if exact:
             extra = sum(len(draws) - 1 for draws in found)
             checks.append(Check(f"{prefix}at most as many coins as rows", extra <= rows, f"{extra} coins, {rows} rows"))
-    if claimed.get("randomised") is not None:
-        told = claimed["randomised"]
+    if (told := claimed.randomised) is not None:
         checks.append(
             Check(f"{prefix}searches that draw a policy by lot", told == drawn, f"claimed {told}, found {drawn}")
         )
     return found, checks
 
 
-def mixed_visits(layout: Layout, rows: Rows, policies: Sequence[Mapping[str, Any]], lotteries: list[Draws]) -> Floats:
+def mixed_visits(layout: Layout, rows: Rows, policies: Sequence[Sequence[Level]], lotteries: list[Draws]) -> Floats:
     """Expected visits: each policy is evaluated on the searches that may follow it."""
     visits = np.zeros(layout.states)
     for i, policy in enumerate(policies):
         chance = np.array([sum(w for number, w in draws if number == i) for draws in lotteries])
         who = np.flatnonzero(chance)
         if len(who):
-            found = evaluate(layout, adjusted(layout, rows, [dict(policy), *policy.get("ties", [])]), who.tolist())
+            found = evaluate(layout, adjusted(layout, rows, policy), who.tolist())
             visits += chance[layout.candidate_search][layout.state_candidate] * found
     return visits

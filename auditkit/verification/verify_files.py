@@ -14,7 +14,7 @@ from auditkit.files import parse_json, read_file
 from auditkit.model.documents import read_instance, read_solution
 from auditkit.pipeline import constraints_of, silent
 from auditkit.verification.check_pages import check_page, check_pdf
-from auditkit.verification.check_solution import check_solution
+from auditkit.verification.check_solution import check_claims
 from auditkit.verification.claims import Verified
 from auditkit.verification.pdf_file import read_pdf
 from auditkit.verification.verify_report import verify_report
@@ -68,9 +68,9 @@ def verify_files(
         raise InputError(Problem(subject.name, what, "auditkit verify SOLUTION.json INSTANCE.json"))
     solution = read_solution(claimed)
     instance, _, sha256 = read_instance(subject)
-    rows = bind(constraints_of(solution["specs"], plugins) or [], instance.layout)
+    rows = bind(constraints_of([one.model_dump() for one in solution.specs], plugins) or [], instance.layout)
     progress("evaluating the policies again")
-    return Verified(tuple(check_solution(solution, instance.layout, rows, sha256)))
+    return Verified(tuple(check_claims(solution, instance.layout, rows, sha256)))
 
 
 def kind_of(path: Path, content: bytes) -> Kind:

@@ -7,7 +7,7 @@ in the report, are also checked by other code (`check_report`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,6 @@ from auditkit.data.source import Files, Place
 from auditkit.data.sql_query import Query
 from auditkit.errors import InputError, Problem
 from auditkit.files import sha256_of
-from auditkit.model.layout import Floats
 from auditkit.pipeline import audit, constraints_of, fit_protected, silent
 from auditkit.report import schema
 from auditkit.report.load_report import load
@@ -75,25 +74,18 @@ def verify_report(
     checks += compare_reports(report, again)
     exact = again.exact()
     if again.fitted is not None and exact is not None and exact.firm is not None:
-        proved = exact.to_json()
-        rows = []
-        for entry in proved["constrained"]:
-            constraints = constraints_of(entry["specs"], plugins) or []
-            rows.append(bind(constraints, again.fitted.instance.layout))
+        layout = again.fitted.instance.layout
+        rows = [bind(constraints_of(entry.specs, plugins) or [], layout) for entry in exact.entries]
         shown, level = protect(again.history, config.report.suppress_below), config.report.confidence
         against = Against(again.fitted, standings_of(shown.history), level)
-
-        def gained(label: str, visits: Floats) -> Mapping[str, Any]:
-            return schema.as_json(against.gain(label, visits))
-
-        more, unchecked = check_report(proved, again.fitted, rows, progress, gained)
+        more, unchecked = check_report(exact, again.fitted, rows, progress, against.gain)
         checks += more
-        if proved["alternatives"]:
+        if exact.alternatives:
             aware = fit_protected(shown, config, plugins, group_aware=True, scale=again.fitted.settings.value_scale)
             blind = again.fitted
             if blind.settings.group_aware:
                 blind = fit_protected(shown, config, plugins, group_aware=False, scale=blind.settings.value_scale)
-            more, same_code = check_alternatives(proved, blind, aware, plugins.rules, progress)
+            more, same_code = check_alternatives(exact.alternatives, blind, aware, plugins.rules, progress)
             checks, unchecked = checks + more, [*unchecked, *same_code]
         given += [f"derived a second time only by the code that made it: {text}" for text in unchecked]
     not_checked = (REWORDED,) if report["format"] in schema.EARLIER else ()

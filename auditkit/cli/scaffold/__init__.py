@@ -96,7 +96,7 @@ def names(name: str) -> Names:
         raise InputError(Problem(f"NAME {name!r}", "is a word of Python's own", f"e.g. {distribution}-rule"))
     found = importlib.util.find_spec(module)
     if module in sys.stdlib_module_names or (found is not None and found.origin is not None):
-        what = f"the module {module!r} is there already, and the two would hide each other"
+        what = f"the module {module!r} already exists, and the two would hide each other"
         raise InputError(Problem(f"NAME {name!r}", what, f"e.g. {distribution}-rule"))
     spec = distribution.removeprefix("auditkit-")
     camel = "".join(part.capitalize() for part in spec.split("-"))
@@ -168,7 +168,7 @@ def _free(parent: Path, name: str) -> Path:
         raise InputError(Problem(str(parent), "there is no such folder", "make it, or name another with -o"))
     target = parent / name
     if target.exists() or target.is_symlink():
-        raise InputError(Problem(str(target), "is there already", "choose another name, or another place with -o"))
+        raise InputError(Problem(str(target), "already exists", "choose another name, or another place with -o"))
     return target
 
 

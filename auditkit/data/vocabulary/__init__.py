@@ -288,7 +288,7 @@ class WordList(ABC):
     """Section -> entry -> phrases; under `roles` and `groups` lists of names by tier."""
 
 
-def flaw(offer: type[WordList]) -> str | None:
+def defect(offer: type[WordList]) -> str | None:
     """What is wrong with a word list: sections or entries that no vocabulary has."""
     known = shipped().tables
     for section, entries in getattr(offer, "tables", {"": {}}).items():

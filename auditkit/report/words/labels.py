@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from auditkit.report.words.phrases import Phrases
-from auditkit.text import listing
+from auditkit.text import amount, listing, percent, sentence
 
 CANNOT_BE_MET = "cannot be met"
 NOT_AVAILABLE = "not available"
@@ -32,6 +32,37 @@ KEPT, FILLED, SHORT_TERM, LONG_TERM = "utility kept", "openings filled", "short 
 FREE_UP_TO, FREE_FROM, AS_IT_IS, WINS = "free up to here", "free from here", "as it is", "wins to the left"
 POSITIONS_TITLE, POSITIONS_AXIS = "A few openings more", "utility; line: the unconstrained optimum now"
 BUDGET_AXIS, ONE_MORE_POSITION = "units of utility gained", "one more opening"
+
+
+SHIFT_HEADINGS = {
+    True: ["Group", "Against", "Shift at equal scores", "Interval"],
+    False: [
+        *("Group", "Against", "Shift at equal prior information", "Interval"),
+        *("At equal expected scores", "Interval"),
+    ],
+}
+"""Of the table of what decisions act like, by whether scores were known."""
+
+
+def gain_headings(words: Phrases, judged: bool) -> list[str]:
+    """Of the table of gains; without `judged` the number of inspections is part of who was inspected."""
+    inspected, selected = (words.were(words.step(outcome), singular=True) for outcome in ("inspected", "selected"))
+    parts = [f"{sentence(words.inspection)}s", f"Who {selected}"] if judged else [f"Who {inspected} and {selected}"]
+    return ["Policy", "Gain", "Interval", "Openings filled", *parts]
+
+
+def gain_legend(words: Phrases, judged: bool, level: float | None, steps: Sequence[tuple[str, float]]) -> str:
+    said = [f"The last {'three' if judged else 'two'} columns sum to the gain."]
+    if not judged:
+        said.append(
+            f"Whether the firm held too many {words.inspection}s or too few is not judged: what a point is worth is "
+            "taken from how many it held."
+        )
+    if level is not None:
+        said.append(f"Intervals ({percent(level, 0)}) include the uncertainty of the predicted scores.")
+    if steps:
+        said.append(f"By step, all later ones at their best: {', '.join(f'{s} {amount(x)}' for s, x in steps)}.")
+    return " ".join(said)
 
 
 def against(reference: str) -> str:

@@ -598,7 +598,7 @@ def _confirmed(gain: Gain | None) -> str:
         ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
         return f"on other requisitions it raised the ratio by {percent(gain.ratio - 1, 0)} ({ends})"
     least = percent(gain.detectable - 1, 0)
-    return f"its gain was not confirmed on other requisitions: with so few, only one of about {least} would be"
+    return f"its gain was not confirmed on other requisitions: with so few, only a gain of about {least} would be"
 
 
 ENOUGH_HELD = 0.98
@@ -1054,7 +1054,7 @@ def left_out(rows: int, code: str) -> str:
 def too_small_to_show(applications: int, threshold: int) -> str:
     return (
         f"{plural(applications, 'application')} of people in categories of fewer than {threshold} applicants: in no "
-        "table and no total, so that nobody can be recognised."
+        "table and no total, so that no one can be recognised."
     )
 
 
