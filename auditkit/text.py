@@ -296,11 +296,6 @@ def spaced(code: object) -> str:
     return str(code).replace("-", " ").replace("_", " ")
 
 
-def signs(text: object) -> str:
-    """Comparisons in their printed form."""
-    return str(text).replace(">=", "≥").replace("<=", "≤").replace("==", "=")
-
-
 _UNSEEN = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e0fff"

@@ -29,6 +29,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.report import html
 from auditkit.report.load_report import load
+from auditkit.report.schema import Report
 from auditkit.report.words import sentences
 from auditkit.report.words.phrases import Phrases
 from support import report_example
@@ -172,3 +173,38 @@ def test_an_audit_of_such_groups(odd: dict[str, str], tmp_path: Path) -> None:
     assert all("Non Hispanic applicants" not in text or "Black - Non Hispanic" in text for text in said)
     written = json.loads(report.text())["constrained"][1]["duals"][0]["meaning"]
     assert {written["group"], written["against"]} == set(odd.values())
+
+
+PLAIN = {"Female": "Aaa", "Male": "Bbb"}
+STRANGE = {"Female": 'A/b - c = "d" in e', "Male": "B + c >= 0.8 'n'"}
+
+
+def audited_as(names: dict[str, str], folder: Path) -> Report:
+    """The same applications, their groups under other names that sort alike."""
+    table = [{**row, "Gender": names.get(row["Gender"], row["Gender"])} for row in rows()]
+    folder.mkdir()
+    quick = Config().over(report__replicates=0, report__alternatives=False, fit__points=8, mapping={"group": "Gender"})
+    return auditkit.audit(save(folder / "people.csv", table), config=quick).report
+
+
+def test_a_report_differs_in_the_names_of_its_groups_alone(tmp_path: Path) -> None:
+    """Every sentence, label, phrase, table and page: the one with plain names, with the others in their place."""
+    plain, strange = audited_as(PLAIN, tmp_path / "plain"), audited_as(STRANGE, tmp_path / "strange")
+    swap = {PLAIN[key]: STRANGE[key] for key in PLAIN}
+
+    def swapped(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {swapped(key): swapped(part) for key, part in value.items()}
+        if isinstance(value, list):
+            return [swapped(part) for part in value]
+        for one, other in swap.items() if isinstance(value, str) else ():
+            value = value.replace(one, other)
+        return value
+
+    apart = {"input": None, "created": None, "provenance": None}
+    wanted, found = swapped(plain.to_json()) | apart, strange.to_json() | apart
+    assert len(found["findings"]) > 5
+    assert found == wanted
+    same = {"input": plain.input, "created": plain.created, "provenance": plain.provenance}
+    words = [Page(html.render(each.model_copy(update=same))).words for each in (plain, strange)]
+    assert swapped(words[0]).replace(" ", "") == words[1].replace(" ", "")

@@ -213,6 +213,29 @@ def test_help_loads_no_heavy_library(tmp_path: Path) -> None:
     assert not loaded & HEAVY, "import these where they are used"
 
 
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["plugins"], ["solve", "four-boxes.json"]], ids=lambda words: words[0]
+)
+def test_a_start_reads_nothing_in_the_working_folder(tmp_path: Path, arguments: list[str]) -> None:
+    """Neither modules nor plugins, settings or lists of files that happen to be there: only what is named."""
+    (tmp_path / "four-boxes.json").write_text(json.dumps(FOUR_BOXES))
+    script = """
+import os, sys
+here, seen = os.getcwd(), []
+def hook(event, arguments):
+    if event in ("open", "os.listdir", "os.scandir") and isinstance(arguments[0], (str, bytes, os.PathLike)):
+        path = os.path.abspath(os.fsdecode(arguments[0]))
+        if path == here or path.startswith(here + os.sep):
+            seen.append(os.path.basename(path))
+sys.addaudithook(hook)
+from auditkit.cli import invoke
+invoke(sys.argv[1:])
+print(seen, file=sys.stderr)
+"""
+    done = completed(sys.executable, "-P", "-c", script, *arguments, cwd=tmp_path)
+    assert set(ast.literal_eval(done.stderr.splitlines()[-1])) == set(arguments[1:])
+
+
 def own_imports(place: str, tree: ast.AST) -> Iterator[tuple[str, int]]:
     """The modules right under auditkit that a file imports anywhere, for types and inside functions too."""
     package = place.removesuffix(".py").replace("/", ".").split(".")[:-1]

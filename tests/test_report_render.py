@@ -110,7 +110,7 @@ def test_the_order_of_the_sections(page: str) -> None:
     assert f"{order} method certificate provenance glossary" == " ".join(re.findall(r'<section id="(.*?)"', page))
     before = page.index('id="annex"')
     assert page.index('<section id="costs"') < before < page.index('<section id="notices"')
-    assert "a reading of a benchmark and not a procedure" in page[before : page.index('<section id="notices"')]
+    assert "describes a benchmark, not a procedure" in page[before : page.index('<section id="notices"')]
 
 
 def test_parts(drawn: None) -> None:

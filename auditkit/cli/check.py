@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -47,7 +47,7 @@ def check(request: Request, everything: bool, as_json: bool, quiet: bool) -> int
     return DONE if checked.ok else WRONG_INPUT
 
 
-def _checked(checked: Checked) -> dict[str, Any]:
+def _checked(checked: Checked) -> dict[str, object]:
     return {
         "ok": checked.ok,
         "errors": [{"where": p.where, "what": p.what, "fix": p.fix} for p in checked.errors],

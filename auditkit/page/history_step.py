@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -50,7 +49,13 @@ class HistoryStep:
             except InputError as error:
                 told += error.problems
         meanings = {decision.value: words for decision, words in MEANING.items()}
-        names: dict[str, Any] = {"past": past, "found": found, "asked": asked, "problems": told, "meanings": meanings}
+        names: dict[str, object] = {
+            "past": past,
+            "found": found,
+            "asked": asked,
+            "problems": told,
+            "meanings": meanings,
+        }
         return self.page.show(
             "page_history.html", 422 if problems else 200, step=5, today=date.today().isoformat(), **names
         )

@@ -403,7 +403,6 @@ NUMBERS: dict[str, Callable[..., str]] = {
     "scientific": text.scientific,
     "sentence": text.sentence,
     "signed": text.signed,
-    "signs": text.signs,
 }
 """Filters that write a value; None is marked as missing."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
@@ -39,7 +39,7 @@ class WhatIf(Shown):
         parts = (*found.curves, biased, *found.bias_tables, found.positions, found.places, *found.budgets)
         return [part.sentence for part in parts if part is not None]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """What `auditkit whatif --json` prints."""
         return self.answers.to_json()
 

@@ -68,7 +68,7 @@ class Alert:
         object.__setattr__(self, "text", printable_lines(self.text))
         object.__setattr__(self, "crossings", tuple(one.printable for one in self.crossings))
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         return {"format": FORMAT, **asdict(self)}
 
 

@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from auditkit.errors import InputError, Problem
 from auditkit.scheduled.audit_run import CONFIGURATION
@@ -91,7 +90,7 @@ def compare(first: Run, second: Run, folder: Path) -> Difference:
     )
 
 
-def document(difference: Difference) -> dict[str, Any]:
+def document(difference: Difference) -> dict[str, object]:
     found = {"format": FORMAT, **asdict(difference)}
     found["figures"] = [
         {"part": c.part, "subject": c.subject, "figure": c.figure, "before": c.before, "after": c.after}

@@ -8,7 +8,7 @@ from auditkit import __version__
 from auditkit.config import Config
 from auditkit.errors import InputError, Problem
 from auditkit.report.html import themed
-from auditkit.scheduled.evidence import Evidence
+from auditkit.scheduled.evidence import Evidence, EvidenceRun
 from auditkit.scheduled.responses import MEANING
 
 
@@ -35,6 +35,8 @@ def html_of(evidence: Evidence, config: Config) -> str:
     names = {
         "evidence": evidence,
         "examined": [name.replace("+", " crossed with ") for name in evidence.scope.attributes],
+        "caption": "Data of each run and its certificates" if evidence.priced else "Data of each run",
+        "without_findings": without_findings,
         "line": config.report.line,
         "meaning": {decision.value: words for decision, words in MEANING.items()},
         "document": {
@@ -46,3 +48,12 @@ def html_of(evidence: Evidence, config: Config) -> str:
         "sections": [],
     }
     return themed("record.html", names, config.report.template_dir)
+
+
+def without_findings(run: EvidenceRun) -> str:
+    """Why a run lists no findings; "" if it does."""
+    if run.same_as is not None:
+        return f"Data and settings were those of run {run.same_as}: nothing was computed, and its results hold."
+    if run.findings or run.crossings:
+        return ""
+    return "Its report has no finding." if run.state == "intact" else "Its report is no longer there."

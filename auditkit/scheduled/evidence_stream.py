@@ -19,7 +19,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -91,7 +90,7 @@ class EvidenceOverTime:
             if e >= line
         ]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """For programs: the numbers of every stream, without what only the next run needs."""
         return {
             "since": self.since,

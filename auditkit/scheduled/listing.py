@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from auditkit.report.figures import FIRM, Figures
 from auditkit.scheduled.evidence_stream import EvidenceOverTime
@@ -87,7 +86,9 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
     return found
 
 
-def document(audit: str, runs: Sequence[Run], evidence: Mapping[int, EvidenceOverTime] | None = None) -> dict[str, Any]:
+def document(
+    audit: str, runs: Sequence[Run], evidence: Mapping[int, EvidenceOverTime] | None = None
+) -> dict[str, object]:
     """All that is known of the runs, for programs; `evidence` by the number of the run."""
     known = {} if evidence is None else {id: one.to_json() for id, one in evidence.items()}
     return {
@@ -97,7 +98,7 @@ def document(audit: str, runs: Sequence[Run], evidence: Mapping[int, EvidenceOve
     }
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run) -> dict[str, object]:
     figures = asdict(run.figures)
     return {
         "id": run.id,

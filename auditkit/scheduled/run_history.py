@@ -20,6 +20,8 @@ from auditkit.report.figures import Figures, GroupFigure, PolicyFigure, PolicyGr
 from auditkit.report.thresholds import Crossing
 from auditkit.scheduled import chain, database, tables
 
+DatabaseRow = Mapping[str, Any]
+MutableRow = dict[str, Any]
 COMPLETE, UNCHANGED, FAILED = "complete", "unchanged", "failed"
 _FINDING, _REASON = "finding", "reason"
 
@@ -105,7 +107,7 @@ class RunHistory:
             database.hold(connection)
             run = _insert_run(connection, values)
             _insert(connection, tables.groups, _numbered({"run": run, **_renamed(g)} for g in figures.groups))
-            inside: list[dict[str, Any]] = []
+            inside: list[MutableRow] = []
             for place, policy in enumerate(figures.policies):
                 row = {"run": run, "place": place, **_fields(policy)}
                 inside += ({"run": run, "place": place, **_renamed(g)} for g in row.pop("groups"))
@@ -228,28 +230,28 @@ def opened(url: str, *, create: bool = True) -> Iterator[RunHistory]:
 # Rows -----------------------------------------------------------------------------------------------------------------
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def _fields(value: Any) -> MutableRow:
     return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
 
 
-def _renamed(value: GroupFigure | PolicyGroup) -> dict[str, Any]:
+def _renamed(value: GroupFigure | PolicyGroup) -> MutableRow:
     """`group` is a word of SQL, and a truth value is a number."""
     found = {"name" if key == "group" else key: item for key, item in _fields(value).items()}
     return found | ({"crossing": int(value.crossing)} if isinstance(value, GroupFigure) else {})
 
 
-def _numbered(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _numbered(rows: Iterable[DatabaseRow]) -> Iterator[MutableRow]:
     """The order of the report, which a database does not keep by itself."""
     return ({**row, "number": number} for number, row in enumerate(rows))
 
 
-def _insert_run(connection: sa.Connection, values: Mapping[str, Any]) -> int:
+def _insert_run(connection: sa.Connection, values: DatabaseRow) -> int:
     key = connection.execute(sa.insert(tables.runs).values(**values)).inserted_primary_key
     assert key is not None
     return int(key[0])
 
 
-def _insert(connection: sa.Connection, table: sa.Table, rows: Iterable[Mapping[str, Any]]) -> None:
+def _insert(connection: sa.Connection, table: sa.Table, rows: Iterable[DatabaseRow]) -> None:
     if found := [dict(row) for row in rows]:
         connection.execute(sa.insert(table), found)
 
@@ -266,15 +268,15 @@ def _of_audit(table: sa.Table, audit: str) -> sa.Select[Any]:
 
 
 def _assembled(connection: sa.Connection, found: Iterable[Any]) -> list[Run]:
-    rows: list[Mapping[str, Any]] = list(found)
+    rows: list[DatabaseRow] = list(found)
     if not rows:
         return []
     audit = rows[0]["audit"]
     only = rows[0]["id"] if len(rows) == 1 else None
 
-    def parts(table: sa.Table, *order: str) -> dict[int, list[dict[str, Any]]]:
+    def parts(table: sa.Table, *order: str) -> dict[int, list[MutableRow]]:
         chosen = _of_audit(table, audit) if only is None else sa.select(table).where(table.c.run == only)
-        by_run: dict[int, list[dict[str, Any]]] = defaultdict(list)
+        by_run: dict[int, list[MutableRow]] = defaultdict(list)
         for row in connection.execute(chosen.order_by(*(table.c[name] for name in order))).mappings():
             values = dict(row)
             values.pop("number", None)
@@ -316,10 +318,10 @@ def _assembled(connection: sa.Connection, found: Iterable[Any]) -> list[Run]:
 
 
 def _figures(
-    row: Mapping[str, Any],
-    groups: list[dict[str, Any]],
-    policies: list[dict[str, Any]],
-    inside: list[dict[str, Any]],
+    row: DatabaseRow,
+    groups: list[MutableRow],
+    policies: list[MutableRow],
+    inside: list[MutableRow],
 ) -> Figures:
     by_place: dict[int, list[PolicyGroup]] = defaultdict(list)
     for values in inside:

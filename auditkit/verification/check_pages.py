@@ -7,10 +7,10 @@ the same. If they are others, the words on the pages are compared, and the drawi
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit.config import Parts
-from auditkit.report.load_report import load
+from auditkit.report.schema import Report
 from auditkit.verification.claims import Check
 from auditkit.verification.pdf_file import PdfFile, read_pdf
 
@@ -21,7 +21,7 @@ Found = tuple[list[Check], list[str]]
 """What was checked, and what could not be."""
 
 
-def check_page(shown: bytes, report: dict[str, Any], plugins: Plugins, theme: Path | None) -> Found:
+def check_page(shown: bytes, report: Report, plugins: Plugins, theme: Path | None) -> Found:
     """An HTML page against the document of its report."""
     name = "the text of the page"
     if (why := _without_theme(report, theme)) is not None:
@@ -32,7 +32,7 @@ def check_page(shown: bytes, report: dict[str, Any], plugins: Plugins, theme: Pa
     return [Check(f"{name} is that of the document", wanted == shown, f"differs at line {other}")], []
 
 
-def check_pdf(shown: bytes, file: PdfFile, report: dict[str, Any], plugins: Plugins, theme: Path | None) -> Found:
+def check_pdf(shown: bytes, file: PdfFile, report: Report, plugins: Plugins, theme: Path | None) -> Found:
     """The pages of a PDF against the document inside it."""
     from auditkit.report import pdf
 
@@ -41,7 +41,7 @@ def check_pdf(shown: bytes, file: PdfFile, report: dict[str, Any], plugins: Plug
     if (why := _without_theme(report, theme)) is not None:
         return checks, [f"{name}: {why}"]
     try:
-        made = [pdf.render(page, file.document, report["created"]) for page in _pages(report, plugins, theme)]
+        made = [pdf.render(page, file.document, report.created) for page in _pages(report, plugins, theme)]
     except pdf.PdfUnavailable:
         return checks, [f"{name}: no PDF can be made here; only the document inside was checked"]
     claim = f"{name} are those of the document"
@@ -57,20 +57,19 @@ def check_pdf(shown: bytes, file: PdfFile, report: dict[str, Any], plugins: Plug
     return [*checks, Check(claim, False, _difference(file, alike))], []
 
 
-def _pages(report: dict[str, Any], plugins: Plugins, theme: Path | None) -> list[str]:
+def _pages(report: Report, plugins: Plugins, theme: Path | None) -> list[str]:
     """The page of the report, and its first page alone, which has a PDF of its own."""
     from auditkit.report import html
 
-    loaded = load(report)
-    parts: tuple[Parts, ...] = (loaded.config.report.parts, "summary")
+    parts: tuple[Parts, ...] = (report.config.report.parts, "summary")
     return [
-        html.render(loaded, template_dir=theme, sections=plugins.sections, parts=part) for part in dict.fromkeys(parts)
+        html.render(report, template_dir=theme, sections=plugins.sections, parts=part) for part in dict.fromkeys(parts)
     ]
 
 
-def _without_theme(report: dict[str, Any], theme: Path | None) -> str | None:
+def _without_theme(report: Report, theme: Path | None) -> str | None:
     """Why the pages cannot be made here, if a theme made them."""
-    if report["config"].get("report", {}).get("template_dir") is None or theme is not None:
+    if report.config.report.template_dir is None or theme is not None:
         return None
     return "a theme made it, and only the document was checked (name the theme with --template-dir)"
 

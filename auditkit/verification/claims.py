@@ -62,7 +62,7 @@ class Verified(Shown):
         """Whether every check passed."""
         return not self.failed
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         claims = [asdict(check) for check in self.checks]
         given, not_checked = list(self.given), list(self.not_checked)
         return {"holds": self.holds, "claims": claims, "not_checked": not_checked, "taken_as_given": given}

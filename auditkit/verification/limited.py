@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
+from auditkit.model.documents import UnitOutcomeModel
 from auditkit.model.layout import Floats, Layout
+from auditkit.model.limits import UnitNumbers
 from auditkit.verification.claims import TOLERANCE, Check, check_number
-
-
-class ClaimedUnit(Protocol):
-    """A limit of one label, as a solution or a report counts it."""
-
-    @property
-    def label(self) -> str: ...
-
 
 NUMBERS = ("searches", "positions", "selected", "unfilled", "exceeded")
 
 
-def check_units(name: str, claimed: Sequence[ClaimedUnit], layout: Layout, selected: Floats) -> list[Check]:
+def check_units(
+    name: str, claimed: Sequence[UnitOutcomeModel | UnitNumbers], layout: Layout, selected: Floats
+) -> list[Check]:
     """The numbers that a document claims of each unit; `selected` is per candidate."""
     limits = layout.limits
     if limits is None:

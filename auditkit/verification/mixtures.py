@@ -2,41 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from auditkit.constraints.base import Rows
+from auditkit.model.documents import MixtureModel, PolicyModel
 from auditkit.model.layout import Floats, Layout
+from auditkit.report.schema import LotteriesModel, MixedPolicyModel
 from auditkit.verification.claims import Check
 from auditkit.verification.independent import Level, adjusted, evaluate
 
 Draws = list[tuple[int, float]]
-
-
-class ClaimedLotteries(Protocol):
-    """Who follows which policy, as a solution or a report states it."""
-
-    @property
-    def firm(self) -> Sequence[tuple[int, float]] | None: ...
-    @property
-    def default(self) -> int | None: ...
-    @property
-    def searches(self) -> Mapping[str, Sequence[tuple[int, float]]]: ...
-
-
-class ClaimedLevel(Protocol):
-    @property
-    def objective(self) -> float: ...
-    @property
-    def duals(self) -> Sequence[float]: ...
-
-
-class ClaimedPolicy(ClaimedLevel, Protocol):
-    @property
-    def ties(self) -> Sequence[ClaimedLevel]: ...
 
 
 @dataclass(frozen=True)
@@ -45,14 +23,15 @@ class ClaimedMixture:
     policy is drawn for all searches."""
 
     policies: Sequence[Sequence[Level]]
-    lotteries: ClaimedLotteries | None
+    lotteries: MixtureModel | LotteriesModel | None
     randomised: int | None = None
     weights: Sequence[float] = ()
 
 
-def mixed_policy(claimed: ClaimedPolicy) -> list[Level]:
+def mixed_policy(claimed: PolicyModel | MixedPolicyModel) -> list[Level]:
     """The levels of a policy."""
-    return [Level(tuple(level.duals), level.objective) for level in (claimed, *claimed.ties)]
+    ties = [Level(tie.duals, tie.objective) for tie in claimed.ties]
+    return [Level(claimed.duals, claimed.objective), *ties]
 
 
 def lotteries_of(claimed: ClaimedMixture, names: Sequence[str]) -> list[Draws] | str:

@@ -13,6 +13,7 @@ from auditkit.errors import InputError, Problem
 from auditkit.files import parse_json, read_file
 from auditkit.model.documents import read_instance, read_solution
 from auditkit.pipeline import constraints_of, silent
+from auditkit.report.load_report import load
 from auditkit.verification.check_pages import check_page, check_pdf
 from auditkit.verification.check_solution import check_claims
 from auditkit.verification.claims import Verified
@@ -54,8 +55,8 @@ def verify_files(
             return found.and_also([], ["the pages: the document does not hold"])
         progress("rendering the pages again")
         if pdf is not None:
-            return found.and_also(*check_pdf(content, pdf, document, plugins, theme))
-        return found.and_also(*check_page(content, document, plugins, theme))
+            return found.and_also(*check_pdf(content, pdf, load(document), plugins, theme))
+        return found.and_also(*check_page(content, load(document), plugins, theme))
     if kind != "json":
         raise InputError(
             Problem(str(claimed), "there is no report inside", "name a file that auditkit report has written")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from auditkit.data.vocabulary import shipped as vocabulary
 from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel
-from auditkit.text import listing, percent, plain, signs, spaced
+from auditkit.text import listing, percent, plain, spaced
 
 VERBS: dict[str, tuple[str, str]] = {
     "interviewed": ("interviewed", "interview"),
@@ -213,7 +213,7 @@ class Phrases:
     def row(self, label: str, meaning: Meaning | None) -> str:
         """One row of a constraint: "Women hired at no less than 0.8 times men’s rate"."""
         said = None if meaning is None else self._row(meaning)
-        return signs(label) if said is None else said[:1].upper() + said[1:]
+        return label if said is None else said[:1].upper() + said[1:]
 
     def _row(self, asked: Meaning) -> str | None:
         if isinstance(asked, Other):
