@@ -61,7 +61,8 @@ def _read_docstrings(part: type[ReportPart]) -> None:
     for each in parts:
         parts += each.__subclasses__()
         each.model_config["use_attribute_docstrings"] = True
-    for each in (*parts, Report):  # parts of parts come before them, and those with another part as their base last
+    parts.append(Report)  # once more, after those that have another part as their base
+    for each in parts:  # parts of parts come before them
         each.model_rebuild(force=True)
 
 
