@@ -58,7 +58,7 @@ from scipy.special import stdtrit
 
 from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.parts import Parts
-from auditkit.constraints.base import Constraint, Rows
+from auditkit.constraints.base import Constraint, Row, Rows
 from auditkit.constraints.binding import bind
 from auditkit.constraints.two_sets import TwoSets
 from auditkit.errors import InputError
@@ -271,7 +271,10 @@ class _Replicates:
         assert self.base is not None
         taught = np.sqrt(self.share) if self.shifted else 1.0  # by all searches, not by the part that is priced
         losses = [each.loss for each in self.shifted or self.known]
-        return np.asarray(np.sqrt(losses) - np.sqrt(self.base.loss)) / taught
+        # where groups are not told apart at all (`group_chances`), replicates scatter around the price if they were
+        apart = self.unshrunk is None or self.base.loss > LEAST * abs(self.base.free)
+        centre = self.base if apart or self.unshrunk is None else self.unshrunk
+        return np.asarray(np.sqrt(losses) - np.sqrt(centre.loss)) / taught
 
     @property
     def too_low(self) -> float:
@@ -324,6 +327,8 @@ def _interval(
     reach = float(stdtrit(replicates.freedom, (1 + options.level) / 2)) * float(np.sqrt(square))
     bias = replicates.too_low
     low, high = max(root + min(bias, 0.0) - reach, 0.0) ** 2, (root + max(bias, 0.0) + reach) ** 2
+    if all(_met_by_nobody(row) for row in optimum.rows.rows):
+        high = min(high, max(free, loss))  # selecting nobody costs no more
     blind = optimum.outcome.layout.uncertain
     ends = 0.0 if low < NOTHING * high or (blind and not replicates.surely_missed(options.level)) else low, high
     duals = optimum.duals + replicates.duals
@@ -336,6 +341,11 @@ def _interval(
         replicates=count,
         replicated_duals=tuple(map(tuple, duals.tolist())),
     )
+
+
+def _met_by_nobody(row: Row) -> bool:
+    """Whether a row holds where nobody is inspected or selected."""
+    return (row.sense == "<=" or row.bound <= 0) and (row.sense == ">=" or row.bound >= 0)
 
 
 def around(value: float, replicates: Sequence[float] | Floats, level: float) -> tuple[float, float] | None:

@@ -119,8 +119,20 @@ def truth(scenario: Scenario, seed: int, value_scale: float) -> KnownBefore:
     """What is known of other requisitions under the true laws."""
     rng = np.random.default_rng([2028, seed])
     search, _, cv = _people(scenario, FRESH, rng)
+    boxes = true_boxes(scenario, np.unique(cv), value_scale)
+    searches = [
+        Search(f"s{s}", scenario.capacity, [replace(boxes[cv[i]], id=f"c{i}") for i in np.flatnonzero(search == s)])
+        for s in range(FRESH)
+    ]
+    layout = Instance(searches).layout
+    interviews = np.full(FRESH, scenario.inspects)
+    return KnownBefore(layout, {"CV": cv}, expected_scores(layout, value_scale), value_scale, interviews, cv)
+
+
+def true_boxes(scenario: Scenario, cvs: Floats, value_scale: float) -> dict[float, Box]:
+    """Of each CV: the true law of the score, with the chance of each group."""
     boxes: dict[float, Box] = {}
-    for each in np.unique(cv).tolist():
+    for each in cvs.tolist():
         likely = {g: np.exp(-(((each - 50 + scenario.cv_gap * one) / 10) ** 2) / 2) for g, one in GROUPS.items()}
         share = {g: float(likely[g] / sum(likely.values())) for g in GROUPS}
         mean = {g: float(scenario.expected(np.asarray(each))) + scenario.shift * one for g, one in GROUPS.items()}
@@ -134,13 +146,7 @@ def truth(scenario: Scenario, seed: int, value_scale: float) -> KnownBefore:
         member = {g: {"before": share[g], "given": np.minimum(1.0, p / total)} for g, p in joint.items()}
         values = value_scale * (edges[1:] + edges[:-1]) / 2
         boxes[each] = Box("", {}, 1.0, values, total / total.sum(), membership={"sex": member})
-    searches = [
-        Search(f"s{s}", scenario.capacity, [replace(boxes[cv[i]], id=f"c{i}") for i in np.flatnonzero(search == s)])
-        for s in range(FRESH)
-    ]
-    layout = Instance(searches).layout
-    interviews = np.full(FRESH, scenario.inspects)
-    return KnownBefore(layout, {"CV": cv}, expected_scores(layout, value_scale), value_scale, interviews, cv)
+    return boxes
 
 
 ROLES = {
