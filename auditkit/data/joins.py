@@ -20,8 +20,8 @@ from auditkit.data.raw_table import RawTable
 from auditkit.data.vocabulary import plain
 from auditkit.errors import InputError, Problem
 
-_COVERED = 0.5
-"""Share of the ids of one table that another must know to belong to it."""
+_COVERED, _SURE = 0.5, 0.9
+"""Share of the ids of one table that another must know to belong to it; more where nothing but the values says so."""
 
 
 def together(tables: Sequence[RawTable]) -> RawTable:
@@ -86,17 +86,23 @@ def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:
     for mine in map(str, one.columns):
         for theirs in map(str, other.columns):
             same = plain(mine) == plain(theirs)
-            if not same and not (named(mine, "candidate") and named(theirs, "candidate")):
-                continue
             if not (_unique(one, mine) or _unique(other, theirs)):
                 continue
+            told = same or bool(named(mine, "candidate") and named(theirs, "candidate"))
             ids, known = set(clean_ids(one[mine])) - {""}, set(clean_ids(other[theirs])) - {""}
             if min(len(ids), len(known)) < 2:
                 continue
-            share = len(ids & known) / min(len(ids), len(known)) + same
-            if share - same >= _COVERED and (best is None or share > best[0]):
+            share = len(ids & known) / min(len(ids), len(known)) + same + told
+            if not told and not (_are_ids(ids) and _are_ids(known)):
+                continue
+            if share - same - told >= (_COVERED if told else _SURE) and (best is None or share > best[0]):
                 best = (share, mine, theirs)
     return None if best is None else best[1:]
+
+
+def _are_ids(cells: set[str]) -> bool:
+    """Whether values can hardly be anything else: many, long, and not the numbers of the rows."""
+    return len(cells) >= 20 and min(map(len, cells)) >= 4
 
 
 def _unique(table: pd.DataFrame, column: str) -> bool:

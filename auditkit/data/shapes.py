@@ -119,6 +119,7 @@ def _without_totals(raw: RawTable) -> RawTable:
     totals = pd.Series(False, index=table.index)
     for name in labels:
         totals |= table[name].isin([cell for cell in table[name].unique() if is_total(cell)])
+        totals |= _sum_within(table, counts, name, [other for other in labels if other != name])
     totals |= _sum_of_the_others(counts, totals)
     if not totals.any() or totals.all():
         return raw
@@ -132,6 +133,19 @@ def _sum_of_the_others(counts: dict[str, pd.Series[Any]], totals: pd.Series[Any]
     rest = rest.loc[:, rest.sum() > 0]
     same = (2 * rest == rest.sum()).all(axis=1) & (len(rest) > 3) & (rest.shape[1] > 1)
     return same.reindex(totals.index, fill_value=False)
+
+
+def _sum_within(table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: str, keys: list[str]) -> pd.Series[Any]:
+    """Rows with the one value of a label, whatever it is called, whose counts are the sums of all its other values."""
+    none, frame = pd.Series(False, index=table.index), pd.DataFrame(counts)
+    if len(counts) < 2 or not 3 <= table[name].nunique() <= 40 or not keys:
+        return none
+    sums = frame.groupby([table[key] for key in keys]).transform("sum")
+    same = (2 * frame == sums).all(axis=1) & (frame.sum(axis=1) > 0)
+    held = table[name][same].value_counts()
+    value = held.index[0] if len(held) else None
+    here = table[name] == value
+    return here if len(held) and here.sum() > 1 and bool(same[here].mean() > 0.9) else none
 
 
 def _from_outcomes(raw: RawTable) -> RawTable:
@@ -307,13 +321,14 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
         return None
     applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
-    if len(applied) != 1 or not reached:
-        nested = _nested(table, block, counts)
+    if len(applied) == 1 and reached:
+        reached += _between(counts, counts[applied[0]], reached, [], applied[0], assumptions)
+    else:
+        sums = pd.DataFrame(counts).groupby(table[block].to_numpy()).sum()
+        nested = _nested(counts, assumptions) if (sums.nunique() == 1).all() else []
         if len(nested) < 2:
             return None
         applied, reached = nested[:1], nested[1:]
-        text = f"each count is part of the one before it, so {applied[0]!r} is read as those who applied"
-        assumptions.append(f"{text}, {', '.join(map(repr, reached))} as the steps that they reached")
     reached.sort(key=lambda name: -counts[name].sum())
     counts = _least_difference(table, [applied[0], *reached], counts, group, assumptions)
     levels = np.minimum.accumulate([counts[name].to_numpy() for name in (applied[0], *reached)])
@@ -339,13 +354,14 @@ def _from_stacked(raw: RawTable, assumptions: list[str]) -> RawTable | None:
     return replace(_say(raw, "stacked-counts", text), table=rows, separate=True)
 
 
-def _nested(table: pd.DataFrame, block: str, counts: dict[str, pd.Series[Any]]) -> list[str]:
-    """Columns of counts from left to right, each part of the one before; every block adds up to the same."""
+def _nested(counts: dict[str, pd.Series[Any]], assumptions: list[str]) -> list[str]:
+    """Columns of counts from left to right, each part of the one before, whatever they are called."""
     names = list(counts)
-    sums = {name: counts[name].groupby(table[block].to_numpy()).sum() for name in names}
-    alike = all(sums[name].nunique() == 1 for name in names)
-    falling = all((counts[b] <= counts[a]).all() and counts[b].sum() < counts[a].sum() for a, b in pairwise(names))
-    return names if alike and falling else []
+    if not all((counts[b] <= counts[a]).all() and counts[b].sum() < counts[a].sum() for a, b in pairwise(names)):
+        return []
+    text = f"each count is part of the one before it, so {names[0]!r} is read as those who applied"
+    assumptions.append(f"{text}, {', '.join(map(repr, names[1:]))} as the steps that they reached")
+    return names
 
 
 def _are_characteristics(cells: pd.Series[Any]) -> bool:
@@ -399,6 +415,8 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
         return raw
     applied = [name for name in counts if _are_applicants(name)]
     reached = [name for name in counts if name not in applied and _is_step(name)]
+    if len(counts) > 2 and (len(applied) != 1 or not reached) and (nested := _nested(counts, assumptions)):
+        applied, reached = nested[:1], nested[1:]
     refused = [name for name in counts if name not in applied and _outcome(name) == "rejected"]
     bad = [name for name in counts if is_bad(_counted(name))]
     if len(bad) == 1 and not applied:  # beside those selected for a layoff, those not selected had the good outcome
@@ -441,21 +459,22 @@ def _between(
     applied: str,
     assumptions: list[str],
 ) -> list[str]:
-    """Counts without a telling name that lie, in every row, between those who applied and the last step: steps too."""
+    """Counts without a telling name that are, in every row, part of those who applied and part of or more than each
+    step: steps too."""
     if not reached:
         return []
-    last = min(reached, key=lambda name: counts[name].sum())
     rest = [name for name in counts if name not in (applied, *reached, *refused) and not named(name, "capacity")]
     found = [
         name
         for name in rest
         if all((counts[name] >= counts[step]).all() or (counts[name] <= counts[step]).all() for step in reached)
-        and (counts[name] >= counts[last]).all()
         and (counts[name] <= total).all()
-        and counts[last].sum() < counts[name].sum() < total.sum()
+        and 0 < counts[name].sum() < total.sum()
+        and all(counts[name].sum() != counts[step].sum() for step in reached)
+        and _outcome(name) not in ("withdrawn", "declined", "pending")
     ]
     if found:
-        assumptions.append(f"{', '.join(map(repr, found))}: read as a step, as its numbers lie between the others")
+        assumptions.append(f"{', '.join(map(repr, found))}: read as a step, as its numbers fit between the others")
     return found
 
 

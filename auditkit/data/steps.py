@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -129,11 +129,20 @@ def from_paths(cells: pd.Series[Any]) -> StepsInOneColumn:
     return _in_table(cells, codes, [names[i] for i in order], reached[:, order], final, selected)
 
 
-def from_last_stage(cells: pd.Series[Any]) -> StepsInOneColumn:
-    """Stages from the last one that was reached: who reached a stage passed through those before it."""
+def from_last_stage(cells: pd.Series[Any], selected: pd.Series[Any] | None = None) -> StepsInOneColumn:
+    """Stages from the last one that was reached: who reached a stage passed through those before it.
+
+    A stage of unknown name at which (nearly) everybody was selected is the last, where no other is.
+    """
     codes, found = pd.factorize(cells)
     often = np.bincount(codes, minlength=len(found))
     kinds = [_kind(str(word)) for word in found]
+    if selected is not None and HIRED not in kinds:
+        shares = np.bincount(codes, weights=selected.to_numpy(dtype=float), minlength=len(found)) / np.maximum(often, 1)
+        kinds = [
+            HIRED if kind == "" and share > 0.9 and not spoken().is_missing(str(word)) else kind
+            for word, kind, share in zip(found, kinds, shares, strict=True)
+        ]
     leading = [_LEADING.match(str(word)) for word in found]
     numbered = all(leading[i] for i, kind in enumerate(kinds) if isinstance(kind, float) or kind == "")
     starts = [plain(str(word)) in spoken().words("cells", "start") for word in found]
@@ -175,21 +184,21 @@ def ending(word: str) -> Ending | None:
     """What a disposition such as "Rejected - not selected for interview" says; None if it is not one."""
     words = spoken()
     status = words.meaning(word)
-    if status is None:
-        return None
     step, text = words.step_in(word), plain(word)
+    if words.is_missing(word) or (status is None and (step is None or not 0 < step[0] < HIRED)):
+        return None
     if step is not None and step[0] == HIRED and status == "rejected":  # "Interviewed - not hired", "Not hired: Screen"
         text = re.sub(rf"(?:{words.pattern('within', 'negation').pattern} )?{re.escape(step[1])}", "", text, count=1)
         step = words.step_in(text)
     if step is None and status == "rejected" and (gate := words.gate_in(word)):  # "Qualified, not selected"
         return Ending(status, gate, STEP_RANKS["gate"], True)
     if step is None or step[0] == HIRED:
-        return Ending(status, "", HIRED if status in ("selected", "declined") else -1.0, False)
+        return Ending(status or "", "", HIRED if status in ("selected", "declined") else -1.0, False)
     rank, said, start = step
     before, after = text[:start].rstrip(), text[start + len(said) :].strip()
     missed = re.compile(rf"(?:{words.pattern('within', 'before').pattern})$").search(before) is not None
     missed |= after.startswith("out")
-    return Ending(status, _as_written(word, said), rank, not missed)
+    return Ending(status or "", _as_written(word, said), rank, not missed)
 
 
 def _as_written(word: str, said: str) -> str:
@@ -218,10 +227,15 @@ def names_steps(cells: pd.Series[Any]) -> bool:
 
 
 def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
-    """Steps from dispositions that name the step at which an application ended."""
+    """Steps from dispositions that name the step at which an application ended.
+
+    Who did not get to "interview" did not get to the first of several; of several tests the one that ended more
+    applications is assumed to come first.
+    """
     codes, found = pd.factorize(cells)
     often = np.bincount(codes, minlength=len(found))
-    ends = [ending(str(word)) for word in found]
+    ends = _told_apart([ending(str(word)) for word in found], often)
+    tests = [e.step for e in ends if e is not None and STEP_RANKS["test"] < e.rank < STEP_RANKS["manager"]]
     labels: dict[float, dict[str, int]] = {}
     for word, e, n in zip(found, ends, often, strict=True):
         if e is None or not 0 < e.rank < HIRED:
@@ -239,7 +253,27 @@ def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
     names = [max(labels[rank], key=labels[rank].__getitem__) for rank in ranks]
     chosen = [str(w) for w, e in zip(found, ends, strict=True) if e is not None and e.status == "selected"]
     silent = tuple(str(w) for w, e in zip(found, ends, strict=True) if e is not None and e.rank < 0)
-    return _in_table(cells, codes, names, reached, final, chosen[0] if chosen else None, silent=silent)
+    unplaced = tuple(dict.fromkeys(tests)) if len(set(tests)) > 1 else ()
+    return _in_table(cells, codes, names, reached, final, chosen[0] if chosen else None, unplaced, silent)
+
+
+def _told_apart(ends: list[Ending | None], often: np.ndarray[Any, np.dtype[np.intp]]) -> list[Ending | None]:
+    """Endings with ranks by which steps of one kind in one column can be told apart."""
+    tests: dict[str, int] = {}
+    for e, n in zip(ends, often, strict=True):
+        if e is not None and e.rank == STEP_RANKS["test"]:
+            tests[e.step] = tests.get(e.step, 0) + int(n)
+    place = {step: 0.01 * i for i, step in enumerate(sorted(tests, key=lambda step: -tests[step]))}
+    result: list[Ending | None] = []
+    for e in ends:
+        if e is not None and len(tests) > 1 and e.step in tests and e.rank == STEP_RANKS["test"]:
+            e = replace(e, rank=e.rank + 0.001 + place[e.step])
+        elif e is not None and e.step and not e.reached:
+            said = f" {plain(e.step)} "
+            same = [other.rank for other in ends if other and other.reached and said in f" {plain(other.step)} "]
+            e = replace(e, rank=min(e.rank, *same)) if same else e
+        result.append(e)
+    return result
 
 
 def _in_table(

@@ -49,13 +49,36 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
         and 2 <= state.table[match.column].nunique() <= 40
         and any(not _ends(str(word)) for word in pd.unique(state.table[match.column]))
     ]
+    if not _of_one_person(state, keys):
+        return None
     # beside the steps there may be the status at each of them: the steps have more words between start and end
-    between = {m.column: sum(not _ends(str(word)) for word in pd.unique(state.table[m.column])) for m in telling}
+    between = {
+        m.column: sum(not _ends(str(word)) for word in pd.unique(state.table[m.column]))
+        for m in telling
+        if not any(_is_the_one_before(state, keys, m.column, other.column) for other in telling)
+    }
+    if not between:
+        return None
     most = [name for name, n in between.items() if n == max(between.values())]
     if len(most) != 1:
         return None
     kind = state.columns[most[0]].kind
     return Choice("stage", (most[0],), f"one row for each event; its values are {KINDS[kind]}")
+
+
+def _of_one_person(state: TableLook, keys: list[str]) -> bool:
+    """Whether the rows of a key have one sex, one race and so on; else a name that several people have is no key."""
+    rows = state.table.groupby(keys)
+    groups = [name for name in state.columns_of("group") if state.columns[name].kind != "date"]
+    return all(float((rows[name].nunique() > 1).mean()) <= FEW for name in groups)
+
+
+def _is_the_one_before(state: TableLook, keys: list[str], column: str, other: str) -> bool:
+    """Whether a column has what another had in the row before: `Status before`, `Status after`."""
+    if column == other:
+        return False
+    last = state.table.groupby(keys, sort=False)[other].shift()
+    return bool(last.notna().any() and (state.table[column] == last)[last.notna()].mean() >= 0.8)
 
 
 def are_cells(state: TableLook, counts: list[Match]) -> bool:

@@ -184,9 +184,13 @@ def _decided(state: TableLook, column: ColumnProfile) -> tuple[Decided, str]:
     decided = decide(cells, name, state.words)
     codes = set(decided.meanings.values())
     reason = named(name, "reason") is not None  # an unknown reason is none for selecting somebody
-    if reason or not column.is_words or len(decided.unknown) != 1 or "selected" in codes or "rejected" not in codes:
+    if reason or not column.is_words or "selected" in codes or "rejected" not in codes:
         return decided, ""
-    guess = decided.unknown[0]
+    gates = [word for word in decided.meanings if spoken().pattern("steps", "gate").fullmatch(plain(word))]
+    good = decided.unknown or tuple(gates)
+    if len(good) != 1:
+        return decided, ""
+    guess = good[0]
     return decide(cells, name, {**state.words, plain(guess): "selected"}), guess
 
 
@@ -381,7 +385,7 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         codes = decide(cells, column.name, state.words).codes
         if (codes[filled] != "?").mean() > 0.5:
             continue
-        if _is_better_named(column.name, decision):
+        if _is_better_named(column.name, decision) and filled[decision.selected].any():
             state.ambiguous = f"{column.name!r} is named like the outcome, but its words are not known"
             often = cells[filled].value_counts()
             state.alternatives = _each_word(column.name, often)

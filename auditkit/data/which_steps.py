@@ -253,7 +253,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         if not (is_named or telling) or (mine and "reason" not in state.chosen and not _all_stages(state, column)):
             continue
         if is_last_stage(state.table[column.name], None if mine else over):
-            found = from_last_stage(state.table[column.name])
+            found = from_last_stage(state.table[column.name], None if decision is None else decision.selected)
             if mine or decision is None or _got_to_the_end(found, decision.selected):
                 state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
                 return found
