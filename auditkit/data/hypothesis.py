@@ -11,7 +11,7 @@ them, each in a file of its own:
 6. `remaining_roles`: what else is known (scores, dates, parts of the firm), and what do the other columns look like?
 
 The answers are kept in a `TableLook`. The result is an `Interpretation`: what `clean` needs, and what a `Reading` says
-about it; `runner_up` weighs it as a whole against other readings of the same file.
+about it; `whole_readings` weighs it as a whole against other readings of the same file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import pandas as pd
 from auditkit.data.event_log import pivot
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.raw_table import RawTable
-from auditkit.data.remaining_roles import find_other_roles, known_before, looks_like
+from auditkit.data.remaining_roles import find_other_roles, known_before, looks_like, passed_by_all
 from auditkit.data.roles import Choice, Given, Mapping, listed, replace_choice
 from auditkit.data.shapes import in_columns
 from auditkit.data.stages import Stages
@@ -90,6 +90,10 @@ class Interpretation:
     """The question that only a person can answer, "" if there is none."""
     looks: abc.Mapping[str, str] = field(default_factory=dict)
     """What columns that are not used look like."""
+    given: frozenset[str] = frozenset()
+    """Roles of which somebody said which columns they are."""
+    passed: abc.Mapping[str, str] = field(default_factory=dict)
+    """Columns that are not used, of which everybody selected has one word, against all chance: that word."""
     outcomes: abc.Mapping[str, Decision] = field(default_factory=dict)
     """Each answer to "who was selected", by what `--map selected=` takes; this reading's first."""
 
@@ -281,6 +285,8 @@ def _finish(
         tuple(state.alternatives),
         state.ambiguous,
         {column: looks_like(state, column) for column in mapping.unused},
+        frozenset(role for role, choice in state.chosen.items() if choice.given) | state.off,
+        {column: word for column in mapping.unused if (word := passed_by_all(state, column)) is not None},
         {each.spec: each for each in state.decisions if each.selected.any() and not each.selected.all()},
     )
 

@@ -10,8 +10,8 @@ import pandas as pd
 
 from auditkit.data.clean import CleaningOptions, clean, set_aside
 from auditkit.data.firm_history import History
-from auditkit.data.hypothesis import Interpretation, Unanswered, look
-from auditkit.data.problems import Problems
+from auditkit.data.hypothesis import Unanswered, look
+from auditkit.data.problems import Collector, Problems
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import Files, Tabular, give_up, read
 from auditkit.data.read_query import read_query
@@ -19,11 +19,11 @@ from auditkit.data.reader import Reader
 from auditkit.data.reading import AmbiguousReading, Answer, ReadingQuestion
 from auditkit.data.remembered import Seen, favoured, rematched
 from auditkit.data.roles import Given
-from auditkit.data.runner_up import doubted
 from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
 from auditkit.data.statuses import check_words
 from auditkit.data.unit_capacities import Limited
+from auditkit.data.whole_readings import Answers, Tried, weighed
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
 
@@ -178,16 +178,17 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
         given = favourable
     words = check_words(options.words or {})
     plan = look(raw, given, words, collector, (*said, *assumptions))
-    if "selected" not in given:
 
-        def with_outcome(spec: str) -> Interpretation | None:
-            try:
-                return look(raw, {**given, "selected": spec}, words)
-            except InputError:
-                return None
+    def read_otherwise(answers: Answers) -> Tried | None:
+        if given.keys() & answers.keys():
+            return None
+        met = Collector()
+        try:
+            return Tried(look(raw, {**given, **answers}, words, met), met)
+        except InputError:
+            return None
 
-        plan = doubted(plan, with_outcome)
-    return clean(plan, options, collector, left)
+    return clean(weighed(Tried(plan, collector), read_otherwise), options, collector, left)
 
 
 def tried(

@@ -190,7 +190,7 @@ def _refusal(plan: Interpretation, table: pd.DataFrame, decision: str, attribute
             f"everybody in the file who was decided on has the outcome {name!r} ({chosen:,} of {len(decided):,}): "
             "add those who did not, for example all applicants and not only the hires"
         )
-    if not split and chosen == 0:
+    if chosen == 0 and (decision == "selected" or not split):
         return (
             f"nobody in the file has the outcome {name!r} (0 of {len(decided):,}): "
             "say which column and value is the favourable one with --map selected=COLUMN=VALUE"

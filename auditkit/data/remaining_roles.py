@@ -108,6 +108,13 @@ def _add_prior(state: TableLook, names: tuple[str, ...]) -> None:
     state.notices.append(Notice("score-known-before", text, f"if not: {flag('score', names[0])}"))
 
 
+def passed_by_all(state: TableLook, name: str) -> str | None:
+    """The one word of everybody selected in a column that is about people, where chance cannot explain it."""
+    if not state.decisions or is_protected(name) or named(name, "segment") is not None or is_personal(name, ""):
+        return None
+    return word_of_those_selected(state, state.columns[name], state.decisions[0].selected)
+
+
 def looks_like(state: TableLook, name: str) -> str:
     """What a column that is not used looks like: a `group`, a `step`, an `outcome`, a `score`; "" if nothing."""
     column = state.columns[name]
@@ -125,9 +132,7 @@ def looks_like(state: TableLook, name: str) -> str:
         return "outcome"
     if column.is_words and column.steps >= 0.5 and column.distinct > 2:
         return "step"
-    best = state.decisions[0].selected if state.decisions else None
-    segment = named(name, "segment") is not None or is_personal(name, "")
-    if best is not None and not segment and word_of_those_selected(state, column, best) is not None:
+    if passed_by_all(state, name) is not None:
         return "step"
     if column.kind == "yes/no" and not vocabulary.has("favourable", "not_decision", plain(name)):
         return "step"

@@ -9,7 +9,7 @@ Hispanic asked apart from race.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import abc
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -26,6 +26,7 @@ from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import plain, spoken
+from auditkit.errors import InputError, Problem
 
 _MOST_ROWS = 5000
 _DIGIT = re.compile(r"\d")
@@ -67,6 +68,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
         tidy = reshape(tidy)
     stacked = _from_stacked(tidy, assumptions)
     if stacked is not None:
+        _refuse_other_cells(tidy.table, _counts(tidy.table))
         left["total-row"] = left.get("total-row", 0) + totals
         return stacked
     counts = _counts(tidy.table)
@@ -74,9 +76,22 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     found = _from_outcomes(tidy) if found is tidy else found
     if found is tidy:
         return raw
+    _refuse_other_cells(tidy.table, counts)
     if totals:
         left["total-row"] = left.get("total-row", 0) + totals
     return found
+
+
+def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> None:
+    """Among counts a column of numbers with a few other cells counts people too: without them it would be left out."""
+    for name in map(str, table):
+        filled = table[name][~table[name].map(spoken().is_missing).astype(bool)]
+        bad = to_numbers(filled).bad
+        if name in counts or is_protected(name) or not 0 < bad.mean() < 0.5:
+            continue
+        row, cell = bad.index[bad.to_numpy()][0], filled[bad.to_numpy()].iloc[0]
+        what = f"{cell!r} is not a number, in a column of counts"
+        raise InputError(Problem(f"row {row}, column {name!r}", what, "write a number, or <5 for a small one"))
 
 
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
@@ -371,7 +386,7 @@ def _are_characteristics(cells: pd.Series[Any]) -> bool:
 
 
 def _least_difference(
-    table: pd.DataFrame, order: Sequence[str], counts: dict[str, pd.Series[Any]], label: str, assumptions: list[str]
+    table: pd.DataFrame, order: abc.Sequence[str], counts: dict[str, pd.Series[Any]], label: str, assumptions: list[str]
 ) -> dict[str, pd.Series[Any]]:
     """Hidden cells ("<5") as the number in their range that makes the least difference between groups.
 
@@ -454,8 +469,8 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
 def _between(
     counts: dict[str, pd.Series[Any]],
     total: pd.Series[Any],
-    reached: Sequence[str],
-    refused: Sequence[str],
+    reached: abc.Sequence[str],
+    refused: abc.Sequence[str],
     applied: str,
     assumptions: list[str],
 ) -> list[str]:

@@ -78,11 +78,18 @@ def is_path(cells: pd.Series[Any]) -> bool:
 
 
 def is_last_stage(cells: pd.Series[Any], decided: pd.Series[Any] | None = None) -> bool:
-    """Whether cells name the last stage that was reached; `decided` are rows for which that must be known."""
-    kinds = cells.map({word: _kind(str(word)) for word in pd.unique(cells)})
+    """Whether cells name the last stage that was reached; `decided` are rows for which that must be known.
+
+    One word that is not known, beside several stages that are, is a stage too.
+    """
+    known = {word: _kind(str(word)) for word in pd.unique(cells)}
+    kinds = cells.map(known)
     staged = kinds.map(lambda kind: isinstance(kind, float))
     between = {kind for kind in kinds[staged].unique() if 0 < kind < HIRED}
     several = len(between) >= 2 or (len(between) == 1 and bool((kinds == 0.0).any()))
+    strange = [word for word, kind in known.items() if kind == "" and not spoken().is_missing(str(word))]
+    if len(strange) == 1 and len(between) >= 2:
+        staged = staged | (cells == strange[0])
     if not several or cells.nunique() > _MOST_STAGES:
         return False
     if decided is not None and decided.any():
@@ -156,7 +163,8 @@ def from_last_stage(cells: pd.Series[Any], selected: pd.Series[Any] | None = Non
         elif kind == 0.0 and any(starts) and not starts[i]:
             places[i] = _AFTER_START
         elif kind == "" and not spoken().is_missing(str(found[i])):
-            places[i] = _UNPLACED
+            # where no word is that of the start, the stage at which most applications ended is
+            places[i] = _UNPLACED if any(starts) or 0.0 in kinds or often[i] < often.max() else 0.0
     stages = sorted(places, key=lambda i: (places[i], -often[i]))
     far = {i: place for place, i in enumerate(stages)}
     reached = np.zeros((len(found), len(stages)), dtype=bool)

@@ -68,9 +68,10 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
 
 def _of_one_person(state: TableLook, keys: list[str]) -> bool:
     """Whether the rows of a key have one sex, one race and so on; else a name that several people have is no key."""
-    rows = state.table.groupby(keys)
     groups = [name for name in state.columns_of("group") if state.columns[name].kind != "date"]
-    return all(float((rows[name].nunique() > 1).mean()) <= FEW for name in groups)
+    told = state.table[groups].where(~state.table[groups].map(spoken().is_unknown))
+    differ = told.groupby([state.table[key] for key in keys]).nunique() > 1
+    return bool((differ.mean() <= FEW).all())
 
 
 def _is_the_one_before(state: TableLook, keys: list[str], column: str, other: str) -> bool:

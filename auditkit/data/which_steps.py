@@ -46,6 +46,8 @@ _NAMED_NESTED = 0.9
 """The same for a column that is named like a step, as steps are skipped now and then."""
 _PLAIN_NESTED = 0.5
 """The same for a column that is called just so: `Interviewed`."""
+_RARE = 0.02
+"""Share of the people that words without a step may have without a question."""
 _MANY = 10
 """Fewer people than this who have no event of a step before their last one are exceptions."""
 
@@ -267,7 +269,9 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         if name != own and not (found.final[decision.selected].isin(["selected", "declined", ""])).all():
             continue  # it is about something else
         state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
-        if said := [word for word in found.silent if spoken().meaning(word) == "rejected"]:
+        silent = [word for word in found.silent if spoken().meaning(word) == "rejected"]
+        said = [word for word in silent if not spoken().has("within", "gate_failed", plain(word))]
+        if said and state.table[name].isin(said).mean() > _RARE:
             how = "names no step and counts" if len(said) == 1 else "name no step and count"
             text = f"{name!r}: {listed_cells(name, said)} {how} as the first"
             state.assume("silent-disposition", text)

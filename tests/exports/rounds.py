@@ -31,7 +31,7 @@ def _pick(p: One, *words: str) -> str:
 
 def _ended(p: One, good: str, withdrew: str, active: str, *out: str) -> str:
     """The word for how it ended; `out`: one for each number of steps passed, the last for all beyond."""
-    return {"good": good, "withdrew": withdrew, "active": active}.get(p.end) or out[min(p.reached, len(out) - 1)]
+    return {"good": good, "withdrew": withdrew, "active": active}.get(p.end, out[min(p.reached, len(out) - 1)])
 
 
 def _old(p: One) -> str:
@@ -271,7 +271,10 @@ def one_sex(folder: Path) -> Truth:
 
 
 def dropped_at(folder: Path) -> Truth:
-    """Police recruits: where somebody dropped out, blank for those appointed."""
+    """Police recruits: where somebody dropped out, blank for those appointed.
+
+    When it was first read, a slip gave those appointed a reason too; the file is as meant since.
+    """
     people = _hidden(draw(1100, 3020, [0.6, 0.7, 0.6], "sex", "Female", 1, 0.55, withdraw=0.04))
     rows = [(f"PR{p.number:04}", f"Class {p.job % 5 + 80}", p.race, p.sex, _ended(p, "", "Voluntarily withdrew", "", "Failed Written", "Failed Physical Agility", "Failed Background"), f"{p.dates[-1]:%m/%d/%Y}" if p.good else "") for p in people]
     path = _put(folder, "recruits.csv", "Recruit No|Class|Race|Sex|Reason Eliminated|Appointment Date", rows)
