@@ -25,7 +25,7 @@ from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.statuses import is_bad
-from auditkit.data.vocabulary import plain, spoken
+from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
 
 _MOST_ROWS = 5000
@@ -685,6 +685,8 @@ def in_columns(
     for name in found:
         here = labels == name
         last = events[result][here].groupby(own[here]).last()
+        if spoken().step_rank(name) == HIRED:  # who has an event of the end got there, result or not
+            last = last.mask(last == "", "yes")
         wide[name] = last.reindex(wide.index).fillna("").astype("str")
     first = pd.Series(table.index, index=app).groupby(level=0).min().sort_index()
     wide.index = pd.Index(first.to_numpy())

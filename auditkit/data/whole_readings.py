@@ -92,7 +92,8 @@ def _misfit(tried: Tried) -> float:
     if plan.stages is not None and plan.status is not None:
         pairs = [(int(a.sum()), int(b.sum())) for a, b in plan.stages.skipped(plan.status).values()]
         skipped = max((n / of for n, of in pairs if of), default=0.0)
-    return _REPEATED * repeated + _CHANGED * changed + _SKIPPED * skipped
+    divided = plan.row == "application" and _events_of_people(plan) is not None
+    return _REPEATED * (repeated + divided) + _CHANGED * changed + _SKIPPED * skipped
 
 
 def rivals(plan: Interpretation) -> list[Answers]:
@@ -153,13 +154,40 @@ def _other_grains(plan: Interpretation) -> list[Answers]:
         results = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
         results += [name for name in plan.mapping.columns("selected") if not _said_once(plan, name)]
         return [{"result": name} for name in results] + [{"stage": "none"}]
-    if plan.row != "application" or not plan.mapping.columns("candidate"):
+    if plan.row != "application":
+        return []
+    if (events := _events_of_people(plan)) is not None:
+        return [{"candidate": events[0], "stage": events[1]}]
+    if not plan.mapping.columns("candidate"):
         return []
     keys = [name for role in ("candidate", "search") for name in plan.mapping.columns(role)]
     if not plan.cells.duplicated(keys).mean() > 0.02:
         return []
     stages = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
     return [{"stage": name} for name in stages] + [{"candidate": "none"}]
+
+
+def _events_of_people(plan: Interpretation) -> tuple[str, str] | None:
+    """A column whose rows are always of one group, and one that tells these rows apart as stages do.
+
+    Then the first is an id and the rows are events, whatever the columns are called: among people who apply several
+    times, the same stage occurs again.
+    """
+    table, groups = plan.raw.table, [name for name in plan.mapping.columns("group") if name in plan.raw.table]
+    known = {*groups, *plan.mapping.columns("candidate"), *plan.mapping.columns("person")}
+    stages = [*plan.mapping.columns("stages"), *plan.mapping.columns("inspected"), *plan.mapping.columns("selected")]
+    stages += [name for name, look in plan.looks.items() if look in ("step", "outcome")]
+    stages = [name for name in dict.fromkeys(stages) if name in table and 2 <= table[name].nunique() <= 40]
+    for column in (str(name) for name in table if name not in known and name not in stages):
+        times = len(table) / max(1, table[column].nunique())
+        if not 1.2 <= times <= 30 or table[column].nunique() < 20 or (table[column] == "").any():
+            continue
+        if not groups or (table.groupby(column)[groups].nunique() > 1).any(axis=None):
+            continue
+        apart = [name for name in stages if not table.duplicated([column, name]).mean() > 0.02]
+        if apart:
+            return column, max(apart, key=lambda name: table[name].nunique())
+    return None
 
 
 def _said_once(plan: Interpretation, column: str) -> bool:
