@@ -15,16 +15,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from exports import exam, fresh, later, vendors  # noqa: E402
+from exports import exam, fresh, later, rounds, vendors  # noqa: E402
 from exports.exam import EXAM, LAST  # noqa: E402
 from exports.fresh import FRESH, KEPT  # noqa: E402
 from exports.judging import SHARED, SHARED_TRUTHS, Verdict, judge  # noqa: E402
 from exports.systems import EXPORTS  # noqa: E402
 from exports.unseen import UNSEEN, Truth  # noqa: E402
 
-FIRST_RUN = {**exam.FIRST_RUN, **fresh.FIRST_RUN, **later.FIRST_RUN, **vendors.FIRST_RUN}
+FIRST_RUN = {**exam.FIRST_RUN, **fresh.FIRST_RUN, **later.FIRST_RUN, **vendors.FIRST_RUN, **rounds.FIRST_RUN}
 FIRST_READ = {"fresh": FRESH, "kept": KEPT, "later": later.LATER, "exam": EXAM, "last": LAST}
 FIRST_READ |= {"vendors, read before the last work": vendors.FIRST, "vendors, read after it": vendors.HELD}
+FIRST_READ |= {"rounds, read before readings were weighed whole": rounds.BEFORE, "rounds, read after it": rounds.AFTER}
 """Sets whose first run was written down: each was read once before the reading was improved on it."""
 START, END = "<!-- exports -->", "<!-- /exports -->"
 

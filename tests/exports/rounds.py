@@ -424,5 +424,11 @@ FIRST_RUN: dict[str, str] = {
     "rif_two_files": "refused",
     "german_transitions": "refused",
     "dropped_at": "asked, then misread",
+    "italian_log": "refused",
+    "french_layoff": "refused",
+    "nested_stages": "asked, then asked",
+    "stages_by_race": "refused",
+    "scholarship_words": "asked, then misread",
+    "interviewed_or_declined": "asked, then misread",
 }
 """What the first run made of those that it did not read right."""
