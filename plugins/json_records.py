@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEEPEST = 6
+NAMED = ("name", "title", "stage", "status", "step", "label")
+"""Under one of these a stage in a list of stages has its name."""
 
 
 class JsonRecords(Reader):
@@ -78,7 +80,7 @@ def _records(found: list[Any], place: str) -> list[dict[str, Any]]:
 
 
 def _flat(record: dict[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
-    """Nested objects as `outer.inner`; lists of plain values as one text, others left out."""
+    """Nested objects as `outer.inner`; lists of plain values as one text, lists of named objects as a path."""
     row: dict[str, Any] = {}
     for key, value in record.items():
         name = f"{before}{key}"
@@ -87,6 +89,9 @@ def _flat(record: dict[str, Any], before: str = "", depth: int = 0) -> dict[str,
         elif isinstance(value, list):
             if all(not isinstance(each, dict | list) for each in value):
                 row[name] = "; ".join("" if each is None else str(each) for each in value)
+            elif all(isinstance(each, dict) for each in value):
+                inner = next((k for k in NAMED if all(isinstance(each.get(k), str) for each in value)), None)
+                row |= {} if inner is None else {name: " > ".join(each[inner] for each in value)}
         elif isinstance(value, bool):
             row[name] = "true" if value else "false"
         else:

@@ -13,6 +13,7 @@ from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read
 from auditkit.data.reading import AmbiguousReading
 from auditkit.data.whole_readings import Tried, evidence, rivals
+from auditkit.errors import InputError
 
 N = 400
 
@@ -128,3 +129,44 @@ def test_a_date_of_hire_alone_is_the_decision() -> None:
     hired = yes(0.3, 1)
     history = load(people(**{"Date of Hire": np.where(hired, "2025-05-06", "")}))
     assert history.has("selected") and int(history.table["selected"].sum()) == int(hired.sum())
+
+
+def test_rows_that_are_events_of_an_unnamed_id_are_asked_about() -> None:
+    """A log with a decision for each step: `Advance` is not the hire, and a row is not a person."""
+    passed, hired = yes(0.5, 1), yes(0.5, 2, yes(0.5, 1))
+    start = people(App=[f"K{k:05}" for k in range(N)]).drop(columns="Application ID")
+    one = start.assign(Milestone="Screen", Action=words(passed, "Advance", "Reject"))
+    two = start[passed].assign(Milestone="Interview", Action=words(hired[passed], "Advance", "Reject"))
+    frame = pd.concat([one, two])
+    with pytest.raises(AmbiguousReading) as asked:
+        load(frame)
+    first = asked.value.question.answers[0]
+    assert first.mapping == {"candidate": "App", "stage": "Milestone"} and first.people == N
+    assert [step.count for step in first.funnel] == [int(passed.sum()), int(hired.sum())]
+
+
+def test_a_column_that_everybody_selected_passed_is_asked_about_whatever_it_is_called() -> None:
+    seen = yes(0.5, 1)
+    hired = yes(0.5, 2, seen)
+    frame = people(**{"Field 7": words(seen, "Zorbed", "Blank"), "Hired": words(hired, "Yes", "No")})
+    with pytest.raises(AmbiguousReading) as asked:
+        load(frame)
+    first = asked.value.question.answers[0]
+    assert first.mapping == {"stages": "Field 7=Zorbed"}
+    assert [step.count for step in first.funnel] == [int(seen.sum()), int(hired.sum())]
+
+
+def test_one_stage_of_unknown_name_does_not_make_the_others_vanish() -> None:
+    far = np.random.default_rng(3).choice(["Zorbed", "Screening", "Interview", "Offer"], N, p=[0.5, 0.2, 0.2, 0.1])
+    frame = people(**{"Stage": far, "Status": words(far == "Offer", "Hired", "Rejected")})
+    with pytest.raises(AmbiguousReading) as asked:
+        load(frame)
+    assert asked.value.question.answers[0].mapping == {"stages": "Stage"}
+    assert [step.count for step in asked.value.question.answers[0].funnel][-1] == int((far == "Offer").sum())
+
+
+def test_a_cell_that_is_no_number_does_not_make_a_column_of_counts_vanish() -> None:
+    counts = {"Applicants": ["90", "80", "70"], "Interviewed": ["40", "see note", "30"], "Hired": ["9", "8", "7"]}
+    frame = pd.DataFrame({"Gender": ["Female", "Male", "Other"], **counts})
+    with pytest.raises(InputError, match="'see note' is not a number, in a column of counts"):
+        load(frame)

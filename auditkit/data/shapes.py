@@ -265,19 +265,25 @@ def _from_steps_by_group(raw: RawTable) -> RawTable:
     sexes = [name for name in groups if words.sex(name)]
     named_races = [name for name in groups if races.match(plain(name))]
     known = sexes if len(sexes) >= 2 else named_races
-    if len(labels) != 1 or len(known) < 2 or any(name not in known and not words.is_unknown(name) for name in groups):
+    if not labels or len(known) < 2 or any(name not in known and not words.is_unknown(name) for name in groups):
         return raw
-    steps = [str(word) for word in table[labels[0]]]
-    ranks = [words.step_rank(word) for word in steps]
-    falling = all((counts[name].diff().dropna() <= 0).all() for name in known)
-    if len(set(steps)) != len(steps) or len(steps) < 2 or not falling or sum(rank is not None for rank in ranks) < 2:
+    stage = min(labels, key=lambda name: table[name].nunique())
+    rest = [name for name in labels if name != stage]
+    steps = list(dict.fromkeys(map(str, table[stage])))
+    parts = [table] if not rest else [part for _, part in table.groupby(rest, sort=False)]
+    ranked = sum(words.step_rank(word) is not None for word in steps)
+    falling = all((counts[name][part.index].diff().dropna() <= 0).all() for name in known for part in parts)
+    if len(steps) < 2 or ranked < 2 or not falling or any(list(part[stage]) != steps for part in parts):
         return raw
-    flat = pd.DataFrame({"Sex" if known is sexes else "Race": groups}, dtype="str")
-    for place, step in enumerate(steps):
-        flat[step if place else "Applicants"] = [str(table[name].iloc[place]) for name in groups]
-    flat.index = pd.Index(np.resize(table.index.to_numpy(), len(flat)))
-    text = f"{labels[0]!r} has one row for each step, with a column for each group; {steps[0]!r} counts all who applied"
-    return replace(_say(raw, "steps-by-group", text), table=flat)
+    blocks = []
+    for part in parts:
+        block = pd.DataFrame({"Sex" if known is sexes else "Race": groups}, dtype="str")
+        block = block.assign(**{name: str(part[name].iloc[0]) for name in rest})
+        for place, step in enumerate(steps):
+            block[step if place else "Applicants"] = [str(part[name].iloc[place]) for name in groups]
+        blocks.append(block.set_index(pd.Index(np.resize(part.index.to_numpy(), len(block)))))
+    text = f"{stage!r} has one row for each step, with a column for each group; {steps[0]!r} counts all who applied"
+    return replace(_say(raw, "steps-by-group", text), table=pd.concat(blocks))
 
 
 def _from_long(raw: RawTable) -> RawTable:
@@ -687,6 +693,9 @@ def in_columns(
         last = events[result][here].groupby(own[here]).last()
         if spoken().step_rank(name) == HIRED:  # who has an event of the end got there, result or not
             last = last.mask(last == "", "yes")
+        words = [word for word in pd.unique(last) if word]
+        if len(words) == 1 and spoken().meaning(str(words[0])) is None:  # the one result of a step that nobody fails
+            last = last.mask(last == words[0], "yes")
         wide[name] = last.reindex(wide.index).fillna("").astype("str")
     first = pd.Series(table.index, index=app).groupby(level=0).min().sort_index()
     wide.index = pd.Index(first.to_numpy())

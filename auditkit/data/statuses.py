@@ -12,7 +12,7 @@ from auditkit.data.dates import looks_like_dates
 from auditkit.data.numbers import is_number, to_numbers
 from auditkit.data.problems import Collector
 from auditkit.data.values import among, is_blank
-from auditkit.data.vocabulary import HIRED, STATUSES, plain, spoken
+from auditkit.data.vocabulary import HIRED, STATUSES, STEP_RANKS, plain, spoken
 from auditkit.errors import InputError, Problem, nearest
 
 Words = Mapping[str, str]
@@ -227,6 +227,8 @@ def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> 
         return pd.Series("no", index=cells.index, dtype="str").where(~holds, "yes").where(known, "")
     vocabulary, bad = spoken(), is_bad(column)
     meant = {"selected": "passed", "rejected": "failed"}
+    rank = vocabulary.step_rank(column)
+    declined = "declined" if rank is None or rank >= STEP_RANKS["offer"] else "withdrawn"
     letters = {plain(str(word)) for word in pd.unique(cells)[:1000]}
     graded = bool(letters & {"p", "pass", "passed"})  # beside these, `F` is a fail and not `false`
 
@@ -241,7 +243,7 @@ def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> 
         if is_number(word):
             return "yes"
         meaning = vocabulary.meaning(word)
-        return "declined" if plain(word) == "declined" else meant.get(meaning or "", meaning)
+        return declined if plain(word) == "declined" else meant.get(meaning or "", meaning)
 
     return _codes(cells, code, "no" if bad else "yes")[0]
 

@@ -32,6 +32,7 @@ from auditkit.data.statuses import (
 )
 from auditkit.data.steps import (
     StepsInOneColumn,
+    from_paths,
     is_last_stage,
     is_path,
     label_of,
@@ -68,7 +69,7 @@ def find_decision(state: TableLook) -> Decision | None:
     state.decisions = found = _weighed_together(state, found)
     telling = [each for each in found if each.selected.any() and not each.selected.all()]
     best = telling[0] if telling else found[0] if found else None
-    if best is None or (not telling and _unread_outcomes(state)):
+    if best is None or (not telling and _unread_outcomes(state)) or (best.decided.bad and _ends_in_a_path(state)):
         return None
     if best.weight < ENOUGH:
         state.alternatives = [{"selected": each.spec} for each in telling[:3]]
@@ -82,6 +83,12 @@ def find_decision(state: TableLook) -> Decision | None:
     state.chosen["selected"] = Choice("selected", (best.column,), reason, test=best.test)
     _settle_words(state, best)
     return best
+
+
+def _ends_in_a_path(state: TableLook) -> bool:
+    """Whether the path of each application says who was selected, which is more than who was not rejected."""
+    paths = [column.name for column in state.free() if is_path(state.table[column.name])]
+    return any((from_paths(state.table[name]).final == "selected").any() for name in paths)
 
 
 def _unread_outcomes(state: TableLook) -> list[str]:
@@ -432,6 +439,8 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     sure = (match := named(decision.column, "selected")) is not None and match.tier < 1
     if sure or column.kind not in ("yes/no", "date") or not _is_unnamed(state, column.name):
         return False
+    if spoken().has("favourable", "withdrew", plain(column.name)):
+        return False
     yes = state.step(column.name).reached
     chance = float(decision.selected.mean()) ** int(yes.sum())
     return bool(_within(yes, decision.selected)) and chance < CHANCE and not (yes & ~decision.selected).any()
@@ -566,7 +575,17 @@ def _overlap(one: pd.Series[Any], other: pd.Series[Any]) -> float:
 
 def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
     """An answer for each word that may be the good one and does not say who somebody is."""
-    return [{"selected": f"{column}={word}"} for word in _good_first(often) if is_shown(column, word)]
+    words = [word for word in _good_first(often) if is_shown(column, word)]
+    vocabulary = spoken()
+    good = [
+        word
+        for word in map(str, often.index)
+        if vocabulary.pattern("within", "positive").search(plain(word))
+        and vocabulary.meaning(word) is None
+        and is_shown(column, word)
+    ]
+    together = ["|".join(good)] if 2 <= len(good) <= 4 and len(good) < len(often) else []
+    return [{"selected": f"{column}={word}"} for word in (*together, *words)]
 
 
 def _any_word(state: TableLook) -> list[dict[str, str]]:

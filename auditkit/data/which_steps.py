@@ -187,7 +187,7 @@ def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected:
 
 def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> str | None:
     """The one value of those selected, where chance cannot explain that no other value is theirs."""
-    if not column.is_words or column.distinct > 12 or not selected.any():
+    if not (column.is_words or column.kind == "yes/no") or column.distinct > 12 or not selected.any():
         return None
     cells = state.table[column.name]
     held = pd.unique(cells[selected])
