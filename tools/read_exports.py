@@ -26,6 +26,7 @@ FIRST_RUN = {**exam.FIRST_RUN, **fresh.FIRST_RUN, **later.FIRST_RUN, **vendors.F
 FIRST_READ = {"fresh": FRESH, "kept": KEPT, "later": later.LATER, "exam": EXAM, "last": LAST}
 FIRST_READ |= {"vendors, read before the last work": vendors.FIRST, "vendors, read after it": vendors.HELD}
 FIRST_READ |= {"rounds, read before readings were weighed whole": rounds.BEFORE, "rounds, read after it": rounds.AFTER}
+FIRST_READ |= {"rounds, written and read last": rounds.LAST}
 """Sets whose first run was written down: each was read once before the reading was improved on it."""
 START, END = "<!-- exports -->", "<!-- /exports -->"
 

@@ -3,6 +3,7 @@
 """Thirty-two exports written down, with their truth, before this round's author had opened the reading code.
 
 `BEFORE` were read once before the reading was rebuilt, `AFTER` once after it; neither the files nor the truths change.
+`LAST` were written by then, by one who knew the code, and read once when it was finished.
 Words and columns follow public documents: Oracle Recruiting's phases and states, PageUp's dispositions as Virginia Tech
 explains them, rexx' Metastatus and Bewerbungsstatus, the Newton and Paycor lists of what an applicant-flow log holds
 (hire or no hire, highest stage achieved), a survey firm's specification of stages (Applied, Screen, Selection,
@@ -402,6 +403,104 @@ def interviewed_or_declined(folder: Path) -> Truth:
     return truth(path, people, lambda p: "40+" if p.age >= 40 else "Under 40", ("Age Group", "40+|40 and over", "Under 40"), 0, "On Certificate", steps=3)
 
 
+# Written when the reading was finished, read once ---------------------------------------------------------------------
+
+
+def servicenow_states(folder: Path) -> Truth:
+    """ServiceNow's states as a code beside its label; one row for each application."""
+    people = draw(1000, 3201, [0.5, 0.45, 0.6], "sex", "Female", 0, 0.55, withdraw=0.05, active=0.03)
+    far = ("New", "In review", "Interviewing", "Offer sent")
+    rows = [(f"APP{p.number:07}", f"JOB{p.job:04}", _ended(p, "Hired", "Withdrawn", far[min(p.reached, 3)], "Rejected"), far[min(p.reached, 3)], f"{p.applied} 10:00:00", p.department, p.sex) for p in people]
+    path = _put(folder, "sn_applications.csv", "number|job_requisition|state|furthest_state|sys_created_on|u_department|u_gender", rows)
+    return truth(path, people, _sex, ("u_gender", "Female", "Male"), 0, "In review", steps=3)
+
+
+def probation_reviews(folder: Path) -> Truth:
+    """Probation: confirmed, extended or terminated; nobody applied for anything."""
+    people = draw(900, 3202, [0.85], "race", BLACK, 0, 0.82)
+    rows = [(f"E{p.number:05}", p.department, p.applied, "Confirmed in post" if p.good else _pick(p, "Employment terminated", "Employment terminated", "Dismissed"), p.rating, p.race) for p in people]
+    path = _put(folder, "probation.csv", "Staff No|Directorate|Start Date|Probation Outcome|Manager Rating|Ethnic Origin", rows)
+    return truth(path, people, _race, ("Ethnic Origin", BLACK, "White"), 0, "Confirmed in post", steps=1, may_ask=True)
+
+
+def german_counts(folder: Path) -> Truth:
+    """Counts by office in German, women and men side by side under two header rows, with a last row of totals."""
+    people = draw(2200, 3203, [0.45, 0.3], "sex", "Female", 0, 0.6)
+    table: list[Sequence[object]] = []
+    for job in range(7):
+        cells = [n for k in range(3) for s in ("Female", "Male") for n in [_totals([p for p in people if p.job % 7 == job and p.sex == s], 2)[k]]]
+        table.append((f"Amt {job + 1}", *cells))
+    table.append(("Insgesamt", *(sum(int(str(row[k])) for row in table) for k in range(1, 7))))
+    head = [("Dienststelle", "Bewerbungen", None, "Vorstellungsgespräche", None, "Einstellungen", None), (None, *("Frauen", "Männer") * 3)]
+    path = _xlsx(folder / "gleichstellung.xlsx", {"Tabelle1": [*head, *table]})
+    return truth(path, people, lambda p: "Frauen" if p.sex == "Female" else "Männer", ("Sex", "Frauen|Frau|Female", "Männer|Mann|Male"), 0, "Vorstellungsgespräche", steps=2)
+
+
+def casting_call(folder: Path) -> Truth:
+    """A trade of its own: self-tape, callback, chemistry read, booked; everybody else is released."""
+    people = draw(1000, 3204, [0.35, 0.5, 0.4], "race", BLACK, 0, 0.55)
+    yes = [["x" if p.reached > k else "" for k in range(3)] for p in people]
+    rows = [(f"T{p.number:05}", f"Role {p.job}", *y, p.race, p.sex) for p, y in zip(people, yes, strict=True)]
+    path = _put(folder, "casting.csv", "Talent|Role|Callback|Chemistry read|Booked|Ethnicity|Gender", rows)
+    return truth(path, people, _race, ("Ethnicity", BLACK, "White"), 0, "Callback", steps=3, may_ask=True)
+
+
+def spanish_log(folder: Path) -> Truth:
+    """A Spanish log of movements with no column that is named like an id."""
+    people = draw(900, 3205, [0.5, 0.5, 0.6], "sex", "Female", 1, 0.55, withdraw=0.04)
+    names = ("Inscripción", "Preselección", "Entrevista", "Contratación")
+    rows = []
+    for p in people:
+        steps = [*names[: p.reached + 1], *([] if p.good else ["Baja voluntaria" if p.end == "withdrew" else "Descarte"])]
+        rows += [(f"{p.number:05}-{p.job}", s, f"{p.applied.day:02}/{p.applied.month:02}/2025 {9 + k}:00", "Mujer" if p.sex == "Female" else "Hombre") for k, s in enumerate(steps)]
+    path = _put(folder, "movimientos.csv", "Clave|Movimiento|Momento|Sexo", rows, separator=";")
+    return truth(path, people, lambda p: "Mujer" if p.sex == "Female" else "Hombre", ("Sexo", "Mujer", "Hombre"), 1, "Entrevista", steps=3, may_ask=True)
+
+
+def loan_like_fellowship(folder: Path) -> Truth:
+    """A fellowship: eligible, shortlisted, then Successful, Unsuccessful or Withdrawn."""
+    people = draw(1100, 3206, [0.8, 0.4, 0.4], "sex", "Female", 1, 0.6, withdraw=0.03)
+    rows = [(f"F-{p.number:04}", _pick(p, "Arts", "Sciences", "Medicine"), "Eligible" if p.reached > 0 else "Ineligible", ("Yes" if p.reached > 1 else "No") if p.reached else "", _ended(p, "Successful", "Withdrawn", "", "Unsuccessful"), "Woman" if p.sex == "Female" else "Man") for p in people]
+    path = _put(folder, "fellowships.csv", "Reference|Panel|Eligibility check|Shortlisted|Result|Gender identity", rows)
+    return truth(path, people, lambda p: "Woman" if p.sex == "Female" else "Man", ("Gender identity", "Woman", "Man"), 1, "Shortlisted", steps=3)
+
+
+def french_pipeline_json(folder: Path) -> Truth:
+    """A French start-up's JSON: the status is a slug, the groups in French."""
+    people = draw(900, 3207, [0.45, 0.5], "sex", "Female", 0, 0.55, withdraw=0.05, active=0.04)
+    items = [{"uuid": f"{p.number:08x}", "offre": {"id": p.job, "equipe": p.department}, "statut": _ended(p, "embauche", "desistement", "en-cours", "refuse-sur-cv", "refuse-apres-entretien"), "candidat": {"genre": _pick(p, "f") if p.sex == "Female" else "h"}, "cree_le": str(p.applied)} for p in people]
+    path = folder / "candidatures.json"
+    path.write_text(json.dumps(items), encoding="utf-8")
+    return truth(path, people, lambda p: "f" if p.sex == "Female" else "h", ("candidat.genre", "f|Femme|Female", "h|Homme|Male"), 0, "entretien", counted=0)
+
+
+def shift_bids(folder: Path) -> Truth:
+    """A score and a cut, an award by rank: who was awarded is a number above zero."""
+    people = draw(1000, 3208, [0.5, 0.4], "race", BLACK, 1, 0.5)
+    rows = [(f"{p.number + 5000}", f"Post {p.job}", p.rating, "Qualified" if p.reached else "Not qualified", ("Awarded" if p.good else "Not awarded") if p.reached else "", p.race, p.age) for p in people]
+    path = _put(folder, "bids.csv", "Bidder|Post|Seniority points|Qualification review|Bid result|Race|Age", rows)
+    return truth(path, people, _race, ("Race", BLACK, "White"), 1, "Bid result", steps=2)
+
+
+def dutch_status_text(folder: Path) -> Truth:
+    """Dutch: the text says where it ended."""
+    people = draw(1000, 3209, [0.5, 0.4], "sex", "Female", 0, 0.55, withdraw=0.04)
+    rows = [(f"K{p.number:05}", f"V{p.job}", f"{p.applied:%d-%m-%Y}", _ended(p, "Aangenomen", "Kandidaat trok zich terug na gesprek" if p.reached else "Kandidaat trok zich terug", "", "Afgewezen op cv", "Afgewezen na gesprek"), "V" if p.sex == "Female" else "M") for p in people]
+    path = _put(folder, "kandidaten.csv", "Kandidaat|Vacature|Datum|Afhandeling|M/V", rows, separator=";")
+    return truth(path, people, lambda p: "V" if p.sex == "Female" else "M", ("M/V", "V|Vrouw|Female", "M|Man|Male"), 0, "gesprek", steps=2)
+
+
+def bar_exam(folder: Path) -> Truth:
+    """Passed or not by jurisdiction and attempt, with numbers of those who sat and passed."""
+    people = draw(2400, 3210, [0.9, 0.6], "race", BLACK, 1, 0.65)
+    rows = []
+    for job in range(5):
+        for race in sorted({p.race for p in people}):
+            rows.append((f"District {job + 1}", "July 2025", race, *_totals([p for p in people if p.job % 5 == job and p.race == race], 2)))
+    path = _put(folder, "bar_exam.csv", "Jurisdiction|Administration|Race/Ethnicity|Registered|Sat|Passed", rows)
+    return truth(path, people, _race, ("Race/Ethnicity", BLACK, "White"), 1, "Passed", steps=2)
+
+
 _BEFORE = (
     *(oracle_phase_state, pageup_dispositions, rexx_metastatus, decisions_per_step, highest_stage, coding_test, survey_stages),
     *(concours_counts, dutch_redundant, spanish_feminine, gupy_api, italian_stacked, federal_outcomes, rif_two_files),
@@ -411,8 +510,13 @@ _AFTER = (
     *(italian_log, french_substatus, graduate_scheme, tenure_votes, french_layoff, nested_stages, stages_by_race),
     *(dutch_workbook, flags_in_disorder, scholarship_words, only_rejected, interviewed_or_declined),
 )
+_LAST = (
+    *(servicenow_states, probation_reviews, german_counts, casting_call, spanish_log, loan_like_fellowship),
+    *(french_pipeline_json, shift_bids, dutch_status_text, bar_exam),
+)
 BEFORE: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _BEFORE}
 AFTER: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _AFTER}
+LAST: dict[str, Callable[[Path], Truth]] = {make.__name__: make for make in _LAST}
 FIRST_RUN: dict[str, str] = {
     "oracle_phase_state": "misread",
     "pageup_dispositions": "misread",
