@@ -6,6 +6,7 @@ Names of an earlier tier go first, and whole names before names that are part of
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -150,8 +151,8 @@ def by_name(name: str) -> tuple[Match, ...]:
 def _by_name(name: str) -> tuple[Match, ...]:
     vocabulary = spoken()
     words = plain(name)
-    # `Person : Gender` and `Diversity: Gender`: before the colon is of whom or of what
-    short = plain(name.rpartition(":")[2]) or words
+    # `Person : Gender`, `Diversity: Gender`, `candidate.gender`: before is of whom or of what
+    short = plain(re.split(r":|\.(?=[a-z])", name)[-1]) or words
     joined = (words.replace(" ", ""), short.replace(" ", ""))
     tables = [(role, "", tiers) for role, tiers in vocabulary.roles.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in vocabulary.groups.items()]

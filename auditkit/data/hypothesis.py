@@ -44,6 +44,7 @@ from auditkit.data.table_look import Decision, TableLook
 from auditkit.data.vocabulary import ROLES, plain
 from auditkit.data.what_a_row_is import (
     are_cells,
+    ask_about_an_unnamed_id,
     ask_about_several_rows,
     day_of_events,
     find_events,
@@ -134,6 +135,7 @@ def _plan(state: TableLook) -> Interpretation:
     if state.problems:  # what is said of the columns does not fit the file
         raise InputError(state.problems)
     find_groups(state)
+    ask_about_an_unnamed_id(state, state.matches())
     matches = state.matches()
     person, search = state.likely("candidate", matches), state.likely("search", matches)
     events = None

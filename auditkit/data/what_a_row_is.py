@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +65,41 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
         return None
     kind = state.columns[most[0]].kind
     return Choice("stage", (most[0],), f"one row for each event; its values are {KINDS[kind]}")
+
+
+def events_of_people(
+    table: pd.DataFrame, groups: Sequence[str], known: Sequence[str], stages: Sequence[str]
+) -> tuple[str, str] | None:
+    """A column whose rows are always of one group, and one of `stages` that tells these rows apart.
+
+    Then the first is an id and the rows are events, whatever the columns are called: among people who apply several
+    times, the same stage occurs again.
+    """
+    groups = [name for name in groups if name in table]
+    stages = [name for name in dict.fromkeys(stages) if name in table and 2 <= table[name].nunique() <= 40]
+    for column in (str(name) for name in table if name not in (*groups, *known, *stages)):
+        distinct = table[column].nunique()
+        if distinct < 20 or not 1.2 <= len(table) / distinct <= 30 or (table[column] == "").any():
+            continue
+        if not groups or (table.groupby(column)[groups].nunique() > 1).any(axis=None):
+            continue
+        apart = [name for name in stages if not table.duplicated([column, name]).mean() > 0.02]
+        if apart:
+            return column, max(apart, key=lambda name: table[name].nunique())
+    return None
+
+
+def ask_about_an_unnamed_id(state: TableLook, matches: dict[str, list[Match]]) -> None:
+    """No column is named like an id, but the rows of one are events: read so, and ask."""
+    if {"candidate", "stage"} & (state.chosen.keys() | state.off) or matches.get("candidate"):
+        return
+    stages = [c.name for c in state.columns.values() if c.is_words and c.steps >= 0.4 and not is_protected(c.name)]
+    found = events_of_people(state.table, state.columns_of("group"), (), stages)
+    if found is not None:
+        for role, column in zip(("candidate", "stage"), found, strict=True):
+            state.chosen[role] = Choice(role, (column,), "its rows are always of one group, and of different steps")
+        state.ambiguous = f"rows with the same {found[0]!r} may be events of one application"
+        state.alternatives = [{"candidate": found[0], "stage": found[1]}, {"candidate": "none"}]
 
 
 def _of_one_person(state: TableLook, keys: list[str]) -> bool:

@@ -375,7 +375,8 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
     """A column of unknown words that only those selected have says what became of them next: ask about it."""
     if decision is None or decision.given or state.ambiguous or not decision.selected.any():
         return
-    for column in state.free():
+    # of several that go on from here, the one that fewest have is nearest the end
+    for column in sorted(state.free(), key=lambda each: int(state.step(each.name).reached.sum())):
         cells = state.table[column.name]
         if column.name not in state.used() and (
             _goes_on(state, column, decision) or _is_nearer_the_end(state, column, decision)

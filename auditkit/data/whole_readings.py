@@ -32,13 +32,14 @@ from auditkit.data.problems import Collector
 from auditkit.data.roles import listed
 from auditkit.data.statuses import took_place
 from auditkit.data.table_look import Decision
+from auditkit.data.what_a_row_is import events_of_people
 
 Answers = dict[str, str]
 """What is answered otherwise: role -> column, as `--map` takes it."""
 
 CLOSE = 0.6
 """Readings whose scores differ by less are not told apart."""
-MOST_RIVALS = 3
+MOST_RIVALS, _MOST_STAGES = 3, 30
 _BEHIND = 3.0
 """An outcome that is so much weaker by itself cannot come close with what else it explains."""
 _STEP, _UNDECIDED, _LEFT = 0.3, 2.0, {"outcome": 0.8, "step": 0.3}
@@ -127,7 +128,8 @@ def _other_steps(plan: Interpretation) -> list[Answers]:
     own = next(iter(plan.outcomes.values()), None)
     same = {each.column for each in plan.outcomes.values() if own is not None and own.selected.equals(each.selected)}
     left = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
-    return [{"stages": name} for name in left if name not in same and not is_personal(name, "")]
+    few = [name for name in left if name in plan.cells and plan.cells[name].nunique() <= _MOST_STAGES]
+    return [{"stages": name} for name in few if name not in same and not is_personal(name, "")]
 
 
 def _one_more_step(plan: Interpretation) -> list[Answers]:
@@ -168,26 +170,11 @@ def _other_grains(plan: Interpretation) -> list[Answers]:
 
 
 def _events_of_people(plan: Interpretation) -> tuple[str, str] | None:
-    """A column whose rows are always of one group, and one that tells these rows apart as stages do.
-
-    Then the first is an id and the rows are events, whatever the columns are called: among people who apply several
-    times, the same stage occurs again.
-    """
-    table, groups = plan.raw.table, [name for name in plan.mapping.columns("group") if name in plan.raw.table]
-    known = {*groups, *plan.mapping.columns("candidate"), *plan.mapping.columns("person")}
+    """The id and the stage, where the rows are events of an id that the reading does not use."""
     stages = [*plan.mapping.columns("stages"), *plan.mapping.columns("inspected"), *plan.mapping.columns("selected")]
     stages += [name for name, look in plan.looks.items() if look in ("step", "outcome")]
-    stages = [name for name in dict.fromkeys(stages) if name in table and 2 <= table[name].nunique() <= 40]
-    for column in (str(name) for name in table if name not in known and name not in stages):
-        times = len(table) / max(1, table[column].nunique())
-        if not 1.2 <= times <= 30 or table[column].nunique() < 20 or (table[column] == "").any():
-            continue
-        if not groups or (table.groupby(column)[groups].nunique() > 1).any(axis=None):
-            continue
-        apart = [name for name in stages if not table.duplicated([column, name]).mean() > 0.02]
-        if apart:
-            return column, max(apart, key=lambda name: table[name].nunique())
-    return None
+    known = [*plan.mapping.columns("candidate"), *plan.mapping.columns("person")]
+    return events_of_people(plan.raw.table, plan.mapping.columns("group"), known, stages)
 
 
 def _said_once(plan: Interpretation, column: str) -> bool:
