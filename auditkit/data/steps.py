@@ -173,9 +173,9 @@ def from_last_stage(cells: pd.Series[Any], selected: pd.Series[Any] | None = Non
         hired = kind == HIRED
         reached[k, : len(stages) if hired else far.get(k, -1) + 1] = True
         final.append("selected" if hired else str(kind) if kind in _ENDS else "")
-    selected = next((str(found[i]) for i, kind in enumerate(kinds) if kind == HIRED), None)
+    end = next((str(found[i]) for i, kind in enumerate(kinds) if kind == HIRED), None)
     unplaced = tuple(str(found[i]) for i in stages if kinds[i] == "" and not numbered)
-    return _in_table(cells, codes, [str(found[i]) for i in stages], reached, final, selected, unplaced)
+    return _in_table(cells, codes, [str(found[i]) for i in stages], reached, final, end, unplaced)
 
 
 @dataclass(frozen=True)

@@ -531,9 +531,10 @@ def ask_who_was_selected(
         examples = [value for value in column.examples if is_shown(column.name, value)]
         values = f" ({listed(examples)}, ...)" if examples else ""
         what = f"{like[0]!r} is named like it, but its values{values} are not known to say who was selected"
-        state.problems.append(
-            Problem("selected", what, f"say which value counts, with {flag('selected', like[0] + '=VALUE')}")
-        )
+        fix = f"say which value counts, with {flag('selected', like[0] + '=VALUE')}"
+        if column.examples and {spoken().meaning(value) for value in column.examples} <= {"rejected", "withdrawn"}:
+            what, fix = f"{like[0]!r} only says who was not selected{values}", f"add those who were, or {fix}"
+        state.problems.append(Problem("selected", what, fix))
         often = state.table[like[0]].value_counts()
         state.alternatives = _each_word(like[0], often)
         return
