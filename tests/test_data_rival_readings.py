@@ -12,7 +12,7 @@ from auditkit.data.problems import Collector
 from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import read
 from auditkit.data.reading import AmbiguousReading
-from auditkit.data.whole_readings import Tried, evidence, rivals
+from auditkit.data.whole_readings import CarriedOut, evidence, rivals
 from auditkit.errors import InputError
 
 N = 400
@@ -60,8 +60,8 @@ def test_an_outcome_that_explains_the_other_as_a_step_is_not() -> None:
     plan = look(raw_of(frame))
     rival = look(raw_of(frame), {"selected": "Interview Result=Passed"})
     own = next(iter(plan.outcomes.values()))
-    ahead = evidence(Tried(plan, Collector()), own.weight)
-    behind = evidence(Tried(rival, Collector()), plan.outcomes["Interview Result=Passed"].weight)
+    ahead = evidence(CarriedOut(plan, Collector()), own.weight)
+    behind = evidence(CarriedOut(rival, Collector()), plan.outcomes["Interview Result=Passed"].weight)
     assert ahead.steps > behind.steps and ahead.left > behind.left  # the other leaves the decision unexplained
 
 

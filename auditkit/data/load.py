@@ -23,7 +23,7 @@ from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
 from auditkit.data.statuses import check_words
 from auditkit.data.unit_capacities import Limited
-from auditkit.data.whole_readings import Answers, Tried, weighed
+from auditkit.data.whole_readings import Answers, CarriedOut, weighed
 from auditkit.display import Shown
 from auditkit.errors import InputError, PluginError, Problem
 
@@ -179,16 +179,16 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
     words = check_words(options.words or {})
     plan = look(raw, given, words, collector, (*said, *assumptions))
 
-    def read_otherwise(answers: Answers) -> Tried | None:
+    def read_otherwise(answers: Answers) -> CarriedOut | None:
         if given.keys() & answers.keys():
             return None
         met = Collector()
         try:
-            return Tried(look(raw, {**given, **answers}, words, met), met)
+            return CarriedOut(look(raw, {**given, **answers}, words, met), met)
         except InputError:
             return None
 
-    return clean(weighed(Tried(plan, collector), read_otherwise), options, collector, left)
+    return clean(weighed(CarriedOut(plan, collector), read_otherwise), options, collector, left)
 
 
 def tried(

@@ -66,14 +66,14 @@ class ReadingScore:
 
 
 @dataclass(frozen=True, eq=False)
-class Tried:
-    """A reading that was carried out, with what it met with on the way."""
+class CarriedOut:
+    """A reading on the whole file, with what it met with on the way."""
 
     plan: Interpretation
     collector: Collector
 
 
-def evidence(tried: Tried, outcome: float) -> ReadingScore:
+def evidence(tried: CarriedOut, outcome: float) -> ReadingScore:
     """Of a reading whose outcome has this weight by itself."""
     plan = tried.plan
     steps = 0 if plan.stages is None else len(plan.stages.names)
@@ -84,7 +84,7 @@ def evidence(tried: Tried, outcome: float) -> ReadingScore:
     return ReadingScore(outcome, _STEP * min(steps, 4), -_UNDECIDED * undecided - alike, -_misfit(tried), -left)
 
 
-def _misfit(tried: Tried) -> float:
+def _misfit(tried: CarriedOut) -> float:
     plan = tried.plan
     keys = [name for role in ("candidate", "search") for name in plan.roles.columns(role) if name in plan.cells]
     repeated = float(plan.cells.duplicated(keys).mean()) if plan.roles.columns("candidate") else 0.0
@@ -195,7 +195,7 @@ def _says(plan: Interpretation) -> tuple[int, ...]:
     return len(plan.cells), _selected(plan), *dict.fromkeys(steps)
 
 
-def weighed(own: Tried, read: abc.Callable[[Answers], Tried | None]) -> Interpretation:
+def weighed(own: CarriedOut, read: abc.Callable[[Answers], CarriedOut | None]) -> Interpretation:
     """The reading, with a question where another comes close while other people are selected or steps were reached.
 
     `read` carries out a reading with other answers. Where scores are close, the order of the questions decides: this
@@ -218,6 +218,7 @@ def weighed(own: Tried, read: abc.Callable[[Answers], Tried | None]) -> Interpre
             near.append((score + CLOSE * more, answers))
     if not near:
         return _unconfirmed(plan)
+    near = [pair for pair in near if "selected" in pair[1]] or near  # who was selected is the first question
     near.sort(key=lambda pair: -pair[0])
     mine = _own_answers(plan, near[0][1])
     answers = [answers for _, answers in near]
