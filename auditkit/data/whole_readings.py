@@ -221,9 +221,9 @@ def weighed(own: CarriedOut, read: abc.Callable[[Answers], CarriedOut | None]) -
     near = [pair for pair in near if "selected" in pair[1]] or near  # who was selected is the first question
     near.sort(key=lambda pair: -pair[0])
     mine = _own_answers(plan, near[0][1])
-    answers = [answers for _, answers in near]
-    answers.insert(0 if near[0][0] < best + CLOSE else 1, mine)
-    return replace(plan, ambiguous=_question(plan, answers), alternatives=tuple(answers))
+    offered = [each for _, each in near]
+    offered.insert(0 if near[0][0] < best + CLOSE else 1, mine)
+    return replace(plan, ambiguous=_question(plan, offered), alternatives=tuple(offered))
 
 
 def _unconfirmed(plan: Interpretation) -> Interpretation:
