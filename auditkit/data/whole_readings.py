@@ -126,7 +126,12 @@ def _other_steps(plan: Interpretation) -> list[Answers]:
     if plan.stages is not None and len(plan.stages.names) > 1:
         return []
     own = next(iter(plan.outcomes.values()), None)
-    same = {each.column for each in plan.outcomes.values() if own is not None and own.selected.equals(each.selected)}
+    # an outcome that those selected did not all have is no step before theirs
+    same = {
+        each.column
+        for each in plan.outcomes.values()
+        if own is not None and (own.selected.equals(each.selected) or not each.selected[own.selected].all())
+    }
     left = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
     few = [name for name in left if name in plan.cells and plan.cells[name].nunique() <= _MOST_STAGES]
     return [{"stages": name} for name in few if name not in same and not is_personal(name, "")]
@@ -135,8 +140,7 @@ def _other_steps(plan: Interpretation) -> list[Answers]:
 def _one_more_step(plan: Interpretation) -> list[Answers]:
     """The steps with one more, in its place: a column of which everybody selected has the same word, against chance."""
     columns = plan.mapping.columns("stages") or plan.mapping.columns("inspected")
-    codes = () if plan.inspected is None else (plan.inspected,)
-    codes = codes if plan.stages is None else plan.stages.codes
+    codes = plan.stages.codes if plan.stages is not None else () if plan.inspected is None else (plan.inspected,)
     if len(columns) != len(codes):
         return []  # steps inside one column
     reached = {name: int(took_place(each).sum()) for name, each in zip(columns, codes, strict=True)}
@@ -189,10 +193,11 @@ def _selected(plan: Interpretation) -> int:
     return 0 if plan.status is None else int(plan.status.isin(["selected", "declined"]).sum())
 
 
-def _says(plan: Interpretation) -> tuple[int, ...]:
+def _says(plan: Interpretation) -> tuple[object, ...]:
     """Who is counted, who was selected and how many reached each step: what a wrong reading would get wrong."""
     steps = () if plan.stages is None else tuple(int((codes != "no").sum()) for codes in plan.stages.codes)
-    return len(plan.cells), _selected(plan), *dict.fromkeys(steps)
+    chosen = () if plan.status is None else tuple(plan.status.isin(["selected", "declined"]))
+    return chosen, *dict.fromkeys(steps)
 
 
 def weighed(own: CarriedOut, read: abc.Callable[[Answers], CarriedOut | None]) -> Interpretation:
