@@ -360,3 +360,13 @@ def test_a_step_that_is_a_denial_is_quoted() -> None:
     frame["Rejected"] = frame.pop("Hired").map({"Yes": "No", "No": "Yes"})
     text = said(auditkit.audit(frame).report, "difference-cumulative")
     assert text.startswith("Women reached “not rejected” less often than men: 30.0 % against 50.0 %")
+
+
+def test_p_that_few_requisitions_raise_says_so_where_the_interval_stays() -> None:
+    """Three alike: rates hardly vary between them, but three clusters say little of how they vary."""
+    few = [{"Female": (180, 60), "Male": (180, 92)}, {"Female": (180, 61), "Male": (180, 91)}]
+    text = said(report(table([*few, {"Female": (180, 60), "Male": (180, 91)}])), "difference-cumulative")
+    assert re.search(r"by itself, p = 0\.\d+ allowing for requisitions; corrected", text)
+    assert "allowing for" not in said(
+        report(table([{"Female": (100, 20), "Male": (100, 40)}] * 40)), "difference-cumulative"
+    )

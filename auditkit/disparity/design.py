@@ -73,11 +73,13 @@ def stretch(designs: Iterable[ClusterDesign], alpha: float) -> float:
     return max([1.0, *(design.stretch(alpha) for design in designs)])
 
 
-def largest(designs: Designs, alpha: float) -> ClusterDesign | None:
-    """The design that decides, if any widens anything."""
-    if stretch(designs, alpha) <= 1.0:
+def largest(designs: Designs, alpha: float, p: float | None, z: float | None) -> ClusterDesign | None:
+    """The design that decides, if any widens the interval or raises p, of which z is the normal statistic."""
+    if stretch(designs, alpha) > 1.0:
+        return max(designs, key=lambda design: design.stretch(alpha))
+    if p is None or z is None or corrected(p, z, designs) == p:
         return None
-    return max(designs, key=lambda design: design.stretch(alpha))
+    return max(designs, key=lambda design: design.p_of_pair(z))
 
 
 def widened(alpha: float, factor: float) -> float:

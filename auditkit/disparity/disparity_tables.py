@@ -235,7 +235,7 @@ class TableMaker:
             odds_interval=None if odds is None else replace(odds, confidence=1 - alpha),
             shortfall=pair.shortfall,
             flips=self.flips(pair, p_design, p_adjusted),
-            design=largest(designs, alpha),
+            design=largest(designs, alpha, pair.p, pair.z),
             within=self.within(sides),
         )
 
@@ -265,7 +265,7 @@ class TableMaker:
             p_adjusted=adjusted,
             shortfall=estimates.shortfall,
             agreement=agreement(n[:, 0], x[:, 0], n[:, 1], x[:, 1]),
-            design=largest(designs, alpha),
+            design=largest(designs, alpha, found.p, found.z),
         )
 
     def flips(self, pair: Pair, p_design: float, p_adjusted: float) -> FlipFlop:
