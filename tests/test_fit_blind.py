@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 import auditkit
+from auditkit.compare import PriceInterval, compare
 from auditkit.compare.value_of_point import inspections
 from auditkit.config import Config
 from auditkit.constraints.base import KindRow
-from auditkit.constraints.binding import bind
+from auditkit.constraints.binding import bind, make
 from auditkit.data.firm_history import History
 from auditkit.data.source import read
 from auditkit.errors import InputError
@@ -145,6 +146,16 @@ def test_groups_that_nothing_tells_apart_have_no_price(cv_gap: float, score_gap:
         assert fitted.alike == ("Gender",) and told and price.ratio == pytest.approx(1)
         found = find_alternatives(fitted, {})
         assert found.found == () and "changes the rates" in found.left_out["Gender"]
+
+
+def test_a_price_without_the_group_starts_at_nothing_unless_a_difference_is_beyond_chance() -> None:
+    """Chance differences would have a price; so would those of groups that are told apart by noise alone."""
+    for gaps, sure in (((0.0, 0.0), False), ((8.0, 3.0), True)):
+        fitted = auditkit.fit(firm(*gaps), group_aware=False)
+        entry = compare(fitted, [make(PLUGINS.constraints, {"type": "parity"})], PLUGINS.constraints).constrained[0]
+        assert isinstance(entry.interval, PriceInterval) and entry.loss is not None
+        low, high = entry.interval.loss
+        assert (low > 0) == sure and low <= entry.loss < high
 
 
 IMPUTED = {"membership": ["Sex: F", "Sex: M"]}

@@ -279,8 +279,8 @@ class _Replicates:
     @property
     def too_low(self) -> float:
         """By how much shrinkage and noise lower the root of the price, where policies do not see the group."""
-        if self.unshrunk is None or self.base is None:
-            return 0.0
+        if self.unshrunk is None or self.base is None or not self.base.loss:
+            return 0.0  # of groups that nothing tells apart the replicates' whole price is its error already
         root, share = np.sqrt(self.unshrunk.loss), np.sqrt(self.share)
         noise = root - np.mean(np.sqrt([each.loss for each in self.known]))
         return float((root - np.sqrt(self.base.loss)) / share + noise * share)

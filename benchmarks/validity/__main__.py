@@ -31,6 +31,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import alarms_study
+import blind_study
 import coverage_study
 import decisions_study
 import gains_study
@@ -40,7 +41,7 @@ from known_firms import draw
 
 STUDIES: dict[str, ModuleType] = {
     study.NAME: study
-    for study in (coverage_study, decisions_study, gains_study, alarms_study, reports_study, looks_study)
+    for study in (coverage_study, blind_study, decisions_study, gains_study, alarms_study, reports_study, looks_study)
 }
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "build" / "validity"
