@@ -29,6 +29,7 @@ from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
 
 _MOST_ROWS = 5000
+_MANY = 30
 _DIGIT = re.compile(r"\d")
 _LAST: list[tuple[ref[pd.DataFrame], dict[str, pd.Series[Any]]]] = []
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
@@ -97,10 +98,16 @@ def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> Non
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
     """Columns of whole numbers that may be counts: not ages. Those of the last table are kept: every shape asks."""
     if not _LAST or _LAST[0][0]() is not table:
-        named_counts = (str(name) for name in table if kind_of(str(name)) != "age")
-        found = {name: values for name in named_counts if (values := _whole(table[name])) is not None}
+        names = [str(name) for name in table if kind_of(str(name)) != "age" and plain(str(name)).split()[-1:] != ["id"]]
+        found = {name: values for name in names if (values := _whole(table[name])) is not None}
+        found = {name: values for name, values in found.items() if not _is_numbering(values)}
         _LAST[:] = [(ref(table), found)]
     return dict(_LAST[0][1])
+
+
+def _is_numbering(values: pd.Series[Any]) -> bool:
+    """Whether numbers tell many rows apart and leave few out, as running numbers of people do and counts do not."""
+    return len(values) >= _MANY and bool(values.is_unique) and values.max() - values.min() < 2 * len(values)
 
 
 def _filled_down(raw: RawTable) -> RawTable:
@@ -296,10 +303,13 @@ def _from_long(raw: RawTable) -> RawTable:
         for name in counts
         if named(name, "count") or named(name, "capacity") or plain(name) in words.words("values", "applied")
     ]
+    sized = sized or (list(counts) if len(counts) == 1 else [])
     for stage in labels:
         found = [str(word) for word in pd.unique(table[stage])]
         ranks = {word: words.step_rank(word) for word in found}
         first = [word for word in found if plain(word) in words.words("values", "applied") or ranks[word] == 0]
+        unknown = [word for word in found if ranks[word] is None and words.meaning(word) is None]
+        first = first or (unknown if len(found) > len(unknown) == 1 else [])  # it counts everybody, or is refused below
         if len(found) < 2 or len(first) != 1 or len(sized) != 1:
             continue
         rest = [name for name in labels if name != stage]

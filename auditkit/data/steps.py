@@ -251,7 +251,8 @@ def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
         own = labels.setdefault(e.rank, {})
         own[e.step] = own.get(e.step, 0) + int(n) * (2 if e.reached else 1)
         if gate := spoken().gate_in(str(word)):  # "Qualified, not referred" names two steps
-            labels.setdefault(STEP_RANKS["gate"], {}).setdefault(gate, 0)
+            own = labels.setdefault(STEP_RANKS["gate"], {})
+            own[gate] = own.get(gate, 0) + 2 * int(n)
     ranks = sorted(labels)
     reached = np.zeros((len(found), len(ranks)), dtype=bool)
     for k, e in enumerate(ends):

@@ -22,6 +22,7 @@ is right; the likeliest is offered first.
 
 from __future__ import annotations
 
+import math
 from collections import abc
 from dataclasses import dataclass, replace
 
@@ -93,7 +94,7 @@ def _misfit(tried: CarriedOut) -> float:
     if plan.stages is not None and plan.status is not None:
         pairs = [(int(a.sum()), int(b.sum())) for a, b in plan.stages.skipped(plan.status).values()]
         skipped = max((n / of for n, of in pairs if of), default=0.0)
-    divided = plan.row == "application" and _events_of_people(plan) is not None
+    divided = plan.row == "application" and (_events_of_people(plan) or _numbers_of_cells(plan)) is not None
     return _REPEATED * (repeated + divided) + _CHANGED * changed + _SKIPPED * skipped
 
 
@@ -164,6 +165,8 @@ def _other_grains(plan: Interpretation) -> list[Answers]:
         return []
     if (events := _events_of_people(plan)) is not None:
         return [{"candidate": events[0], "stage": events[1]}]
+    if (numbers := _numbers_of_cells(plan)) is not None:
+        return [{"count": numbers}]
     if not plan.mapping.columns("candidate"):
         return []
     keys = [name for role in ("candidate", "search") for name in plan.mapping.columns(role)]
@@ -179,6 +182,15 @@ def _events_of_people(plan: Interpretation) -> tuple[str, str] | None:
     stages += [name for name, look in plan.looks.items() if look in ("step", "outcome")]
     known = [*plan.mapping.columns("candidate"), *plan.mapping.columns("person")]
     return events_of_people(plan.raw.table, plan.mapping.columns("group"), known, stages)
+
+
+def _numbers_of_cells(plan: Interpretation) -> str | None:
+    """The one column of whole numbers beside labels that occur in every combination, each once, as people never do."""
+    table = plan.raw.table
+    numbers = [str(name) for name in table if table[name].str.fullmatch(r"\d+").all()]
+    sizes = [table[name].nunique() for name in table if name not in numbers]
+    crossed = len(sizes) > 1 and min(sizes) > 1 and math.prod(sizes) == len(table)
+    return numbers[0] if crossed and len(numbers) == 1 else None
 
 
 def _said_once(plan: Interpretation, column: str) -> bool:
@@ -269,4 +281,5 @@ def _question(plan: Interpretation, answers: abc.Sequence[Answers]) -> str:
     parts = [part.partition("=")[0] for a in answers for part in a.get(role, "none").split("+")]
     names = dict.fromkeys(part for part in parts if part != "none" and part not in own)
     what = {"stages": "how far people got", "stage": "what a row is an event of", "result": "who passed each step"}
+    what["count"] = "how many people a row stands for"
     return f"{listed(list(names))} may say {what.get(role, 'who somebody is')}"

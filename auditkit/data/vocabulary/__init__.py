@@ -258,8 +258,10 @@ class Vocabulary:
 
     def gate_in(self, word: str) -> str:
         """The part of a text that says that somebody could be considered: `Qualified` in `Qualified, not referred`."""
-        gate = self.pattern("steps", "gate")
-        return next((part.strip() for part in _BREAK.split(word) if gate.fullmatch(plain(part))), "")
+        gate, parts = self.pattern("steps", "gate"), _BREAK.split(word)
+        if any(self.negated_start(part) and self.has("within", "gate_failed", part) for part in parts):
+            return ""  # "Not qualified - minimum qualifications" gives the reason
+        return next((part.strip() for part in parts if gate.fullmatch(plain(part))), "")
 
     def sex(self, word: str) -> str | None:
         """`female` or `male` in any language; None for other words."""
