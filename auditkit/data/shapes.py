@@ -315,7 +315,7 @@ def _from_long(raw: RawTable) -> RawTable:
         rest = [name for name in labels if name != stage]
         years = [name for name in counts if name not in sized]
         keys = [*rest, *years]
-        if table.duplicated([*keys, stage]).any():
+        if not keys or table.duplicated([*keys, stage]).any():
             continue
         wide = table.set_index([*keys, stage])[sized[0]].unstack(stage).fillna("0")
         numbers = {word: pd.to_numeric(wide[word], errors="coerce").to_numpy() for word in found}
