@@ -16,7 +16,7 @@ from auditkit.data.raw_table import RawTable
 from auditkit.data.read_file import Files, Tabular, give_up, read
 from auditkit.data.read_query import read_query
 from auditkit.data.reader import Reader
-from auditkit.data.reading import AmbiguousReading, Answer, ReadingQuestion
+from auditkit.data.reading import AmbiguousReading, Answer, Reading, ReadingQuestion
 from auditkit.data.remembered import Seen, favoured, rematched
 from auditkit.data.roles import Given
 from auditkit.data.shapes import shaped
@@ -143,8 +143,7 @@ def _build(
         return history
     if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
         history.problems.raise_refused()
-    open_question = reading is not None and not any(given.keys() & set(each) for each in reading.alternatives)
-    if reading is not None and reading.question and open_question:
+    if reading is not None and _still_asked(reading, given.keys()):
         answers = tried(found, given, options, reading.alternatives)
         if answers:
             problem = Problem(next(iter(answers[0].mapping)), reading.question, f"say which, e.g. {answers[0].flags}")
@@ -191,21 +190,33 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
     return clean(weighed(CarriedOut(plan, collector), read_otherwise), options, collector, left)
 
 
+def _still_asked(reading: Reading, answered: abc.Collection[str]) -> abc.Mapping[str, str]:
+    """The likeliest answer to the question that a reading leaves open; empty if no question is open."""
+    if not reading.question or any(set(answered) & set(each) for each in reading.alternatives):
+        return {}
+    return next(iter(reading.alternatives), {})
+
+
 def tried(
     found: RawTable, given: Given, options: CleaningOptions, alternatives: abc.Iterable[abc.Mapping[str, str]]
 ) -> tuple[Answer, ...]:
-    """Each mapping that can be read and compared, with the funnel that it gives on this table."""
+    """Each mapping that can be read and compared, with the funnel that it gives on this table.
+
+    A mapping after which another question would be asked is completed by the likeliest answer to that.
+    """
     answers: list[Answer] = []
     for alternative in alternatives:
-        mapping = {**given, **alternative}
+        complete = dict(alternative)
         try:
-            history = _understood(found, mapping, options)
+            history = _understood(found, {**given, **complete}, options)
+            while (reading := history.reading) is not None and (more := _still_asked(reading, {*given, *complete})):
+                complete |= more
+                history = _understood(found, {**given, **complete}, options)
         except InputError:
             continue
-        reading = history.reading
         if reading is None or reading.refusal or len(history.problems.of("refuse")):
             continue
-        answer = Answer(dict(alternative), len(history.table), reading.funnel)
+        answer = Answer(complete, len(history.table), reading.funnel)
         if all(answer.funnel != other.funnel for other in answers):
             answers.append(answer)
         if len(answers) == MOST_ANSWERS:

@@ -133,7 +133,8 @@ def _other_steps(plan: Interpretation) -> list[Answers]:
         for each in plan.outcomes.values()
         if own is not None and (own.selected.equals(each.selected) or not each.selected[own.selected].all())
     }
-    left = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
+    looks = ("step",) if "selected" in plan.given else ("step", "outcome")  # another outcome was turned down
+    left = [name for name in plan.mapping.unused if plan.looks.get(name) in looks]
     few = [name for name in left if name in plan.cells and plan.cells[name].nunique() <= _MOST_STAGES]
     return [{"stages": name} for name in few if name not in same and not is_personal(name, "")]
 

@@ -19,7 +19,7 @@ from auditkit.model.layout import Bools, Floats, Layout, Partition
 from auditkit.report.schema import ConstrainedModel, GainModel, Report, StandingModel, as_json
 from auditkit.text import exact, plain
 from auditkit.verification.claims import CLOSED, TOLERANCE, Check, check_number, collected, same_numbers
-from auditkit.verification.independent import Level, adjusted, evaluate
+from auditkit.verification.independent import Multipliers, adjusted, evaluate
 from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import ClaimedMixture, check_mixture, mixed_policy, mixed_visits
 
@@ -45,7 +45,7 @@ def check_report(
         checks.append(check_number("the firm: long-term utility", firm.long_term_utility, found))
     progress("evaluating the unconstrained optimum again")
     nothing = Rows((), (), ())
-    free = evaluate(layout, adjusted(layout, nothing, [Level()]))
+    free = evaluate(layout, adjusted(layout, nothing, [Multipliers()]))
     checks += _outcome("unconstrained", report.unconstrained, layout, free)
     if firm.gain is not None:
         progress("evaluating the firm's own search again")
@@ -169,7 +169,7 @@ def _entry(
         return checks
     laws = {law.label: law for law in claimed.ex_post_slack or ()}
     duals, gains = [float(dual.value or 0.0) for dual in stated], []
-    best = evaluate(layout, adjusted(layout, rows, [Level(duals)]))
+    best = evaluate(layout, adjusted(layout, rows, [Multipliers(duals)]))
     for row, dual, value_of_dual in zip(rows.rows, stated, duals, strict=True):
         coefficients, here = row.coefficients, visits[row.states]
         size = float(np.abs(coefficients) @ here) + abs(row.bound)

@@ -24,7 +24,7 @@ from auditkit.model.layout import Floats, Layout
 from auditkit.text import brief, plain
 from auditkit.text import exact as digits
 from auditkit.verification.claims import CLOSED, TOLERANCE, Check, check_number, collected, is_close
-from auditkit.verification.independent import Level, adjusted, evaluate
+from auditkit.verification.independent import Multipliers, adjusted, evaluate
 from auditkit.verification.limited import check_units
 from auditkit.verification.mixtures import ClaimedMixture, check_mixture, mixed_policy, mixed_visits
 
@@ -42,7 +42,7 @@ def check_claims(solution: Solution, layout: Layout, rows: Rows, sha256: str) ->
     if not checks[0].holds:
         return checks
     nothing = Rows((), (), ())
-    free = evaluate(layout, adjusted(layout, nothing, [Level()]))
+    free = evaluate(layout, adjusted(layout, nothing, [Multipliers()]))
     checks += _outcome_checks("unconstrained", solution.unconstrained, layout, free)
     if solution.constrained is None:
         return checks + _infeasible_checks(solution, layout, rows)
@@ -127,7 +127,7 @@ def _optimum_checks(
         together = sum(cut.dual for cut in cuts if cut.measure == k)
         checks.append(check_number(f"{measure.label}: dual", claimed.constraints[len(rows) + k].dual, together))
     checks += [Check("signs of the duals of cuts", _signs(duals, with_cuts))] if cuts else []
-    best = evaluate(layout, adjusted(layout, with_cuts, [Level(duals)]))
+    best = evaluate(layout, adjusted(layout, with_cuts, [Multipliers(duals)]))
     gains = [
         dual * (row.bound - float(row.coefficients @ best[row.states]))
         for dual, row in zip(duals, with_cuts.rows, strict=True)
@@ -182,7 +182,7 @@ def _infeasible_checks(solution: Solution, layout: Layout, rows: Rows) -> list[C
         return [Check("the conflict names constraints of this problem", False)]
     some = some.with_cuts(cuts)
     duals = [c.dual for c in certificate]
-    best = evaluate(layout, adjusted(layout, some, [Level(duals, objective=0.0)]))
+    best = evaluate(layout, adjusted(layout, some, [Multipliers(duals, objective=0.0)]))
     miss = sum(
         d * (float(row.coefficients @ best[row.states]) - row.bound) for d, row in zip(duals, some.rows, strict=True)
     )

@@ -59,14 +59,14 @@ class NumberedChain:
 Searched = tuple[NumberedChain, Index, Path]
 
 
-class Level(NamedTuple):
+class Multipliers(NamedTuple):
     """Multipliers under which a policy is optimal; ties are broken by further levels."""
 
     duals: Sequence[float] = ()
     objective: float = 1.0
 
 
-def adjusted(layout: Layout, rows: Rows, levels: Sequence[Level]) -> tuple[list[Floats], Vector]:
+def adjusted(layout: Layout, rows: Rows, levels: Sequence[Multipliers]) -> tuple[list[Floats], Vector]:
     """Rewards of each level, objective * R - sum_j dual_j * theta_j, and the size of their terms."""
     rewards, sizes = [], []
     for level in levels:

@@ -12,7 +12,7 @@ from auditkit.model.documents import MixtureModel, PolicyModel
 from auditkit.model.layout import Floats, Layout
 from auditkit.report.schema import LotteriesModel, MixedPolicyModel
 from auditkit.verification.claims import Check
-from auditkit.verification.independent import Level, adjusted, evaluate
+from auditkit.verification.independent import Multipliers, adjusted, evaluate
 
 Draws = list[tuple[int, float]]
 
@@ -22,16 +22,16 @@ class ClaimedMixture:
     """Policies, each with its levels, and who follows which; `weights` are those of the first format, in which one
     policy is drawn for all searches."""
 
-    policies: Sequence[Sequence[Level]]
+    policies: Sequence[Sequence[Multipliers]]
     lotteries: MixtureModel | LotteriesModel | None
     randomised: int | None = None
     weights: Sequence[float] = ()
 
 
-def mixed_policy(claimed: PolicyModel | MixedPolicyModel) -> list[Level]:
+def mixed_policy(claimed: PolicyModel | MixedPolicyModel) -> list[Multipliers]:
     """The levels of a policy."""
-    ties = [Level(tie.duals, tie.objective) for tie in claimed.ties]
-    return [Level(claimed.duals, claimed.objective), *ties]
+    ties = [Multipliers(tie.duals, tie.objective) for tie in claimed.ties]
+    return [Multipliers(claimed.duals, claimed.objective), *ties]
 
 
 def lotteries_of(claimed: ClaimedMixture, names: Sequence[str]) -> list[Draws] | str:
@@ -85,7 +85,9 @@ def check_mixture(
     return found, checks
 
 
-def mixed_visits(layout: Layout, rows: Rows, policies: Sequence[Sequence[Level]], lotteries: list[Draws]) -> Floats:
+def mixed_visits(
+    layout: Layout, rows: Rows, policies: Sequence[Sequence[Multipliers]], lotteries: list[Draws]
+) -> Floats:
     """Expected visits: each policy is evaluated on the searches that may follow it."""
     visits = np.zeros(layout.states)
     for i, policy in enumerate(policies):
