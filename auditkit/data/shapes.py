@@ -98,11 +98,16 @@ def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> Non
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
     """Columns of whole numbers that may be counts: not ages. Those of the last table are kept: every shape asks."""
     if not _LAST or _LAST[0][0]() is not table:
-        names = [str(name) for name in table if kind_of(str(name)) != "age" and plain(str(name)).split()[-1:] != ["id"]]
+        names = [str(name) for name in table if kind_of(str(name)) != "age" and not _is_id(str(name))]
         found = {name: values for name in names if (values := _whole(table[name])) is not None}
         found = {name: values for name, values in found.items() if not _is_numbering(values)}
         _LAST[:] = [(ref(table), found)]
     return dict(_LAST[0][1])
+
+
+def _is_id(name: str) -> bool:
+    """`current_stage.id`, but not `Count of Applicant ID`."""
+    return plain(name).split()[-1:] == ["id"] and _counted(name) == plain(name)
 
 
 def _is_numbering(values: pd.Series[Any]) -> bool:
