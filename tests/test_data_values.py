@@ -187,7 +187,7 @@ def test_no_word_means_two_things() -> None:
     assert len(phrases) == len(set(phrases)), {phrase for phrase in phrases if phrases.count(phrase) > 1}
     assert all(phrase == plain(phrase) for phrase in phrases)
     assert all(name == plain(name) for tiers in words.roles.values() for tier in tiers for name in tier)
-    named_by_the_user = {"unit", "unit_capacity"}
+    named_by_the_user = {"unit", "unit_capacity", "membership"}
     assert set(words.roles) | {"group", "stages"} | named_by_the_user == set(ROLES)
 
 

@@ -25,7 +25,7 @@ from support.throwaway import environment, run
 from support.tiny import box_instance, chain_instance, inspected, selected, terms
 
 EXAMPLE = ROOT / "docs" / "examples" / "hiring-rules"
-QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
+QUICK = "[fit]\npoints = 10\ngroup_aware = true\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
 SPECS = ("-c", "at-least-one:group=Female,number=2", "-c", "rate-spread:maximum=0.005")
 
 

@@ -365,9 +365,9 @@ def test_artefacts_of_another_history_are_left_alone(tmp_path: Path) -> None:
 
 def test_names_of_artefacts_stay_within_their_folder(tmp_path: Path) -> None:
     for name in ("../x", "a/b", ".hidden"):
-        with pytest.raises(ValueError, match="no name"):
+        with pytest.raises(ValueError, match=r"not (names|the name) of"):
             artefacts.write(tmp_path, "x", {name: b""}, "")
-        with pytest.raises(ValueError, match="no name"):
+        with pytest.raises(ValueError, match=r"not (names|the name) of"):
             artefacts.remove(tmp_path, name)
 
 

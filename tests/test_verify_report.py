@@ -61,7 +61,7 @@ def made_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(place, name, remembered)
 
     once(verifying, "audit", lambda data, config, *_, when: (data, data.read_bytes(), config.model_dump_json(), when))
-    once(check_pages, "_pages", lambda report, _, theme: (dump(report), theme))
+    once(check_pages, "_pages", lambda report, _, theme: (dump(report.to_json()), theme))
     once(check_pages, "read_pdf")
     once(pdf, "render")
 

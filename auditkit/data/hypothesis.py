@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.event_log import pivot
+from auditkit.data.personal import names_people
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.remaining_roles import find_other_roles, known_before, looks_like, passed_by_all
@@ -149,6 +150,10 @@ def _plan(state: TableLook) -> Interpretation:
     find_search(state, matches)
     find_candidate(state, matches)
     if "stage" in state.chosen:
+        stage = state.chosen["stage"].columns[0]
+        if names_people(stage, state.table[stage]):
+            what = "its values may say who somebody is, so they cannot be stages"
+            raise InputError(Problem(f"stage: column {stage!r}", what, "name another column, or --map stage=none"))
         result = find_result(state)
         return _plan_of_events(state) if result is None else _plan_of_results(state, result)
     return _plan_of_applications(state)

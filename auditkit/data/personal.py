@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from auditkit.data.vocabulary import plain, spoken
 
@@ -47,6 +47,12 @@ def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
         and bool(text)
         and (len(text.split()) > 1 or not any(sign.isdigit() for sign in text))
     )
+
+
+def names_people(column: str, cells: Iterable[object]) -> bool:
+    """Whether most of the values of a column may say who somebody is."""
+    values = set(cells)
+    return 2 * sum(is_personal(column, value) for value in values) > len(values)
 
 
 def is_contact(cell: str) -> bool:

@@ -14,7 +14,7 @@ from auditkit.data.columns import (
     is_protected,
     named,
 )
-from auditkit.data.personal import is_personal
+from auditkit.data.personal import is_personal, names_people
 from auditkit.data.roles import Choice, flag
 from auditkit.data.shapes import order_of_events
 from auditkit.data.statuses import decide, is_empty, is_onward
@@ -49,6 +49,7 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
         and told > 1.2 * people
         and 2 <= state.table[match.column].nunique() <= 40
         and any(not _ends(str(word)) for word in pd.unique(state.table[match.column]))
+        and not names_people(match.column, state.table[match.column])
     ]
     if not _of_one_person(state, keys):
         return None
@@ -77,6 +78,7 @@ def events_of_people(
     """
     groups = [name for name in groups if name in table]
     stages = [name for name in dict.fromkeys(stages) if name in table and 2 <= table[name].nunique() <= 40]
+    stages = [name for name in stages if not names_people(name, table[name])]
     for column in (str(name) for name in table if name not in (*groups, *known, *stages)):
         distinct = table[column].nunique()
         if distinct < 20 or not 1.2 <= len(table) / distinct <= 30 or (table[column] == "").any():
