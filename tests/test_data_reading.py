@@ -137,6 +137,42 @@ def test_commands_that_are_printed_work(auditkit: Any, tmp_path: Path) -> None:
     assert followed.out.startswith("favourable: ")
 
 
+def test_counts_by_step_are_read_whatever_their_columns_are_called(tmp_path: Path) -> None:
+    reached = {"Mujeres": (812, 171, 68), "Hombres": (905, 272, 109)}
+    words = ("Presentados", "Entrevistados", "Contratados")
+    rows = [f"{sex},{word},{n}" for sex, counts in reached.items() for word, n in zip(words, counts, strict=True)]
+    history = read(tmp_path, "Sexo,Fase,Personas", *rows)
+    assert good(history) == ("Contratados", 177, 1717)
+    assert history.reading is not None and [step.count for step in history.reading.funnel] == [443, 177]
+
+
+def test_running_numbers_are_not_counts(tmp_path: Path) -> None:
+    rows = [f"{900 + i},{500 + i},{i % 3},{'FM'[i % 2]},{'hired' if i % 4 == 0 else 'rejected'}" for i in range(80)]
+    history = read(tmp_path, "id,candidate_id,current_stage.id,gender,status", *rows)
+    assert good(history) == ("hired", 20, 80)
+    pivot = ("Row Labels,Count of Applicant ID,Sum of Hired", "Female,300,30", "Male,320,64")
+    assert good(read(tmp_path, *pivot))[1:] == (94, 620)
+
+
+def test_a_reason_not_to_qualify_is_not_a_step(tmp_path: Path) -> None:
+    words = ("Not Qualified - Minimum Qualifications", "Not Qualified - Missing Documents", "Eligible, Not Referred")
+    words = (*words, "Referred - Not Selected", "Selected")
+    history = read(tmp_path, "id,sex,status", *[f'a{i},{"FM"[i % 2]},"{words[i % 5]}"' for i in range(200)])
+    assert history.reading is not None
+    assert [(step.step, step.count) for step in history.reading.funnel] == [
+        ("Eligible", 120),
+        ("Referred", 80),
+        ("Selected", 40),
+    ]
+
+
+def test_a_column_that_names_people_is_never_one_of_stages(tmp_path: Path) -> None:
+    rows = [f"c{i % 30},{'FM'[i % 30 % 2]},smith{i}@example.org,{'yes' if i % 3 else 'no'}" for i in range(60)]
+    with pytest.raises(InputError, match="may say who somebody is") as error:
+        read(tmp_path, "id,gender,contact,hired", *rows, stage="contact")
+    assert "smith" not in str(error.value)
+
+
 def test_an_unknown_word_is_read_by_what_happened_to_its_people(tmp_path: Path) -> None:
     words = ["Hired", "Rejected", "Moved sideways"]
     rows = [f"{i},{'FM'[i % 2]},{words[i % 3]},{'2024-03-05' if i % 3 != 1 else ''}" for i in range(60)]
