@@ -188,10 +188,16 @@ def _events_of_people(plan: Interpretation) -> tuple[str, str] | None:
 def _numbers_of_cells(plan: Interpretation) -> str | None:
     """The one column of whole numbers beside labels that occur in every combination, each once, as people never do."""
     table = plan.raw.table
-    numbers = [str(name) for name in table if table[name].str.fullmatch(r"\d+").all()]
+    numbers = [
+        str(name)
+        for name in table  # most columns say so in their first cell
+        if table[name].iloc[:1].str.isdigit().all() and table[name].str.fullmatch(r"\d+").all()
+    ]
+    if len(numbers) != 1:
+        return None
     sizes = [table[name].nunique() for name in table if name not in numbers]
     crossed = len(sizes) > 1 and min(sizes) > 1 and math.prod(sizes) == len(table)
-    return numbers[0] if crossed and len(numbers) == 1 else None
+    return numbers[0] if crossed else None
 
 
 def _said_once(plan: Interpretation, column: str) -> bool:
