@@ -23,13 +23,15 @@ kinds of candidates as a solver needs to tell apart, not one for each candidate.
 
 **Whether groups differ at all.** What equal rates cost a policy that does not see the group does not fade with the
 difference: it can only be undone by the same signs that show it, and the weaker these are, the more has to be bent. So
-chance differences would have a price as large as real ones. The groups of an attribute are told apart only if pi and m
-foretell people of other folds better than the groups' shares do.
+chance differences would have a price as large as real ones. So pi is used only if it foretells the groups of other folds
+better than their shares do, and m only if it foretells other folds' scores better than their mean does: each by more
+than one needless parameter gains by chance (`BY_CHANCE`). Where one of the two is noise, prices with it would bend the
+policy in a direction that undoes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +64,9 @@ MOST_VALUES = 40
 
 MOST_CURVED, MOST_LOGIT_STEPS, LOGIT_PRECISION = 5_000, 30, 1e-7
 """Rows from which the curvature of the logit is found; its steps; the gain per row that ends them."""
+
+BY_CHANCE = 0.5
+"""Of the logarithm of the likelihood: what one needless parameter adds to it on average."""
 
 NEWTON_STEPS, RESIDUAL = 60, 1e-11
 
@@ -117,22 +122,22 @@ class GroupChances:
         """The same chances for everybody: what the groups are of all."""
         return replace(self, before=np.tile(self.before.mean(axis=0), (len(self.before), 1)))
 
-    def foretell(self, counted: Ints, learnt: Iterable[tuple[Floats, Floats]], folds: Folds) -> bool:
-        """Whether chances and effects, learnt from other folds, make what happened likelier than shares alone do.
-
-        `learnt` are numbers less their expectation, NaN where not known, with their effects (folds, classes).
-        """
+    def chances_foretell(self, counted: Ints) -> bool:
+        """Whether pi, learnt from other folds, makes the groups of these rows likelier than shares alone do."""
         before = self.before[counted]
-        gain = float(
-            (_told(self.code, self.imputed, self.classes)[counted] * np.log(before / before.mean(axis=0))).sum()
-        )
-        for residual, effects in learnt:
-            known = np.flatnonzero(~np.isnan(residual))
-            away = residual[known] - residual[known].mean() if len(known) else residual[known]
-            if (spread := float(away @ away) / max(1, len(known))) > 0:
-                left = away - effects[folds.fold[known], self.code[known]]
-                gain += float(away @ away - left @ left) / (2 * spread)
-        return gain > 0
+        told = _told(self.code, self.imputed, self.classes)[counted]
+        return float((told * np.log(before / before.mean(axis=0))).sum()) > BY_CHANCE
+
+    def effects_foretell(self, residual: Floats, effects: Floats, folds: Folds) -> bool:
+        """Whether effects (folds, classes), learnt from other folds, make a number likelier than its mean alone does.
+
+        `residual` is the number less its expectation, NaN where it is not known.
+        """
+        known = np.flatnonzero(~np.isnan(residual))
+        away = residual[known] - residual[known].mean() if len(known) else residual[known]
+        left = away - effects[folds.fold[known], self.code[known]]
+        squares = float(away @ away)
+        return (squares - float(left @ left)) * len(known) > 2 * BY_CHANCE * squares
 
 
 def group_chances(

@@ -90,7 +90,7 @@ def cell_shares(
 ) -> CellShares:
     """The membership of the candidates at some rows, from the laws of all rows; `weights` say how much each teaches.
 
-    If `tested`, groups that nothing foretells better than their shares are known by these alone.
+    If `tested`, chances and effects that do not foretell other folds are left out (`group_chances`).
     """
     numbers = [(scores - laws.means, weights)]
     if passed is not None:
@@ -99,9 +99,12 @@ def cell_shares(
     learnt = {n: [own.effects(*number, folds, shrunk=shrunk) for number in numbers] for n, own in chances.items()}
     mine = {name: own.only(rows) for name, own in chances.items()}
     for name, own in chances.items() if tested else ():
-        known = zip((residual for residual, _ in numbers), learnt[name], strict=True)
-        if not own.foretell(rows, known, folds):
-            mine[name], learnt[name] = mine[name].shares, [0.0 * effects for effects in learnt[name]]
+        if not own.chances_foretell(rows):
+            mine[name] = mine[name].shares
+        told = [
+            own.effects_foretell(residual, e, folds) for (residual, _), e in zip(numbers, learnt[name], strict=True)
+        ]
+        learnt[name] = [known * effects for known, effects in zip(told, learnt[name], strict=True)]
     passing = None
     if passed is not None:
         by_stage = {name: np.stack(effects[1:], axis=1) for name, effects in learnt.items()}

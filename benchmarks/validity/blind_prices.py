@@ -16,7 +16,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.search import Search
 from benchmarks.validity.gains_study import ROLES, SCENARIOS, KnownApplicants, Scenario, draw, true_boxes
 
-FIRST = 6000
+FIRST = 22000
 KINDS = [s for s in SCENARIOS if not s.rating and s.searches <= 100]
 WEAK = Scenario("CV gap of a quarter", cv_gap=1.5)
 
