@@ -23,7 +23,7 @@ kinds of candidates as a solver needs to tell apart, not one for each candidate.
 
 **Whether groups differ at all.** What equal rates cost a policy that does not see the group does not fade with the
 difference: it can only be undone by the same signs that show it, and the weaker these are, the more has to be bent. So
-chance differences would have a price as large as real ones. So pi is used only if it foretells the groups of other folds
+chance differences would have a price as large as real ones. So pi is used only if it foretells groups of other folds
 better than their shares do, and m only if it foretells other folds' scores better than their mean does: each by more
 than one needless parameter gains by chance (`BY_CHANCE`). Where one of the two is noise, prices with it would bend the
 policy in a direction that undoes nothing.
