@@ -12,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditkit.compare import Comparison, Constrained, PriceInterval, Standing
+from auditkit.compare.comparison import TOGETHER
 from auditkit.config import Config
 from auditkit.pipeline import audit
-from auditkit.report.published_digits import of_people, rounded
+from auditkit.report.published_digits import of_people, published, rounded
 from support.audit_helpers import plugins, rows
 
 NUMBERS = st.floats(-1e9, 1e9, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-9)
@@ -63,6 +65,26 @@ def test_halves_are_rounded_alike_whatever_noise_they_have() -> None:
 @given(st.floats(0.001, 1e6))
 def test_numbers_of_people_keep_one_decimal_and_counts_stay(x: float) -> None:
     assert abs(of_people(x) - x) <= 0.0501 and of_people(float(round(x))) == float(round(x))
+
+
+def test_all_constraints_together_never_seem_cheaper_than_one_of_them() -> None:
+    standing = Standing(100.0, None, {}, 0.0)
+    wide, narrow = ((0.0, high) for high in (11000.0, 4000.0))
+
+    def entry(label: str, loss: float, interval: tuple[float, float]) -> Constrained:
+        share = (1 - interval[1] / 20_000, 1.0)
+        price = PriceInterval(0.95, share, interval, True, (), 12, ())
+        return Constrained(label, (), (), ratio=1 - loss / 20_000, loss=loss, interval=price)
+
+    entries = (entry("parity by Gender", 1149.0, narrow), entry("impact-ratio", 0.0, narrow))
+    together = entry(TOGETHER, 1151.0, wide)
+    assert rounded(1151.0, wide) < rounded(1149.0, narrow)  # what a reader would stumble over
+    comparison = Comparison(standing, standing, (*entries, together), True, 1.0)
+    one, other, both = published(comparison, (0.8,)).constrained
+    assert (one.loss, other.loss, both.loss) == (1100.0, 0.0, 1100.0)
+    assert both.ratio is not None and one.ratio is not None and both.ratio <= one.ratio
+    without = published(Comparison(standing, standing, entries, True, 1.0), (0.8,)).constrained
+    assert [each.loss for each in without] == [1100.0, 0.0]
 
 
 GIVEN = ("level", "value", "factor", "target", "ratio", "parameters", "settings", "edges", "probabilities", "rate")

@@ -43,6 +43,7 @@ MOST_WIDENED = 6
 """Policies of each problem, those found last, that the problem with all constraints begins with."""
 
 TOGETHER = "all together"
+"""The label of the entry under all constraints at once."""
 
 NOT_AFFINE = NoInterval("not-affine", "it is not affine, so it does not add up over searches")
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from auditkit.compare import NoInterval, PriceInterval
-from auditkit.compare.comparison import NoLaw
+from auditkit.compare.comparison import TOGETHER, NoLaw
 from auditkit.disparity.results import (
     Comparator,
     Disparities,
@@ -26,7 +26,7 @@ from auditkit.disparity.results import (
 )
 from auditkit.disparity.segments import REQUISITION
 from auditkit.report.published_digits import rounded
-from auditkit.report.schema import TOGETHER, FindingModel
+from auditkit.report.schema import FindingModel
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import ALL_TOGETHER, Phrases
 

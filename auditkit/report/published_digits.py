@@ -11,8 +11,8 @@ that person away. So everything that comes from scores is rounded before a sente
 Utilities that are compared with each other (alternatives) keep their proportions: the largest has three digits, and the
 others are scaled with it. At least one significant digit remains, and rounding never moves a number onto a line that it
 is not on: 1, the line of impact ratios, the significance level. Counts, settings and parameters of rules stay as they
-are, and so do impact ratios and rates, which follow from the counts beside them. `auditkit solve` writes exact
-solutions.
+are, and so do impact ratios and rates, which follow from the counts beside them. All constraints together cost no less
+than one of them, also where their number has fewer digits. `auditkit solve` writes exact solutions.
 
 An interval belongs to the number of its name (`slope`, `slope_interval`), or to the first number of its result.
 """
@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditkit.compare import Comparison, Constrained, PriceInterval
+from auditkit.compare.comparison import TOGETHER
 from auditkit.compare.firm_gain import FirmSearch
 from auditkit.compare.hidden_prices import HiddenPrice
 from auditkit.compare.revealed import Revealed
@@ -79,6 +80,24 @@ def published(result: R, lines: Sequence[float]) -> R:
     """A result with its numbers rounded; `lines` are those that no number is moved onto."""
     found: R = _rounded(result, partial(rounded, lines=(1.0, *lines)))
     return found
+
+
+def _ordered(found: Comparison) -> Comparison:
+    """All constraints together cost at least what the dearest of them does; rounding to fewer digits may hide that."""
+    each = [entry for entry in found.constrained if entry.label != TOGETHER]
+    losses = [entry.loss for entry in each if entry.loss is not None]
+    ratios = [entry.ratio for entry in each if entry.ratio is not None]
+    ordered = tuple(
+        entry
+        if entry.label != TOGETHER
+        else replace(
+            entry,
+            loss=None if entry.loss is None else max(entry.loss, *losses),
+            ratio=None if entry.ratio is None else min(entry.ratio, *ratios),
+        )
+        for entry in found.constrained
+    )
+    return replace(found, constrained=ordered)
 
 
 def rounded(x: float, bounds: Bounds | None = None, lines: Sequence[float] = (), digits: int = DIGITS) -> float:
@@ -177,7 +196,8 @@ def _result(result: Any, how: Round) -> Any:
         rounded_value = _rounded(value, own)
         if rounded_value is not value:
             changed[name] = rounded_value
-    return replace(result, **changed) if changed else result
+    found = replace(result, **changed) if changed else result
+    return _ordered(found) if isinstance(found, Comparison) else found
 
 
 def _bounds(values: Mapping[str, Any], name: str, first: str | None) -> Bounds | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from auditkit.compare.comparison import GroupNumbers
+from auditkit.compare.comparison import TOGETHER, GroupNumbers
 from auditkit.compare.firm_gain import FirmGain, GroupChange
 from auditkit.disparity.availability import Availability
 from auditkit.disparity.results import (
@@ -24,7 +24,6 @@ from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error
 from auditkit.model.limits import UnitNumbers
 from auditkit.report.schema import (
-    TOGETHER,
     Basis,
     ConstrainedModel,
     FindingModel,

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from auditkit.compare.comparison import TOGETHER
 from auditkit.data.vocabulary import shipped as vocabulary
 from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
-from auditkit.report.schema import TOGETHER, AttributeModel, ConstrainedModel
+from auditkit.report.schema import AttributeModel, ConstrainedModel
 from auditkit.text import listing, percent, plain, spaced
 
 VERBS: dict[str, tuple[str, str]] = {
