@@ -102,7 +102,7 @@ class HiringBar(Rule):
         return Ranking(known.index(bar=self.bar))
 
     def sentence(self, known: KnownBefore) -> str:
-        return f"no hire below a score of {brief(self.bar)}; interviews and hires as is best under it"
+        return f"no hire below a score of {brief(self.bar)}; the best interviews and hires under that bar"
 
 
 def places(known: KnownBefore, per_opening: float) -> Ints:

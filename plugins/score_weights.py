@@ -1,6 +1,6 @@
 """Rules that weigh what is known before: in the final score, or in the order of interviews alone.
 
-Chosen for their effect on a group, weights can be attacked as the use of a proxy: the most exposed of the rules.
+Chosen for their effect on a group, weights can be attacked as a proxy for it: the most exposed of the rules.
 """
 
 from __future__ import annotations

@@ -287,6 +287,14 @@ def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     assert said.endswith("but there is too little evidence to rule one out.")
 
 
+def test_people_of_several_races_are_not_called_by_an_adjective() -> None:
+    words = Phrases({"Gender": ("sex", ["F", "M"]), "Race": ("race", ["White", "Two or more races", "Two or More"])})
+    assert words.people("Race", "Two or more races") == "applicants of two or more races"
+    assert words.people("Race", "White") == "White applicants"
+    assert words.people("Race+Gender", "Two or More+M") == "men of two or more races"
+    assert words.people("Gender+Race", "F+White") == "White women"
+
+
 PEOPLE = Phrases({"Gender": ("sex", ["Female", "Male"])}, ("Interviewed", "Hired"))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from auditkit.cli.options import DONE, Request, json_option, load_plugins, quiet_option, takes_settings, working
-from auditkit.text import brief, cell_percent, number, percent, printable
+from auditkit.text import brief, cell_percent, listing, number, percent, printable
 
 if TYPE_CHECKING:
     from auditkit.rules.find import Alternative, Alternatives, RuleResult
@@ -42,11 +42,11 @@ def _print(found: Alternatives) -> None:
         _print_one(each)
     for name, why in found.left_out.items():
         click.echo(printable(f"{name}: {why}"))
-    using = ", ".join(found.information) or "nothing but the score"
+    using = listing([*found.information, "the score"])
     click.echo(
         printable(
-            f"All of this is under the fitted model, with this information: {using} and the score. No rule looks at "
-            "the group. Weights chosen for their effect on a group can be attacked as the use of a proxy; rules are "
+            f"All of this is under the fitted model, with this information: {using}. No rule looks at "
+            "the group. Weights chosen for their effect on a group can be attacked as a proxy for it; rules are "
             "listed from the easiest to defend to the most exposed."
         )
     )

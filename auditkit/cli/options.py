@@ -273,14 +273,23 @@ _DATA_OPTIONS = (
     *_PLUGIN_OPTIONS,
 )
 _FIT_OPTIONS = (
-    click.option("--value-scale", type=float, help="worth of one score point, in the unit of costs (none: revealed)"),
+    click.option(
+        "--value-scale",
+        type=float,
+        help="worth of one score point, in the unit of costs (default: revealed by the firm)",
+    ),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
     click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),
     click.option("--group-aware", is_flag=True, help="policies may use the group: a bound, not a proposal"),
 )
 _REPORT_OPTIONS = (
-    click.option("--format", "formats", metavar="html,pdf,json", help="what to write (html,json), or plugins' formats"),
+    click.option(
+        "--format",
+        "formats",
+        metavar="html,pdf,json",
+        help="what to write (default: html,json); plugins may add formats",
+    ),
     click.option(
         "--profile", metavar="NAME", help="rules of a place: nyc-ll144, california, new-jersey, eu-ai-act, uk or none"
     ),

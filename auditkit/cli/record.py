@@ -18,8 +18,8 @@ FORMATS = ("html", "pdf", "json")
 @click.option(
     "--config", type=click.Path(path_type=Path), default=Path("audit.toml"), show_default=True, metavar="AUDIT.toml"
 )
-@click.option("--from", "begin", required=True, metavar="DATE", help="first day, as 2026-01-01")
-@click.option("--to", "end", required=True, metavar="DATE", help="last day, as 2026-12-31")
+@click.option("--from", "begin", required=True, metavar="DATE", help="first day, e.g. 2026-01-01")
+@click.option("--to", "end", required=True, metavar="DATE", help="last day, e.g. 2026-12-31")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="PATH", help="path without extension")
 @click.option("--format", "formats", default="html,json", show_default=True, metavar="html,pdf,json")
 def record(config: Path, begin: str, end: str, output: Path | None, formats: str) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 )
 @click.option("--decision", metavar="WORD", help="investigate, change, keep or close")
 @click.option("--owner", metavar="NAME", help="who is responsible")
-@click.option("--due", metavar="DATE", help="until when, as 2027-01-31")
+@click.option("--due", metavar="DATE", help="by when, e.g. 2027-01-31")
 @click.option("--text", metavar="TEXT", help="what was decided, and why")
 @json_option
 def respond(

@@ -31,8 +31,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @audit_argument
-@click.option("--force", is_flag=True, help="compute even if data and configuration are those of the last run")
-@click.option("--new-population", is_flag=True, help="accept other applications in a finished month than before")
+@click.option(
+    "--force", is_flag=True, help="compute even if data and configuration have not changed since the last run"
+)
+@click.option(
+    "--new-population", is_flag=True, help="accept a finished month whose applications differ from those counted before"
+)
 @click.option(
     "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="how long to wait for another run to end"
 )

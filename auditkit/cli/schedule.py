@@ -24,7 +24,7 @@ from auditkit.cli.options import DONE, audit_argument, load_plugins
     "--for",
     "way",
     type=click.Choice(["systemd", "cron", "github", "script"]),
-    help="only this one (default: print all)",
+    help="only this kind of timer (default: print all)",
 )
 @click.option("--install", "do", flag_value="install", help="install the systemd user timer, or else the crontab entry")
 @click.option("--uninstall", "do", flag_value="uninstall", help="remove an installed schedule")

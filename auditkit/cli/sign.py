@@ -15,7 +15,7 @@ from auditkit.cli.options import DONE
     "--key",
     required=True,
     type=click.Path(path_type=Path),
-    help="Private key of ssh-keygen, or the public one of a key in ssh-agent.",
+    help="private key of ssh-keygen, or the public key of one in ssh-agent",
 )
 def sign(files: tuple[Path, ...], key: Path) -> int:
     """Sign the files of a report.

@@ -30,13 +30,13 @@ from auditkit.text import printable
 @click.option(
     "--template-dir",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="The theme that made the pages, so that they can be checked too.",
+    help="the theme that made the pages, so that they can be checked too",
 )
-@click.option("--slow", is_flag=True, help="Check reports whose settings ask for far more work than usual.")
+@click.option("--slow", is_flag=True, help="also check reports whose settings ask for far more work than usual")
 @click.option(
     "--signer",
     type=click.Path(path_type=Path),
-    help="Public key, or file of allowed signers: who must have signed the report. DATA may then be left out.",
+    help="public key, or file of allowed signers, of whoever must have signed the report; DATA may then be left out",
 )
 @plugin_options
 @json_option

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="how strict each constraint should be (default: a quota), given how biased the group's scores are",
 )
-@click.option("--exact", is_flag=True, help="every point at which the price of a constraint changes, not even steps")
+@click.option(
+    "--exact", is_flag=True, help="every point at which the price of a constraint changes, instead of even steps"
+)
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
 @json_option
 @quiet_option

@@ -192,7 +192,7 @@ class Rule(BaseModel, ABC):
     name: ClassVar[str]
     exposure: ClassVar[int] = 50
     """The place among rules, from the safest to defend (0) to the most exposed: weights that are chosen for their
-    effect on a group can be attacked as the use of a proxy."""
+    effect on a group can be attacked as a proxy for it."""
 
     slow: ClassVar[bool] = False
     """Whether an evaluation takes many times as long as that of other rules, so that fewer are made."""

@@ -30,8 +30,8 @@ import click
 def study(name: str, instances: int, seed: int, output: Path, jobs: int | None, quiet: bool) -> int:
     """Repeat the paper's numerical study: NAME of one study, `all`, or `list`.
 
-    Writes NAME.csv, NAME.svg and NAME.md into the folder and keeps finished instances there, so that a run that was
-    stopped goes on where it was, and more instances cost only the new ones.
+    Writes NAME.csv, NAME.svg and NAME.md into the folder and keeps finished instances there: a run that was stopped
+    resumes where it left off, and asking for more instances computes only the new ones.
     """
     from auditkit.plugins.study.catalogue import STUDIES, chosen
 

@@ -159,6 +159,8 @@ class Phrases:
             return self._crossed(names, group)
         if kind == "sex" and (sex := self._sex(str(attribute), group)):
             return {"female": "women", "male": "men"}[sex]
+        if kind == "race" and _several(group):
+            return f"{self.noun} of two or more races"
         if kind in ("sex", "race"):
             return f"{group} {self.noun}"
         if kind == "age":
@@ -178,7 +180,8 @@ class Phrases:
             return f"{group} {self.noun}"
         said = [self.people(name, part) for name, part in zip(names, parts)]
         noun = next((word for word in said if word in ("women", "men")), self.noun)
-        return " ".join([*(p for p, word in zip(parts, said) if word not in ("women", "men")), noun])
+        before = [p for p, word in zip(parts, said) if word not in ("women", "men") and not _several(p)]
+        return " ".join([*before, noun]) + (" of two or more races" if any(map(_several, parts)) else "")
 
     def group(self, name: str) -> str:
         """The people of a group whose attribute is not said, if only one attribute has it."""
@@ -236,6 +239,11 @@ class Phrases:
                 return f"{own} at least {percent(asked.minimum)} of those {done}{where}"
             case AmountAtMost():
                 return f"at most {plain(asked.maximum)} spent on those {done}{own and f' for {own}'}{where}"
+
+
+def _several(group: str) -> bool:
+    """Whether it is the census' name for people of several races, which cannot stand before a noun."""
+    return " ".join(group.lower().split()) in ("two or more", "two or more races", "2 or more races")
 
 
 def _joined(by: str | None) -> str:

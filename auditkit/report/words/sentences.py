@@ -1,6 +1,6 @@
 """Every sentence of the findings and notices, in one place: `findings.py` decides what is said, this file how.
 
-Each function takes numbers and names and returns at most two sentences. To translate the findings of a report,
+Each function takes numbers and names and returns a few sentences at most. To translate the findings of a report,
 translate this file, `labels.py` (charts), `phrases.py` (steps, people and constraints) and the templates.
 """
 
@@ -602,7 +602,7 @@ def _confirmed(gain: Gain | None) -> str:
 
 
 ENOUGH_HELD = 0.98
-"""Of the interviews that a firm held: if the best search holds fewer, no value of a point makes it hold as many."""
+"""Of the interviews that a firm held: if the best search holds fewer, its number is not said to be the firm's."""
 
 
 def value_of_a_point(words: Phrases, found: PointValue) -> str:
@@ -616,11 +616,11 @@ def value_of_a_point(words: Phrases, found: PointValue) -> str:
     if found.source == "given":
         return f"A score point is worth {amount}, as given. {change}"
     if round(found.at_value.inspected) < ENOUGH_HELD * found.inspected_by_firm:
-        return (
-            f"At no value of a score point would the best search hold as many {one}s as the firm did "
-            f"({count(found.inspected_by_firm)}). A point is taken to be worth {amount}, at which it holds "
-            f"{count(round(found.at_value.inspected))}, nearly the most that it ever does. {change}"
-        )
+        first = f"A score point is taken to be worth {amount}, at which the best search holds "
+        first += f"{count(round(found.at_value.inspected))} {one}s; the firm held {count(found.inspected_by_firm)}"
+        if found.at_twice.inspected < found.inspected_by_firm:
+            return f"{first}, more than the best search would even if a point were worth twice as much. {change}"
+        return f"{first}, a number that the best search reaches or passes at no more than twice that value. {change}"
     return (
         f"A score point is taken to be worth {amount}: the value at which the best search holds as many {one}s as the "
         f"firm did ({count(found.inspected_by_firm)}), so whether those were too many or too few is not judged. "
