@@ -148,7 +148,7 @@ def _test(
     if p < alpha:
         return HiddenInformation(name, "found", p, None, spread, results)
     if max(row.standard_error for row in results) > WIDE:
-        return HiddenInformation(name, "cannot-tell", p, "the correlation is known too loosely", spread, results)
+        return HiddenInformation(name, "cannot-tell", p, "the correlation is too uncertain", spread, results)
     return HiddenInformation(name, "not-found", p, None, spread, results)
 
 

@@ -341,7 +341,7 @@ def _true_value(history: History, scale: OutcomeScale, notices: list[str]) -> Tr
         notices.append(found)
         return None
     how = "rescaled to the mean and spread of the scores" if scale == "match" else "in the unit of the score"
-    notices.append(f"true values are learnt from the outcomes of {found.outcomes:,} hired, {how}")
+    notices.append(f"true values are learnt from the outcomes of the {found.outcomes:,} people hired, {how}")
     return found
 
 
