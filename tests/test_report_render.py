@@ -423,7 +423,7 @@ def test_marks_of_ratios_below_the_line_are_explained_only_if_there_are_any(draw
     assert "No difference between groups was found with sufficient evidence." in page
     rows[-1]["status"] = "below_line_evidence_not_sufficient"  # of a crossing, of which only a notice is told
     page = html.render(load(document))
-    assert "No difference between groups was found with sufficient evidence; ratios below the line" in page
+    assert "No difference between groups was found with sufficient evidence; ratios below the conventional line" in page
 
 
 def test_findings_have_at_most_two_sentences() -> None:
