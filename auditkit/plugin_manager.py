@@ -220,11 +220,13 @@ def _ours(found: Found) -> bool:
 
 def _installed() -> Iterator[Found]:
     """Entry points, those of auditkit itself first so that no other plugin can take their names."""
-    seen = set()
+    seen, told = set(), dict[int, tuple[str, str]]()  # a distribution parses all its metadata for each of the two
     entries = importlib.metadata.entry_points(group=hookspecs.PROJECT)
     for entry in sorted(entries, key=lambda e: (not e.value.startswith(SHIPPED), e.name, e.value)):
         dist = entry.dist
-        origin = Origin(entry.name, entry.value, dist.name if dist else "?", dist.version if dist else "?")
+        if id(dist) not in told:
+            told[id(dist)] = (dist.name, dist.version) if dist else ("?", "?")
+        origin = Origin(entry.name, entry.value, *told[id(dist)])
         if origin not in seen:  # an editable install can list the same entry point twice
             seen.add(origin)
             yield origin, entry.load

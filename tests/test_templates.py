@@ -109,6 +109,14 @@ def test_as_a_pdf() -> None:
     assert "Ergebnisse" in "".join(part.extract_text() for part in reader.pages)
 
 
+def test_a_theme_that_was_changed_is_read_again(tmp_path: Path, uncharted: None) -> None:
+    """What is compiled is kept by its text."""
+    extended = '{%% extends "shipped/report.html" %%}{%% block masthead %%}%s{%% endblock %%}'
+    pages = [themed(tmp_path, report__html=extended % words) for words in ("Before", "After", "Before")]
+    assert "After" in pages[1] and "Before" not in Page(pages[1]).words.split("Findings")[0]
+    assert pages[0] == pages[2] != pages[1]
+
+
 # Blocks and pictures --------------------------------------------------------------------------------------------------
 
 

@@ -79,7 +79,23 @@ def decimal_mark(columns: Iterable[Iterable[str]]) -> str | None:
 def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: str | None = None) -> ParsedNumbers:
     """Read a column of cells as numbers."""
     codes, found = pd.factorize(cells)
-    words = [str(word) for word in found]
+    values, bad, doubtful, mark = _of_words([str(word) for word in found], file_mark, separator)
+    return ParsedNumbers(
+        pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark
+    )
+
+
+def is_number(word: str) -> bool:
+    """Whether a cell by itself is a number; most need no thought."""
+    if _SIMPLE.fullmatch(word) and len(word) < 100:  # so that neither it nor its inverse exceeds LARGEST
+        return True
+    return any(c.isdigit() for c in word) and not _of_words([word], None, None)[1][0]
+
+
+def _of_words(
+    words: list[str], file_mark: str | None, separator: str | None
+) -> tuple[np.ndarray, np.ndarray, bool, str]:
+    """Of the different cells of a column: the values, which are no numbers, whether the mark is doubtful, the mark."""
     mark, doubtful, bare = ".", False, words
     nothing = spoken().is_missing
     missing = [_SIMPLE.fullmatch(w) is None and not _DIGIT.search(w) and nothing(w) for w in words]
@@ -94,17 +110,7 @@ def to_numbers(cells: pd.Series[Any], file_mark: str | None = None, separator: s
     values = np.array([float(word) if _STRICT.fullmatch(word) else np.nan for word in bare], dtype=float)
     size = np.abs(values)
     values[(size > LARGEST) | ((size < 1 / LARGEST) & (size > 0))] = np.nan  # 1e999, or a date that lost its marks
-    bad = np.isnan(values) & ~np.array(missing, dtype=bool)
-    return ParsedNumbers(
-        pd.Series(values[codes], index=cells.index), pd.Series(bad[codes], index=cells.index), doubtful, mark
-    )
-
-
-def is_number(word: str) -> bool:
-    """Whether a cell by itself is a number; most need no thought."""
-    if _SIMPLE.fullmatch(word) and len(word) < 100:  # so that neither it nor its inverse exceeds LARGEST
-        return True
-    return any(c.isdigit() for c in word) and not to_numbers(pd.Series([word], dtype="str")).bad.iloc[0]
+    return values, np.isnan(values) & ~np.array(missing, dtype=bool), doubtful, mark
 
 
 def _pointed(

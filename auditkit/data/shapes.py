@@ -282,10 +282,12 @@ def _from_steps_by_group(raw: RawTable) -> RawTable:
     stage = min(labels, key=lambda name: table[name].nunique())
     rest = [name for name in labels if name != stage]
     steps = list(dict.fromkeys(map(str, table[stage])))
+    if len(steps) < 2 or sum(words.step_rank(word) is not None for word in steps) < 2:
+        return raw
     parts = [table] if not rest else [part for _, part in table.groupby(rest, sort=False)]
-    ranked = sum(words.step_rank(word) is not None for word in steps)
-    falling = all((counts[name][part.index].diff().dropna() <= 0).all() for name in known for part in parts)
-    if len(steps) < 2 or ranked < 2 or not falling or any(list(part[stage]) != steps for part in parts):
+    if any(list(part[stage]) != steps for part in parts):
+        return raw
+    if any((counts[name][part.index].diff() > 0).any() for name in known for part in parts):
         return raw
     blocks = []
     for part in parts:

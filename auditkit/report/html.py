@@ -17,10 +17,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from jinja2 import (
     BaseLoader,
+    BytecodeCache,
     ChoiceLoader,
     Environment,
     FileSystemLoader,
@@ -35,6 +37,7 @@ from jinja2 import (
     TemplateSyntaxError,
     UndefinedError,
 )
+from jinja2.bccache import Bucket
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 from pydantic import BaseModel
@@ -204,6 +207,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         loaders.insert(0, _Theme(template_dir))
     made = _Sandbox(
         loader=ChoiceLoader(loaders),
+        bytecode_cache=COMPILED,
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_presentable,
@@ -231,12 +235,37 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     return made
 
 
+class _Compiled(BytecodeCache):
+    """Templates that this process has compiled, by their text: a compilation takes longer than a page."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self.kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        assert bucket.code is not None
+        self.kept[bucket.key, bucket.checksum] = bucket.code
+
+
+COMPILED = _Compiled()
+
+
 class _Sandbox(ImmutableSandboxedEnvironment):
     """Themes are not trusted: they may print, not act. They see attributes of the report, not pydantic's methods."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._safe: dict[tuple[type, str], bool] = {}
+        """Nothing but the type of an object decides, and a page asks 4,000 times about some hundred."""
+
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        of_pydantic = isinstance(obj, BaseModel) and hasattr(BaseModel, attr)
-        return not of_pydantic and super().is_safe_attribute(obj, attr, value)
+        asked = type(obj), attr
+        if asked not in self._safe:
+            of_pydantic = isinstance(obj, BaseModel) and hasattr(BaseModel, attr)
+            self._safe[asked] = not of_pydantic and super().is_safe_attribute(obj, attr, value)
+        return self._safe[asked]
 
 
 class _Theme(FileSystemLoader):
