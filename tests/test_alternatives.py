@@ -33,7 +33,7 @@ from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, combined
 from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
 from auditkit.rules.known_before import expected_scores, known_of
-from auditkit.rules.play import GroupPair, InTheModel, RuleYield
+from auditkit.rules.play import GroupPair, RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
 from auditkit.rules.rule import KnownBefore
 from auditkit.solver import solve_once
@@ -87,7 +87,7 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     assert free.utility is not None and free.filled is not None
     target = Target(0.9, free.utility, free.filled, float(known.layout.capacity.sum()))
     pair = GroupPair("Gender", "Female", "Male", "selection")
-    dense = Trials(PLUGINS.rules["weights"], known, InTheModel(known.layout, pair))
+    dense = Trials(PLUGINS.rules["weights"], known, pair)
     dense.design(300)
     dense.refined([target], steps=200)
     best = dense.best(target)

@@ -23,7 +23,7 @@ from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights, Without
 from auditkit.rules.best_rules import Target, Trials, design_of
 from auditkit.rules.blind_frontier import frontier_points, largest_ratio
 from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking
-from auditkit.rules.play import GroupPair, InTheModel, defect, for_those_who_applied, ranked, visits_of
+from auditkit.rules.play import GroupPair, Played, ThoseWhoApplied, defect, played, ranked, visits_of
 from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
 from auditkit.verification.played_rules import play
 
@@ -249,12 +249,12 @@ def test_ratios_in_the_model_and_for_those_who_applied() -> None:
     share = [np.asarray(layout.share(part, g)) for g in (0, 1)]
     chosen = np.where(layout.selecting, visits, 0.0)
     rates = [float(s @ chosen) / size for s, size in zip(share, part.sizes, strict=True)]
-    found = InTheModel(layout, PAIR).of(visits)
+    found = Played.of(layout, visits, PAIR.on).for_pair(PAIR)
     assert found.ratio == pytest.approx(rates[0] / rates[1])
     assert found.utility == pytest.approx(float(layout.reward @ visits))
     codes = np.array([0, 1] * 4)
     actual = Partition.coded("Gender", ("F", "M"), codes)
-    people = for_those_who_applied(layout, visits, PAIR, actual)
+    people = ThoseWhoApplied.of(layout, PAIR, actual).yields(visits)
     each = []
     for c in range(8):
         own = slice(layout.candidate_ptr[c], layout.candidate_ptr[c + 1])
@@ -264,6 +264,31 @@ def test_ratios_in_the_model_and_for_those_who_applied() -> None:
         [x for x, g in zip(each, codes, strict=True) if g == 1]
     )
     assert people.ratio == pytest.approx(float(wanted))
+
+
+def test_a_rule_is_evaluated_once_whichever_groups_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    known, other = (known_of_instance(random_instance(5, searches=2)) for _ in range(2))
+    evaluated: list[Layout] = []
+
+    def counted(layout: Layout, ranking: Ranking) -> Floats:
+        evaluated.append(layout)
+        return visits_of(layout, ranking)
+
+    monkeypatch.setattr("auditkit.rules.play.visits_of", counted)
+    for pair in (PAIR, GroupPair("Gender", "M", "F")):
+        for bar in (1.0, 2.0, 1.0):
+            assert played(known, HiringBar(bar=bar), pair.on) is not None
+    assert evaluated == [known.layout] * 2
+    found = played(known, HiringBar(bar=1.0), "selection")
+    inspected, elsewhere = (
+        played(known, HiringBar(bar=1.0), "inspection"),
+        played(other, HiringBar(bar=1.0), "selection"),
+    )
+    assert found is not None and inspected is not None and elsewhere == found
+    assert evaluated[2:] == [known.layout, other.layout]
+    assert inspected.outcomes != found.outcomes and inspected.utility == found.utility
+    one, two = found.for_pair(PAIR).ratio, found.for_pair(GroupPair("Gender", "M", "F")).ratio
+    assert one is not None and two is not None and one * two == pytest.approx(1.0)
 
 
 def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
@@ -276,7 +301,7 @@ def test_no_rule_beats_the_certified_bound_and_weights_come_near_it() -> None:
         assert point.utility is not None and point.ratio is not None and point.bound is not None
         target = Target(point.ratio, free.utility, free.filled, float(instance.layout.capacity.sum()))
         for kind in (ScoreWeights, InterviewOrder, MoreInterviews, Lottery):
-            trials = Trials(kind, known, InTheModel(known.layout, PAIR))
+            trials = Trials(kind, known, PAIR)
             trials.design()
             assert trials.refined([target])
             best = trials.best(target)

@@ -36,8 +36,8 @@ from auditkit.solver.solution import Status, status_of
 MOST_LAWS = 12
 """Rows of one problem whose ex-post law is computed, those with the largest duals first."""
 
-NEARLY = 1e-9
-"""Of the utility: the gap of a bound beside a price."""
+LARGE, NEARLY, NEAR = 5_000, 1e-9, 1e-6
+"""Of the utility: the gap of a bound beside a price, and that with more candidates than the first."""
 
 MOST_WIDENED = 6
 """Policies of each problem, those found last, that the problem with all constraints begins with."""
@@ -224,7 +224,8 @@ def _seen(solution: Solution, aware: Fitted) -> bool:
 
 
 def _aware(fitted: Fitted, constraints: tuple[Constraint, ...]) -> AwarePrice | None:
-    solution = solve(fitted.instance, list(constraints), precision=NEARLY)
+    precision = NEAR if len(fitted.instance.layout.candidate_ids) > LARGE else NEARLY
+    solution = solve(fitted.instance, list(constraints), precision=precision)
     best = solution.constrained
     if best is None or solution.loss is None:
         return None

@@ -16,7 +16,7 @@ from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_json
 from auditkit.model.groups import UNKNOWN, Groups, group_column, groups_of
-from auditkit.model.layout import Layout, lay_out
+from auditkit.model.layout import ByKind, Ints, Layout, lay_out
 from auditkit.model.limits import Limit
 from auditkit.model.search import Box, Chain, Search, State, entries, uncertain_attributes
 from auditkit.text import count
@@ -97,6 +97,10 @@ class Instance(Shown):
         for name in other:
             self[name]
         return Instance(tuple(changed(s, capacity=other.get(s.id, s.capacity)) for s in kept))
+
+    def among(self, searches: Ints) -> Instance:
+        """Some of its searches, by their places: their candidates are not made, nor laid out anew."""
+        return LaidOut(ByKind(self.searches, searches), self.layout.among(searches))
 
     def to_json(self) -> dict[str, Any]:
         """The document `auditkit-instance/1` (`/2` where groups are uncertain), without constraints."""

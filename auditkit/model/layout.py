@@ -116,6 +116,13 @@ class Partition:
             raise uncertain_problem(self.by, "nobody can be told apart by them")
         return self.codes == code
 
+    def among(self, who: Ints) -> Partition:
+        """Of some of the candidates, where groups are known: those that occur among them."""
+        present, codes = np.unique(self.codes[who], return_inverse=True)
+        named = present[present >= 0]
+        codes = codes - (len(present) - len(named))  # unknown, -1, comes first
+        return Partition.coded(self.by, tuple(self.names[g] for g in named.tolist()), codes)
+
     def crossed(self, other: Partition) -> Partition:
         """Every combination that occurs; unknown where either is."""
         known = (self.codes >= 0) & (other.codes >= 0)
@@ -205,7 +212,7 @@ class CandidateKinds:
 class ByKind(Sequence[T]):
     """One item for each candidate, held once for each kind."""
 
-    def __init__(self, items: tuple[T, ...], kind: Ints) -> None:
+    def __init__(self, items: Sequence[T], kind: Ints) -> None:
         self.items, self.kind = items, kind
 
     def __len__(self) -> int:
@@ -482,6 +489,38 @@ class Layout:
             limits=None if self.limits is None else self.limits.part(slice(first, last), own),
         )
 
+    def among(self, searches: Ints) -> Layout:
+        """Some of the searches, as if they were all: groups and texts that none of their candidates has are unknown."""
+        counts = np.diff(self.search_ptr)[searches]
+        search_ptr = _offsets(counts)
+        who = np.repeat(self.search_ptr[searches] - search_ptr[:-1], counts) + np.arange(search_ptr[-1])
+        used, kind = np.unique(self.candidate_kind[who], return_inverse=True)
+        kinds = self.kinds.take(used)
+        crossed = Partition("", self.groups, self.candidate_group, np.zeros(0)).among(who)
+        kinds = replace(kinds, group=np.searchsorted(np.unique(self.candidate_group[who]), kinds.group))
+        protected = {name: part.among(who) for name, part in self.protected.items() if part.uncertain is None}
+        made = replace(
+            self,
+            search_ids=tuple(self.search_ids[s] for s in searches.tolist()),
+            candidate_ids=tuple(self.candidate_ids[c] for c in who.tolist()),
+            groups=crossed.names,
+            capacity=self.capacity[searches],
+            search_ptr=search_ptr,
+            candidate_ptr=_offsets(np.diff(kinds.ptr)[kind]),
+            candidate_search=np.repeat(np.arange(len(searches)), counts),
+            candidate_group=crossed.codes,
+            candidate_kind=kind,
+            kinds=kinds,
+            structure=Structure(kinds.shapes, kind, np.diff(kinds.ptr)[kind]),
+            attributes={name: own[who] for name, own in self.attributes.items() if not np.isnan(own[who]).all()},
+            protected={name: protected.get(name, part) for name, part in self.protected.items()},
+            texts={name: own for name, part in self.texts.items() if (own := part.among(who)).names},
+            limits=None if self.limits is None else self.limits.among(searches, who),
+        )
+        return replace(
+            made, protected=_uncertain(made, {name: self.protected[name].names for name in kinds.membership})
+        )
+
     @property
     def group_sizes(self) -> Ints:
         return np.bincount(self.candidate_group, minlength=len(self.groups))
@@ -596,10 +635,10 @@ class Layout:
             if len(self.kinds.membership) == len(self.protected)
             else self.by_attribute(self.sum_by_candidate(per_state))
         )
-        for name in self.kinds.membership:
-            part = self.protected[name]
-            sums = [dot(np.asarray(self.share(part, g), dtype=np.float64), per_state) for g in range(len(part.names))]
-            found[name] = dict(zip(part.names, sums, strict=True))
+        of_kinds = self.to_kinds(per_state) if self.kinds.membership else np.zeros(0)
+        for name, shares in self.kinds.membership.items():
+            sums = np.einsum("s,sg->g", of_kinds, shares)
+            found[name] = dict(zip(self.protected[name].names, sums.tolist(), strict=True))
         return {name: found[name] for name in self.protected}
 
     def units(self, selected: NDArray[Any]) -> tuple[UnitNumbers, ...]:

@@ -188,6 +188,16 @@ class Limits:
         own = slice(int(ptr[0]), int(ptr[-1]))
         return Limits(self.labels[own], ptr - ptr[0], self.capacity[own], self.parent[own], self.innermost[candidates])
 
+    def among(self, searches: Ints, candidates: Ints) -> Limits | None:
+        """Those of some searches, with these candidates; None where they have none."""
+        counts = np.diff(self.ptr)[searches]
+        ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        if not ptr[-1]:
+            return None
+        own = np.repeat(self.ptr[searches] - ptr[:-1], counts) + np.arange(ptr[-1])
+        labels = tuple(self.labels[i] for i in own.tolist())
+        return Limits(labels, ptr, self.capacity[own], self.parent[own], self.innermost[candidates])
+
     def members(self, search_ptr: Ints) -> list[Ints]:
         """For each set the candidates in it, all searches' candidates numbered together."""
         found: list[Ints] = []

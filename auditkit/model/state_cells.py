@@ -44,6 +44,8 @@ class StateCells:
     """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many."""
     first_shared: Mapping[str, int]
     """Of attributes with shared cells: the number of the first. Those of one meaning are contiguous."""
+    width: int
+    """How many states each candidate has, if visits mean the same for all of them in this order; else 0."""
     _kept: dict[int, tuple[Floats, Floats | None]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """What `by_meaning` found of arrays that cannot change, which are kept with it."""
 
@@ -70,6 +72,7 @@ class StateCells:
             meaning // STAGES - 1,
             np.tile(np.arange(len(meanings)), groups),
             *_shared(kinds.membership, number, len(meanings)),
+            _width(np.diff(kinds.ptr), number),
         )
 
     def counts(self, visits: Floats) -> Floats:
@@ -81,11 +84,22 @@ class StateCells:
         if id(weights) in self._kept:
             return self._kept[id(weights)][1]
         found = np.zeros(int(self.meaning.max(initial=-1)) + 1)
-        found[self.meaning[self.of_state]] = weights
-        told = found if np.array_equal(found[self.meaning[self.of_state]], weights) else None
+        if self.width:  # a large array is read once
+            means, table = self.meaning[self.of_state[: self.width]], weights.reshape(-1, self.width)
+            found[means] = table[0]
+            told = found if (table == found[means]).all() else None
+        else:
+            found[self.meaning[self.of_state]] = weights
+            told = found if np.array_equal(found[self.meaning[self.of_state]], weights) else None
         if not weights.flags.writeable:
             self._kept[id(weights)] = weights, told
         return told
+
+
+def _width(sizes: Ints, meaning: Ints) -> int:
+    """Of kinds with these numbers of states, whose visits mean this."""
+    width = int(sizes[0]) if len(sizes) and (sizes == sizes[0]).all() else 0
+    return width if width and (meaning.reshape(-1, width) == meaning[:width]).all() else 0
 
 
 def _shared(membership: Mapping[str, Floats], meaning: Ints, meanings: int) -> tuple[Floats, dict[str, int]]:

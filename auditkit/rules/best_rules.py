@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.rules.play import GroupPair, InTheModel, RuleYield, affordable, ranked, visits_of
+from auditkit.rules.play import GroupPair, RuleYield, played
 from auditkit.rules.rule import Dimension, KnownBefore, Rule
 
 DESIGN, SLOW_DESIGN = 8, 3
@@ -84,8 +84,8 @@ class Target:
 class Trials:
     """Rules of one kind on what is known of some searches; what was evaluated is kept."""
 
-    def __init__(self, kind: type[Rule], known: KnownBefore, model: InTheModel) -> None:
-        self.kind, self.known, self.model = kind, known, model
+    def __init__(self, kind: type[Rule], known: KnownBefore, pair: GroupPair) -> None:
+        self.kind, self.known, self.pair = kind, known, pair
         self.dimensions: Sequence[Dimension] = tuple(kind.dimensions(known))
         self.tried: dict[tuple[float, ...], Tried] = {}
 
@@ -95,11 +95,10 @@ class Trials:
         at = tuple(parameters.values())
         if at not in self.tried:
             rule = self.kind.of(parameters, self.known)
-            ranking = ranked(rule, self.known)
-            if not affordable(self.known.layout, ranking):
+            found = played(self.known, rule, self.pair.on)
+            if found is None:
                 return None
-            found = self.model.of(visits_of(self.known.layout, ranking))
-            self.tried[at] = Tried(rule, values, found)
+            self.tried[at] = Tried(rule, values, found.for_pair(self.pair))
         return self.tried[at]
 
     def parameters(self, values: Floats) -> dict[str, float]:
@@ -217,9 +216,9 @@ def search_rules(
     kinds: Mapping[str, type[Rule]], known: KnownBefore, pair: GroupPair, hints: Sequence[Mapping[str, float]] = ()
 ) -> dict[str, Trials]:
     """The trials of every kind after its design; `hints` are weights worth trying."""
-    found, model = {}, InTheModel(known.layout, pair)
+    found = {}
     for name, kind in kinds.items():
-        trials = Trials(kind, known, model)
+        trials = Trials(kind, known, pair)
         if not trials.dimensions:
             continue
         named = {dimension.name for dimension in trials.dimensions}

@@ -32,10 +32,11 @@ from auditkit.compare.intervals import refitted
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Ints
 from auditkit.rules.best_rules import Target, Trials
-from auditkit.rules.known_before import firm_ranking, known_among, known_of
-from auditkit.rules.play import GroupPair, InTheModel, affordable, ranked, visits_of
+from auditkit.rules.known_before import known_among, known_of
+from auditkit.rules.play import GroupPair, played, played_by, played_by_firm
 from auditkit.rules.requisitions import among, dealt, some
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
+from auditkit.solver.session import current
 
 BLOCKS, SPLITS = 8, 6
 LEVEL, ALPHA = 0.95, 0.05
@@ -143,13 +144,13 @@ def _laws_of(fitted: Fitted, known: KnownBefore, searches: Ints) -> KnownBefore:
 def _chosen(
     known: KnownBefore, pair: GroupPair, kinds: Mapping[str, type[Rule]], ratios: Sequence[float]
 ) -> dict[tuple[str, float], Rule]:
-    model = InTheModel(known.layout, pair)
-    free = model.of(visits_of(known.layout, Ranking(known.plain)))
+    on = pair.on
+    free = current().get(known, f"{on} in the best search", lambda: played_by(known, Ranking(known.plain), on))
     positions = float(known.layout.capacity.sum())
     targets = [Target(ratio, free.utility, free.filled, positions) for ratio in ratios]
     rules: dict[tuple[str, float], Rule] = {}
     for name, kind in kinds.items():
-        trials = Trials(kind, known, model)
+        trials = Trials(kind, known, pair)
         trials.design(SIZES[min(2, max(1, len(trials.dimensions)))])
         rules |= {(name, ratio): rule for ratio, rule in trials.refined(targets, steps=0).items()}
     return rules
@@ -159,19 +160,7 @@ def _gains(
     known: KnownBefore, pair: GroupPair, rules: Mapping[tuple[str, float], Rule]
 ) -> dict[tuple[str, float], float]:
     """log(ratio of each rule / ratio of the firm's own)."""
-    model = InTheModel(known.layout, pair)
-    firm = model.of(visits_of(known.layout, firm_ranking(known))).ratio
-    found: dict[tuple[str, float], float] = {}
-    if not firm:
-        return found
-    evaluated: dict[str, float | None] = {}
-    for key, rule in rules.items():
-        told = f"{rule.name} {rule.model_dump_json()}"
-        if told not in evaluated:
-            ranking = ranked(rule, known)
-            possible = affordable(known.layout, ranking)
-            visits = visits_of(known.layout, ranking) if possible else None
-            evaluated[told] = None if visits is None else model.of(visits).ratio
-        if ratio := evaluated[told]:
-            found[key] = float(np.log(ratio / firm))
-    return found
+    firm = played_by_firm(known, pair.on).for_pair(pair).ratio
+    yields = {key: played(known, rule, pair.on) for key, rule in rules.items()} if firm else {}
+    ratios = {key: own.for_pair(pair).ratio for key, own in yields.items() if own is not None}
+    return {key: float(np.log(ratio / firm)) for key, ratio in ratios.items() if ratio and firm}

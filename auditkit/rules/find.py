@@ -19,13 +19,14 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.rules.best_rules import Target, Trials, search_rules
 from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio
 from auditkit.rules.confirmed_gains import Gain, Judges
-from auditkit.rules.known_before import firm_ranking, known_of
+from auditkit.rules.known_before import known_of
 from auditkit.rules.play import (
     GroupPair,
-    InTheModel,
+    Played,
     RuleYield,
-    for_those_who_applied,
+    ThoseWhoApplied,
     parameters_of,
+    played_by_firm,
     ranked,
     rate_weights,
     visits_of,
@@ -33,6 +34,7 @@ from auditkit.rules.play import (
 from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import KnownBefore, Rule
 from auditkit.scenarios.neighbours import Neighbours
+from auditkit.solver.session import current
 from auditkit.text import brief
 
 TARGETS = (0.8, 0.9, 1.0)
@@ -233,8 +235,7 @@ def _alternative(
     used: Dealt,
 ) -> Alternative:
     layout = fitted.instance.layout
-    model = InTheModel(layout, pair)
-    firm = model.of(visits_of(layout, firm_ranking(known)))
+    firm = played_by_firm(known, pair.on).for_pair(pair)
     line = Neighbours()
     blind = frontier_points(fitted.instance, pair, line=line)
     seen: tuple[FrontierOptimum, ...] = ()
@@ -245,12 +246,13 @@ def _alternative(
     targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
     chosen = best_of_each(fitted, known, pair, rules, targets, hints=_hints(known, pair, blind))
     visits = {key: visits_of(layout, ranked(rule, known)) for key, rule in chosen.items()}
-    yields = {key: model.of(each) for key, each in visits.items()}
+    yields = {key: Played.of(layout, each, pair.on).for_pair(pair) for key, each in visits.items()}
     confirmed: dict[tuple[str, float], Gain] = {}
     if judges is not None and firm.ratio:
         gains = {key: own.ratio / firm.ratio for key, own in yields.items() if own.ratio}
         confirmed = judges.gains(pair, judged_rules(rules), TARGETS, gains)
     results, actual = [], fitted.groups.get(pair.attribute)
+    people = None if actual is None else ThoseWhoApplied.of(layout, pair, actual)
     for (name, ratio), rule in chosen.items():
         own = yields[name, ratio]
         target = next(target for target in targets if target.ratio == ratio)
@@ -266,7 +268,7 @@ def _alternative(
                 ratio=own.ratio,
                 interviews=own.interviews,
                 filled=own.filled,
-                people=own if actual is None else for_those_who_applied(layout, visits[name, ratio], pair, actual),
+                people=own if people is None else people.yields(visits[name, ratio]),
                 gain=confirmed.get((name, ratio)),
                 gist=rule.gist(known),
             )
@@ -307,8 +309,8 @@ def best_of_each(
 ) -> dict[tuple[str, float], Rule]:
     """(kind, ratio) -> the best rule found, on all searches or on as many as hold MOST candidates."""
     small = known
-    if len(known.expected) > MOST_TRIED:
-        small = known_of(among(fitted, some(known.layout, MOST_TRIED)))
+    if len(known.expected) > MOST_TRIED:  # the same for all attributes
+        small = current().get(known, "fewer", lambda: known_of(among(fitted, some(known.layout, MOST_TRIED))))
     share = float(small.layout.capacity.sum()) / max(1.0, float(known.layout.capacity.sum()))
     trials: dict[str, Trials] = search_rules(rules, small, pair, hints)
     own = [Target(t.ratio, share * t.utility, share * t.filled, share * t.positions) for t in targets]

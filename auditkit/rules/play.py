@@ -20,8 +20,10 @@ import numpy as np
 from auditkit.constraints.outcome import outcome_weights
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
+from auditkit.rules.known_before import firm_ranking
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
 from auditkit.solver.evaluate import Prepared
+from auditkit.solver.session import current
 
 MOST_LOTTERY_STEPS = 1e9
 """Of the kernel of lotteries."""
@@ -115,42 +117,84 @@ def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
     return [layout.share(part, code) * outcome / float(part.sizes[code]) for code in codes]
 
 
-class InTheModel:
-    """What policies yield by their visits, groups counted by membership."""
+@dataclass(frozen=True)
+class Played:
+    """What a policy yields in the model, where groups count by membership, whichever of them are compared."""
 
-    def __init__(self, layout: Layout, pair: GroupPair) -> None:
-        self.layout, self.weights = layout, rate_weights(layout, pair)
+    utility: float
+    interviews: float
+    filled: float
+    outcomes: Mapping[str, Mapping[str, float]]
+    """Attribute -> group -> its rate of the outcome."""
 
-    def of(self, visits: Floats) -> RuleYield:
-        rates = [dot(weights, visits) for weights in self.weights]
-        return _yield(self.layout, dot(self.layout.reward, visits), rates, visits)
+    @staticmethod
+    def of(layout: Layout, visits: Floats, on: str) -> Played:
+        reached = layout.visits_by_attribute(outcome_weights(layout, on) * visits)
+        rates = {
+            name: {group: reached[name][group] / max(float(n), 1e-300) for group, n in zip(part.names, part.sizes)}
+            for name, part in layout.protected.items()
+        }
+        interviews, filled = float(visits[layout.start].sum()), dot(layout.selecting_weights, visits)
+        return Played(dot(layout.reward, visits), interviews, filled, rates)
 
-
-def for_those_who_applied(layout: Layout, visits: Floats, pair: GroupPair, actual: Partition) -> RuleYield:
-    """The same for the people who happened to apply, each in their own group."""
-    outcomes = outcome_weights(layout, pair.on) * visits
-    weight, rates = np.ones(layout.states), {}
-    part = layout.protected[pair.attribute]
-    for code, group in enumerate(actual.names):
-        if group not in part.names:
-            continue
-        members = actual.codes == code
-        if part.uncertain is None:
-            own = np.ones(layout.states)
-        else:
-            theta = np.asarray(layout.share(part, part.names.index(group)), dtype=np.float64)
-            start = theta[layout.start]
-            own = theta / layout.spread(np.maximum(start, 1e-12))
-        mine = layout.spread(members)
-        weight[mine] = own[mine]
-        rates[group] = float((own * outcomes)[mine].sum()) / max(1, int(members.sum()))
-    utility = float((weight * layout.reward) @ visits)
-    return _yield(layout, utility, [rates.get(pair.group, 0.0), rates.get(pair.against, 0.0)], visits)
+    def for_pair(self, pair: GroupPair) -> RuleYield:
+        one, two = (self.outcomes[pair.attribute][group] for group in (pair.group, pair.against))
+        return RuleYield(self.utility, one / two if two > 0 else None, self.interviews, self.filled)
 
 
-def _yield(layout: Layout, utility: float, rates: list[float], visits: Floats) -> RuleYield:
-    ratio = rates[0] / rates[1] if rates[1] > 0 else None
-    return RuleYield(utility, ratio, float(visits[layout.start].sum()), float(visits[layout.selecting].sum()))
+def played(known: KnownBefore, rule: Rule, on: str) -> Played | None:
+    """A rule on what is known, evaluated once whichever groups it is evaluated for; None if that takes too long."""
+
+    def play() -> Played | None:
+        ranking = ranked(rule, known)
+        if not affordable(known.layout, ranking):
+            return None
+        return played_by(known, ranking, on)
+
+    return current().get(known, f"{on} by {rule.name} {rule.model_dump_json()}", play)
+
+
+def played_by_firm(known: KnownBefore, on: str) -> Played:
+    """The same of the firm's own rule."""
+    return current().get(known, f"{on} by the firm", lambda: played_by(known, firm_ranking(known), on))
+
+
+def played_by(known: KnownBefore, ranking: Ranking, on: str) -> Played:
+    return Played.of(known.layout, visits_of(known.layout, ranking), on)
+
+
+@dataclass(frozen=True, eq=False)
+class ThoseWhoApplied:
+    """What policies yield by their visits for the people who happened to apply, each in their own group."""
+
+    layout: Layout
+    reward: Floats
+    """Of every state, for somebody of the group of its candidate."""
+    rates: tuple[Floats, Floats]
+    """The weights of states that make the rates of the two groups."""
+
+    @staticmethod
+    def of(layout: Layout, pair: GroupPair, actual: Partition) -> ThoseWhoApplied:
+        weight, part = np.ones(layout.states), layout.protected[pair.attribute]
+        rates = {group: np.zeros(layout.states) for group in (pair.group, pair.against)}
+        outcome = outcome_weights(layout, pair.on)
+        for code, group in enumerate(actual.names):
+            members = actual.codes == code
+            if group not in part.names:
+                continue
+            mine = layout.spread(members)
+            if part.uncertain is not None:
+                theta = np.asarray(layout.share(part, part.names.index(group)), dtype=np.float64)
+                weight[mine] = (theta / layout.spread(np.maximum(theta[layout.start], 1e-12)))[mine]
+            if group in rates:
+                rates[group] = np.where(mine, weight * outcome, 0.0) / max(1, int(members.sum()))
+        return ThoseWhoApplied(layout, weight * layout.reward, (rates[pair.group], rates[pair.against]))
+
+    def yields(self, visits: Floats) -> RuleYield:
+        one, two = (dot(weights, visits) for weights in self.rates)
+        filled = dot(self.layout.selecting_weights, visits)
+        interviews = float(visits[self.layout.start].sum())
+        return RuleYield(dot(self.reward, visits), one / two if two > 0 else None, interviews, filled)
 
 
 def parameters_of(rule: Rule) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from auditkit.fitting.fitted import Fitted, Realised
-from auditkit.model.instance import Instance
 from auditkit.model.layout import ByKind, Ints, Layout, Partition
 
 
@@ -58,7 +57,7 @@ def among(fitted: Fitted, searches: Ints) -> Fitted:
         refit = replace(refit, rows=refit.rows[who], people=people, attributes=extra, costs=refit.costs[who])
     return replace(
         fitted,
-        instance=Instance(tuple(fitted.instance.searches[s] for s in searches.tolist())),
+        instance=fitted.instance.among(searches),
         realised=realised,
         rows=fitted.rows[who],
         expected=fitted.expected[who],

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from auditkit.constraints.base import Constraint
+from auditkit.constraints.base import Constraint, Rows
 from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, blaming, nearest, validated
 from auditkit.model.instance import Instance
@@ -231,7 +231,12 @@ def _point(value: float, optimum: Optimum | None, free: Outcome) -> FrontierPoin
 def _slacks(constraint: Constraint, parameter: str, value: float, layout: Layout, visits: Floats) -> Floats:
     """By how much visits meet each row and measure of the constraint at this value, below 0 where they do not."""
     rows = bind([changed(constraint, parameter, value)], layout)
-    room = rows.bounds - rows.values(visits) if len(rows) else np.zeros(0)
+    return _met_by(rows, rows.values(visits), visits)
+
+
+def _met_by(rows: Rows, values: Floats, visits: Floats) -> Floats:
+    """The same of rows that are bound, and their values."""
+    room = rows.bounds - values if len(rows) else np.zeros(0)
     room = np.where(rows.is_equality, -np.abs(room), rows.signs * room) if len(rows) else room
     return np.append(room, [measure.slack(visits) for measure in rows.measures])
 
@@ -297,12 +302,13 @@ class _Start:
 
     def _met(self, value: float, fresh: bool) -> bool:
         layout, visits = self.free.layout, self.free.visits
-        slacks = _slacks(self.constraint, self.parameter, value, layout, visits)
+        rows = bind([changed(self.constraint, self.parameter, value)], layout)
+        values = rows.values(visits)
+        slacks = _met_by(rows, values, visits)
         if (slacks >= 0).all():
             return True
         if not fresh and not self.tied:
             return False
-        rows = bind([changed(self.constraint, self.parameter, value)], layout)
         if rows.measures or not self.alone:
             return False
         oracle = Oracle(layout, rows)
@@ -310,12 +316,12 @@ class _Start:
             j = int(np.argmin(slacks))
             row = rows.rows[j]
             towards = np.zeros(len(rows))
-            towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and row.value(visits) < row.bound) else 1.0
+            towards[j] = -1.0 if row.sense == ">=" or (row.sense == "==" and values[j] < row.bound) else 1.0
             others = [oracle.column(Policy.at(np.zeros(len(rows)), Level(0.0, tuple(towards))))]
             self.tied.extend(other.sums for other in others if other.sums is not None and not oracle.blocks.further)
         else:
             others = [oracle.summed(Policy.at(np.zeros(len(rows))), sums) for sums in self.tied]
-        free = rows.signs * (rows.bounds - rows.values(visits))
+        free = rows.signs * (rows.bounds - values)
         return any(_mixed(free, rows.signs * (rows.bounds - each.values), rows.is_equality) for each in others)
 
     def costs(self, solution: Solution) -> bool:

@@ -129,6 +129,10 @@ class BlockSums:
         rewards = policy.rewards(types, typed)
         return self._of_types(rewards, tolerance(rewards, policy.sizes(types, typed)))
 
+    def free(self) -> Sums:
+        """The sums of the unconstrained optimum, found where the command runs."""
+        return self._of_policy(Policy.at(()))
+
     def of_rewards(self, rewards: Floats, step: int = 1) -> Sums:
         """The sums of the policy that is optimal for other rewards of the states of types, 0 in all blocks but every
         `step`-th."""

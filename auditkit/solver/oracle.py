@@ -113,15 +113,15 @@ class Oracle:
     @cached_property
     def free(self) -> Column:
         """The unconstrained optimum."""
-        policy, visits = Policy.at(np.zeros(len(self.rows))), self.free_visits
+        policy = Policy.at(np.zeros(len(self.rows)))
         if self.rows.measures:
+            visits = self.free_visits
             utility = dot(self.layout.reward, visits)
             column = Column(policy, utility, self.rows.values(visits), visits=visits)
         elif self.blocks.further:
-            column = self.summed(policy, self.blocks.of_visits(visits))
+            column = self.summed(policy, self.blocks.of_visits(self.free_visits))
         else:  # all problems of the layout share them
-            sums = current().get(self.layout, "free sums", lambda: self.blocks.of_visits(visits))
-            column = self.summed(policy, sums)
+            column = self.summed(policy, current().get(self.layout, "free sums", self.blocks.free))
         self.columns.append(column)
         return column
 

@@ -26,8 +26,8 @@ from auditkit.rules.blind_frontier import optimum_at
 from auditkit.rules.confirmed_gains import Judges
 from auditkit.rules.find import TARGETS, best_of_each, judged_rules, most_affected
 from auditkit.rules.known_before import expected_scores, firm_ranking, known_of
-from auditkit.rules.play import InTheModel, ranked, visits_of
-from auditkit.rules.rule import KnownBefore
+from auditkit.rules.play import RuleYield, played_by, ranked
+from auditkit.rules.rule import KnownBefore, Ranking
 from auditkit.scenarios.neighbours import Neighbours
 
 Floats = NDArray[np.float64]
@@ -166,24 +166,26 @@ def measure(firm: KnownApplicants) -> dict[str, Any]:
     fitted: Fitted = auditkit.fit(firm.table, map=ROLES, cost=1.0, group_aware=False)
     pair, recorded = most_affected(fitted, "sex", "selection")
     assert pair is not None
-    known, layout = known_of(fitted), fitted.instance.layout
+    known, positions = known_of(fitted), float(fitted.instance.layout.capacity.sum())
     kinds = judged_rules(plugins.rules)
     free = optimum_at(fitted.instance, pair, None, Neighbours())
     assert free.utility is not None and free.filled is not None
-    targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
+    targets = [Target(r, free.utility, free.filled, positions) for r in TARGETS]
     chosen = best_of_each(fitted, known, pair, kinds, targets)
     judges = Judges.of(fitted, ["sex"])
     assert judges is not None
-    model = InTheModel(layout, pair)
-    yields = {key: model.of(visits_of(layout, ranked(rule, known))) for key, rule in chosen.items()}
-    firm_here = model.of(visits_of(layout, firm_ranking(known))).ratio
+
+    def yielded(where: KnownBefore, ranking: Ranking) -> RuleYield:
+        return played_by(where, ranking, pair.on).for_pair(pair)
+
+    yields = {key: yielded(known, ranked(rule, known)) for key, rule in chosen.items()}
+    firm_here = yielded(known, firm_ranking(known)).ratio
     gains = judges.gains(pair, kinds, TARGETS, {key: own.ratio / firm_here for key, own in yields.items()})
     there = truth(firm.scenario, firm.seed, fitted.settings.value_scale)
-    true_model = InTheModel(there.layout, pair)
-    own = true_model.of(visits_of(there.layout, firm_ranking(there))).ratio
+    own = yielded(there, firm_ranking(there)).ratio
     rules, best = [], None
     for key, gain in gains.items():
-        true = true_model.of(visits_of(there.layout, ranked(chosen[key], there))).ratio
+        true = yielded(there, ranked(chosen[key], there)).ratio
         target = next(t for t in targets if t.ratio == key[1])
         if key[1] == 0.9 and target.met(yields[key]) and (best is None or yields[key].utility > best[0]):
             best = yields[key].utility, len(rules)
