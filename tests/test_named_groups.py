@@ -162,7 +162,7 @@ def test_an_audit_of_such_groups(odd: dict[str, str], tmp_path: Path) -> None:
     report = auditkit.audit(path, constraints=["parity", "impact-ratio"], config=quick).report
     entry = report.entries[1]
     said = [html.view.phrases(report).row(dual.label, dual.meaning) for dual in entry.duals or ()]
-    people = [f"applicants of Gender {name}" for name in odd.values()]
+    people = [f"applicants with Gender “{name}”" for name in odd.values()]
     kind = next(attribute.kind for attribute in report.attributes)
     if kind in ("sex", "race"):
         people = [f"{name} applicants" for name in odd.values()]

@@ -287,11 +287,21 @@ def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     assert said.endswith("but there is too little evidence to rule one out.")
 
 
-def test_people_of_several_races_are_not_called_by_an_adjective() -> None:
-    words = Phrases({"Gender": ("sex", ["F", "M"]), "Race": ("race", ["White", "Two or more races", "Two or More"])})
+def test_people_are_named_as_in_speech() -> None:
+    kinds = {
+        "Veteran": ("veteran", ["Yes", "No"]),
+        "Hispanic/Latino": ("race", ["Yes", "No"]),
+        "Age": ("age", ["40-49"]),
+    }
+    words = Phrases({"Gender": ("sex", ["F", "M"]), "Race": ("race", ["White", "Two or more races"]), **kinds})
+    assert words.people("Veteran", "No") == "applicants with Veteran “No”"
+    assert words.people("Hispanic/Latino", "No") == "applicants with Hispanic/Latino “No”"  # not: "No applicants"
+    assert words.people("Gender+Veteran", "F+Yes") == "women with Veteran “Yes”"
+    assert words.people("Gender+Age", "M+40-49") == "men aged 40-49"
+    assert words.people("Race+Age", "White+40-49") == "White applicants aged 40-49"
     assert words.people("Race", "Two or more races") == "applicants of two or more races"
     assert words.people("Race", "White") == "White applicants"
-    assert words.people("Race+Gender", "Two or More+M") == "men of two or more races"
+    assert words.people("Race+Gender", "Two or more races+M") == "men of two or more races"
     assert words.people("Gender+Race", "F+White") == "White women"
 
 

@@ -263,6 +263,8 @@ def test_small_requisitions_are_compared_together_and_it_is_said() -> None:
     few = [{"Female": (2, 1), "Male": (9, 3)}] * 12 + [{"Female": (30, 10), "Male": (30, 12)}] * 3
     text = said(report(table(few)), "joined-requisitions")
     assert "12 of 15 (for Gender)" in text and "leaves no comparison" not in text
+    unknown = [*few, {"": (3, 1)}]  # a requisition of people without a group is in no set
+    assert "12 of 15 (for Gender)" in said(report(table(unknown)), "joined-requisitions").replace(" of 16", " of 15")
     alone = [{"Female": (2, 1), "Male": (9, 3)}] * 4
     assert "For Gender this leaves no comparison within requisitions" in said(
         report(table(alone)), "joined-requisitions"

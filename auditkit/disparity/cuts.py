@@ -58,13 +58,11 @@ class RequisitionSets:
     names: tuple[str, ...]
     """`JOINED` where there are several."""
     requisitions: int
+    """Requisitions with applicants of a group that is compared."""
     shared: int
     """Requisitions with applicants of two groups that are compared."""
-
-    @property
-    def joined(self) -> int:
-        """Requisitions that are not a stratum by themselves."""
-        return self.requisitions - sum(name != JOINED for name in self.names)
+    joined: int
+    """Of `requisitions`, those that are not a stratum by themselves."""
 
 
 Sides = Sequence[tuple[int, ...]]
@@ -188,4 +186,5 @@ def _sets(place: Ints, groups: Bools, requisition: Ints, names: tuple[str, ...])
     many = np.bincount(place[there], minlength=len(place))
     first, dense = np.unique(place, return_inverse=True)
     named = tuple(names[k] if many[k] < 2 else JOINED for k in first.tolist())
-    return RequisitionSets(dense[requisition], named, int(there.sum()), int((groups.sum(axis=1) > 1).sum()))
+    shared, joined = groups.sum(axis=1) > 1, many[place[there]] > 1
+    return RequisitionSets(dense[requisition], named, int(there.sum()), int(shared.sum()), int(joined.sum()))

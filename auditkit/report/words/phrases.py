@@ -152,20 +152,28 @@ class Phrases:
     # People
 
     def people(self, attribute: str | None, group: str) -> str:
-        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants of Veteran yes"."""
-        kind = self.attributes.get(str(attribute), ("", ()))[0]
-        names = str(attribute).split("+")
-        if kind == "crossing" or len(names) > 1:
-            return self._crossed(names, group)
-        if kind == "sex" and (sex := self._sex(str(attribute), group)):
-            return {"female": "women", "male": "men"}[sex]
-        if kind == "race" and _several(group):
-            return f"{self.noun} of two or more races"
-        if kind in ("sex", "race"):
+        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants with Veteran “yes”"."""
+        names, parts = str(attribute).split("+"), group.split("+")
+        if self.attributes.get(str(attribute), ("",))[0] != "crossing" and len(names) == 1:
+            return "".join(self._described(attribute, group))
+        if len(parts) != len(names):
             return f"{group} {self.noun}"
+        before, nouns, after = zip(*(self._described(name, part) for name, part in zip(names, parts)))
+        noun = next((word for word in nouns if word != self.noun), self.noun)
+        return "".join([*before, noun, *after])
+
+    def _described(self, attribute: str | None, group: str) -> tuple[str, str, str]:
+        """What is said before the noun for the people of a group, the noun, and what is said after it."""
+        kind, groups = self.attributes.get(str(attribute), ("", ()))
+        if kind == "sex" and (sex := self._sex(str(attribute), group)):
+            return "", {"female": "women", "male": "men"}[sex], ""
+        if kind == "race" and _several(group):
+            return "", self.noun, " of two or more races"
+        if kind in ("sex", "race") and any(vocabulary().mark(name) is None for name in groups):
+            return f"{group} ", self.noun, ""
         if kind == "age":
-            return f"{self.noun} {'aged ' if group.strip()[:1].isdigit() else ''}{group}"
-        return f"{self.noun} of {attribute} {group}" if attribute else f"{self.noun} of {group}"
+            return "", self.noun, f" {'aged ' if group.strip()[:1].isdigit() else ''}{group}"
+        return "", self.noun, f" with {attribute} “{group}”" if attribute else f" of {group}"
 
     def _sex(self, attribute: str, group: str) -> str | None:
         """Beside `H` (hombre), `M` is mujer."""
@@ -173,15 +181,6 @@ class Phrases:
         if "h" in beside and group.strip().lower() == "m":
             return "female"
         return vocabulary().sex(group)
-
-    def _crossed(self, names: Sequence[str], group: str) -> str:
-        parts = group.split("+")
-        if len(parts) != len(names):
-            return f"{group} {self.noun}"
-        said = [self.people(name, part) for name, part in zip(names, parts)]
-        noun = next((word for word in said if word in ("women", "men")), self.noun)
-        before = [p for p, word in zip(parts, said) if word not in ("women", "men") and not _several(p)]
-        return " ".join([*before, noun]) + (" of two or more races" if any(map(_several, parts)) else "")
 
     def group(self, name: str) -> str:
         """The people of a group whose attribute is not said, if only one attribute has it."""
