@@ -152,7 +152,7 @@ class Phrases:
     # People
 
     def people(self, attribute: str | None, group: str) -> str:
-        """ "women", "Black applicants", "Asian women", "applicants aged 40 and over", "applicants with Veteran “yes”"."""
+        """ "women", "Black applicants", "Asian women", "applicants aged 40-49", "applicants with Veteran “yes”"."""
         names, parts = str(attribute).split("+"), group.split("+")
         if self.attributes.get(str(attribute), ("",))[0] != "crossing" and len(names) == 1:
             return "".join(self._described(attribute, group))
