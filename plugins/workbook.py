@@ -31,7 +31,7 @@ from auditkit.text import day, moment, percent, plural, sentence, spaced
 if TYPE_CHECKING:
     from auditkit import Report
     from auditkit.disparity.results import DisparityTable
-    from auditkit.report.schema import AlternativeModel
+    from auditkit.report.schema import AlternativePart
 
 WIDEST = 60
 LINE = 15
@@ -596,7 +596,7 @@ def _alternatives(report: Report) -> SheetTable:
     return SheetTable("Alternatives", about, shown, rows, tuple(charts))
 
 
-def _rules(one: AlternativeModel) -> Iterator[tuple[str, Row]]:
+def _rules(one: AlternativePart) -> Iterator[tuple[str, Row]]:
     """Every policy for an attribute: the frontiers, the firm's own rule, and the simple ones."""
     for policy, points in (
         ("best without looking at the group", one.blind),

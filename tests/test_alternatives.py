@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import TypeAdapter
 
 import auditkit
 from auditkit.cli import invoke
@@ -25,7 +26,7 @@ from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.published_digits import to_scale
-from auditkit.report.schema import AlternativeModel
+from auditkit.report.schema import AlternativePart
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.best_rules import Target, Trials
@@ -97,9 +98,9 @@ def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     json.dumps(found.to_json(), allow_nan=False)
 
 
-def claims(document: list[dict[str, Any]]) -> list[AlternativeModel]:
+def claims(document: list[dict[str, Any]]) -> list[AlternativePart]:
     """As a report has them."""
-    return [AlternativeModel.model_validate({**each, "sentences": ()}) for each in document]
+    return [TypeAdapter(AlternativePart).validate_python({**each, "sentences": ()}) for each in document]
 
 
 def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 from auditkit.config import Config
 from auditkit.page.access import Key
 from auditkit.page.open_audits import OpenAudits
-from auditkit.page.past_audits import AuditHistory
 from auditkit.page.routes import application
+from auditkit.scheduled.audit_history import AuditHistory
 from support.scheduled_example import ATTRIBUTE, Scheduled
 
 KEY = Key(4322)

@@ -27,7 +27,7 @@ from auditkit.disparity.sequential import Closings, closings
 from auditkit.disparity.small_values import JOINED, common, join_requisitions, join_small
 from auditkit.pipeline import audit, measure
 from auditkit.report import people
-from auditkit.report.schema import DisparitiesModel, as_json
+from auditkit.report.schema import as_json
 from auditkit.scheduled.evidence_stream import carried
 from support import ROOT
 from support.audit_helpers import plugins, rows, save
@@ -69,7 +69,7 @@ def published(history: History) -> dict[str, Any]:
         "groups": people.groups(shown),
         "funnel": people.funnel(shown),
         "scope": people.scope(history, shown, ""),
-        "disparity": DisparitiesModel.mirror(page),
+        "disparity": as_json(page),
         "segments": [as_json(segment) for segment in page.segments],
     }
     found: dict[str, Any] = to_jsonable_python(parts)

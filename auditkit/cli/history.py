@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, FINDING, json_option, warn
+from auditkit.cli.options import DONE, FINDING, config_option, json_option, warn
 from auditkit.cli.output import print_json
 from auditkit.text import printable
 
-if TYPE_CHECKING:
-    from auditkit.scheduled.run_history import Run
-    from auditkit.scheduled.settings import AuditSettings
-
 
 @click.group(invoke_without_command=True)
-@click.option(
-    "--config", type=click.Path(path_type=Path), default=Path("audit.toml"), show_default=True, metavar="AUDIT.toml"
-)
+@config_option
 @json_option
 @click.option(
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="write a page with trend charts and links"
@@ -37,13 +29,18 @@ def history(
     context.obj = config
     if context.invoked_subcommand is not None:
         return DONE
-    chosen, runs, (broken, link) = _runs(config, known)
+    from auditkit.scheduled import listing
+    from auditkit.scheduled.audit_history import AuditHistory
+
+    past = AuditHistory(config)
+    chosen, runs, (broken, link) = past.recorded(known)
     if last is not None:
         runs = runs[-last:]
     if html is not None:
-        _write_page(chosen, runs, html)
+        from auditkit.files import write_text
+
+        write_text(html, past.trends(html, runs))
         click.echo(f"wrote {html}", err=True)
-    from auditkit.scheduled import listing
 
     if as_json:
         from auditkit.scheduled import evidence_stream
@@ -71,10 +68,9 @@ def history(
 def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     """What differs between two runs: numbers, dates, `previous` or `latest`."""
     from auditkit.scheduled import difference
+    from auditkit.scheduled.audit_history import AuditHistory
 
-    chosen, runs, _ = _runs(config)
-    runs = [run for run in runs if not run.failure]
-    found = difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
+    found = AuditHistory(config).compare(first, second)
     if as_json:
         print_json(difference.document(found))
         return DONE
@@ -97,25 +93,3 @@ def diff(config: Path, first: str, second: str, as_json: bool) -> int:
     for words in found.gone_crossings:
         click.echo(f"no longer a finding: {printable(words)}")
     return DONE
-
-
-def _runs(config: Path, known: str | None = None) -> tuple[AuditSettings, list[Run], tuple[list[str], str]]:
-    """The settings, the runs, and where their chain is broken with its last link."""
-    from auditkit.scheduled import chain, settings
-    from auditkit.scheduled.run_history import opened
-
-    chosen = settings.read(config)
-    with opened(chosen.database(os.environ), create=False) as history:
-        kept = chain.kept(chosen.folder) | ({known: "the run of the link that you kept"} if known else {})
-        return chosen, history.runs(chosen.name, failed=True), history.breaks(kept)
-
-
-def _write_page(settings: AuditSettings, runs: list[Run], path: Path) -> None:
-    from datetime import UTC, datetime
-
-    from auditkit.files import write_text
-    from auditkit.scheduled.history_page import render
-
-    created = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    text = render(settings.name, runs, settings.folder, path, created, settings.thresholds, settings.config)
-    write_text(path, text)

@@ -29,8 +29,8 @@ def open_page(files: tuple[Path, ...], config: Path | None, port: int, no_browse
     """
     from auditkit.config import Config, read
     from auditkit.data.source import expanded
-    from auditkit.page.past_audits import AuditHistory
     from auditkit.page.server import serve
+    from auditkit.scheduled.audit_history import AuditHistory
 
     def announce(address: str) -> None:
         click.echo(address)

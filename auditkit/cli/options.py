@@ -237,6 +237,9 @@ engine_option = click.option(
 json_option = click.option("--json", "as_json", is_flag=True, help="print the whole document as JSON")
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="no progress on stderr")
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="print how long each stage took, on stderr")
+config_option = click.option(
+    "--config", type=click.Path(path_type=Path), default=HERE, show_default=True, metavar="AUDIT.toml"
+)
 audit_argument = click.argument("audit", type=click.Path(path_type=Path), metavar="AUDIT.toml")
 
 

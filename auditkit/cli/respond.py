@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from auditkit.cli.options import DONE, json_option
+from auditkit.cli.options import DONE, config_option, json_option
 from auditkit.cli.output import print_json
 from auditkit.text import printable, ratio
 
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("finding", required=False)
-@click.option(
-    "--config", type=click.Path(path_type=Path), default=Path("audit.toml"), show_default=True, metavar="AUDIT.toml"
-)
+@config_option
 @click.option("--decision", metavar="WORD", help="investigate, change, keep or close")
 @click.option("--owner", metavar="NAME", help="who is responsible")
 @click.option("--due", metavar="DATE", help="by when, e.g. 2027-01-31")
@@ -42,27 +38,22 @@ def respond(
     findings are open.
     """
     from auditkit.errors import InputError, Problem
-    from auditkit.scheduled import responses, settings
-    from auditkit.scheduled.past_report import asked_about
-    from auditkit.scheduled.run_history import opened
+    from auditkit.scheduled.audit_history import AuditHistory
 
-    chosen = settings.read(config)
+    past = AuditHistory(config)
     answer = {"decision": decision, "owner": owner, "due": due, "text": text}
     if finding is None and any(value is not None for value in answer.values()):
         raise InputError(Problem("FINDING", "is missing", "auditkit respond lists the findings with their numbers"))
-    with opened(chosen.database(os.environ), create=False) as history:
-        last = history.latest(chosen.name)
-        if last is None:
-            raise InputError(Problem(chosen.name, "there are no runs yet", f"auditkit run {config} makes one"))
-        found = asked_about(last, chosen.folder)
-        if finding is not None:
-            made = responses.respond(history, last, found, finding, answer, datetime.now(UTC))
-            click.echo(f"recorded for {printable(made.subject)}: {made.decision}", err=as_json)
-        shown = responses.states(last.figures, found, responses.responses_of(history, chosen.name))
+    if finding is not None:
+        made = past.respond(finding, answer)
+        click.echo(f"recorded for {printable(made.subject)}: {made.decision}", err=as_json)
+    now = past.look()
+    if not now.runs:
+        raise past.no_runs(now.audit)
     if as_json:
-        print_json([_document(state) for state in shown])
+        print_json([_document(state) for state in now.findings])
     elif finding is None:
-        _print(shown)
+        _print(now.findings)
     return DONE
 
 

@@ -55,13 +55,13 @@ class AtScale:
     unfilled: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PointValue:
     """What a point is worth, where that comes from, and the best search at it, at half and at twice of it."""
 
     value: float
     source: Literal["given", "revealed"]
-    unit: Literal["cost", "inspection"]
+    unit: Literal["cost", "inspection"] = "cost"
     inspected_by_firm: int
     at_value: AtScale
     at_half: AtScale
@@ -129,9 +129,15 @@ def value_of_a_point(fitted: Fitted) -> PointValue:
     """Of a fitted history, from the best search of its instance."""
     value = fitted.settings.value_scale
     half, one, twice = (_at(fitted.instance, factor, value) for factor in (0.5, 1.0, 2.0))
-    source: Literal["given", "revealed"] = "revealed" if fitted.settings.value_revealed else "given"
-    unit: Literal["cost", "inspection"] = "inspection" if fitted.settings.cost == "inspection" else "cost"
-    return PointValue(value, source, unit, int(fitted.realised.inspected.sum()), one, half, twice)
+    return PointValue(
+        value=value,
+        source="revealed" if fitted.settings.value_revealed else "given",
+        unit="inspection" if fitted.settings.cost == "inspection" else "cost",
+        inspected_by_firm=int(fitted.realised.inspected.sum()),
+        at_value=one,
+        at_half=half,
+        at_twice=twice,
+    )
 
 
 def _at(instance: Instance, factor: float, value: float) -> AtScale:

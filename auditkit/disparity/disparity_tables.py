@@ -81,9 +81,9 @@ def disparities(data: Applicants, settings: DisparitySettings | None = None) -> 
         decided_in_part=int((data.counted & ~data.decided).sum()),
         repeated=_repeated(data),
         level=evidence.level[ATTRIBUTE],
-        line=settings.line,
+        line=float(settings.line),
         alpha=settings.alpha,
-        minimum_share=settings.minimum_share,
+        minimum_share=float(settings.minimum_share),
         tests=sum(len(tests.tests) for tests in evidence.tables.values())
         + len(evidence.searched)
         + len(evidence.trends),

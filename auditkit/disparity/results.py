@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from auditkit.disparity.availability import Availability
 from auditkit.disparity.design import ClusterDesign
@@ -367,33 +369,34 @@ class Repeated:
     applications: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Disparities:
-    """All tables of a report."""
+    """Impact ratios with tests and intervals, of every attribute at every step."""
 
     tables: tuple[DisparityTable, ...]
-    segments: tuple[SegmentTable, ...]
-    search: SegmentSearch
+    segments: Annotated[tuple[SegmentTable, ...], Field(exclude=True), SkipJsonSchema()] = ()
+    """A part of the report of their own."""
     attributes: tuple[str, ...]
     crossings: tuple[str, ...]
     steps: tuple[str, ...]
     applicants: int
     undecided: int
     """Applications about which no step decided, so in no rate."""
-    decided_in_part: int
+    decided_in_part: int = 0
     """Of the applicants, those who withdrew or wait after a step: in the rates of the steps they reached only."""
-    repeated: Repeated | None
+    repeated: Repeated | None = None
     level: float
     """The p below which a single test opens its table: alpha after correction for all tests of the page."""
-    line: Fraction
+    line: float
     alpha: float
-    minimum_share: Fraction
+    minimum_share: float
     tests: int = 0
     """How many tests p is corrected for."""
     requisitions: int = 0
     """With applicants; 0 if the data have none."""
     favourable: bool = True
     """Whether it is good to be selected."""
+    search: SegmentSearch | None = None
     availability: tuple[Availability, ...] = ()
     """Those selected against pools outside the firm."""
     score_pages: tuple[ScorePage, ...] = ()
@@ -402,6 +405,11 @@ class Disparities:
     """Whether the score predicts the outcome of those hired; None without outcomes."""
     measures: tuple[MeasureColumn, ...] = ()
     """What plugins measure: columns of every table."""
+
+    @property
+    def further_measures(self) -> tuple[MeasureColumn, ...]:
+        """Those of plugins that have a column of their own; the shortfall has one already."""
+        return tuple(column for column in self.measures if column.name != "shortfall")
 
     def table(self, attribute: str, step: str, kind: Kind = "cumulative") -> DisparityTable:
         return next(t for t in self.tables if (t.attribute, t.step, t.kind) == (attribute, step, kind))

@@ -14,7 +14,8 @@ from starlette.routing import Route
 from auditkit.errors import InputError, Problem
 from auditkit.page.open_audits import safe_name
 from auditkit.page.page_frame import PageFrame, policy_of, to
-from auditkit.page.past_audits import AuditHistory
+from auditkit.scheduled import evidence_page
+from auditkit.scheduled.audit_history import AuditHistory
 from auditkit.scheduled.responses import MEANING
 
 
@@ -75,7 +76,9 @@ class HistoryStep:
             raise HTTPException(404)
         asked = dict(request.query_params)
         try:
-            page = await asyncio.to_thread(self.past.record, asked.get("from", ""), asked.get("to", ""))
+            period = ("From", asked.get("from", "")), ("To", asked.get("to", ""))
+            found, chosen = await asyncio.to_thread(self.past.evidence, *period)
+            page = await asyncio.to_thread(evidence_page.html_of, found, chosen.config)
         except InputError as error:
             return await self._history(asked, error.problems)
         name = safe_name(f"record.{asked['from']}.{asked['to']}.html")

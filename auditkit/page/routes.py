@@ -19,9 +19,9 @@ from auditkit.page.file_step import FileStep
 from auditkit.page.history_step import HistoryStep
 from auditkit.page.open_audits import OpenAudits
 from auditkit.page.page_frame import PageFrame
-from auditkit.page.past_audits import AuditHistory
 from auditkit.page.reading_step import ReadingStep
 from auditkit.page.report_step import ReportStep
+from auditkit.scheduled.audit_history import AuditHistory
 
 
 def application(audits: OpenAudits, key: Key, history: AuditHistory | None = None) -> Starlette:

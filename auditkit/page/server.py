@@ -19,8 +19,8 @@ from auditkit.data.source import place_of
 from auditkit.errors import InputError, Problem
 from auditkit.page.access import Key
 from auditkit.page.open_audits import OpenAudits
-from auditkit.page.past_audits import AuditHistory
 from auditkit.page.routes import application
+from auditkit.scheduled.audit_history import AuditHistory
 
 HOST = "127.0.0.1"
 GRACE = 2

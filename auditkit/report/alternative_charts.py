@@ -8,14 +8,14 @@ relative to that of the best search that does not see the group.
 from __future__ import annotations
 
 from auditkit.report.chart_parts import curve
-from auditkit.report.schema import AlternativeModel
+from auditkit.report.schema import AlternativePart
 from auditkit.report.svg import GRID, GROUPS, INK, MUTED, SIZE, Area, Chart, Drawing, chart, spread
 from auditkit.report.words import labels
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.text import brief, percent, tick_number, tick_percent
 
 
-def alternative_chart(each: AlternativeModel, number: int = 1) -> Chart | None:
+def alternative_chart(each: AlternativePart, number: int = 1) -> Chart | None:
     """None where utilities are not positive, or fewer than two points are within reach."""
     free = each.blind[0].utility
     if free is None or free <= 0:

@@ -17,7 +17,7 @@ from auditkit import __version__
 from auditkit.compare import Comparison, Constrained, FirmDecisions, PriceInterval
 from auditkit.config import check
 from auditkit.data.firm_history import render_mapping
-from auditkit.data.reading import Reading
+from auditkit.data.reading import Favourable, Reading
 from auditkit.disparity.results import Disparities
 from auditkit.report import decision_findings, findings, people, schema
 from auditkit.report.conventions import conventions
@@ -125,7 +125,7 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
         firm=None if comparison is None else _firm(parts, comparison),
         unconstrained=None if comparison is None else schema.BestModel.mirror(comparison.unconstrained),
         constrained=None if comparison is None else _all_constrained(parts, comparison),
-        disparity=None if measured is None else schema.DisparitiesModel.mirror(measured),
+        disparity=measured,
         segments=None if measured is None else measured.segments,
         funnel=people.funnel(shown),
         frontier=None if asked is None else asked.frontier,
@@ -147,7 +147,7 @@ def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
     return schema.ReadingModel(
         confidence="certain" if reading.confidence == "certain" else "likely",
         row=reading.row,
-        favourable=schema.FavourableModel(text=reading.favourable.text, count=int(decision.sum()), of=len(table)),
+        favourable=Favourable(text=reading.favourable.text, count=int(decision.sum()), of=len(table)),
         people=reading.words.people,
         verb=reading.words.verb,
         unused=tuple(
@@ -174,30 +174,30 @@ def answers(found: Answers, words: Phrases) -> schema.AnswersModel:
             curves=tuple(_curve(one, words) for one in found.frontiers),
             positions=None
             if positions is None
-            else schema.MorePositionsModel.mirror(positions, sentence=say.more_positions(positions)),
+            else schema.MorePositionsPart(**vars(positions), sentence=say.more_positions(positions)),
             budgets=tuple(
                 schema.BudgetModel.mirror(one, sentence=say.budget_or_position(words, one)) for one in found.budgets
             ),
-            places=None if places is None else schema.MorePlacesModel.mirror(places, sentence=say.more_places(places)),
+            places=None if places is None else schema.MorePlacesPart(**vars(places), sentence=say.more_places(places)),
             bias_tables=tuple(
-                schema.BiasTableModel.mirror(one, sentence=say.best_by_bias(words, one)) for one in found.bias_tables
+                schema.BiasTablePart(**vars(one), sentence=say.best_by_bias(words, one)) for one in found.bias_tables
             ),
             notices=found.notices,
             phrases=tuple(constraint.describe(words).phrase for constraint in found.constraints),
         ),
         sensitivity=None
         if biased is None
-        else schema.SensitivityModel.mirror(biased, sentence=say.biased_scores(words, biased)),
+        else schema.SensitivityPart(**vars(biased), sentence=say.biased_scores(words, biased)),
     )
 
 
-def _point(found: PointValue, words: Phrases) -> schema.PointValueModel:
-    return schema.PointValueModel.mirror(found, sentence=say.value_of_a_point(words, found))
+def _point(found: PointValue, words: Phrases) -> schema.PointValuePart:
+    return schema.PointValuePart(**vars(found), sentence=say.value_of_a_point(words, found))
 
 
-def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativeModel, ...]:
+def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativePart, ...]:
     return tuple(
-        schema.AlternativeModel.mirror(each, sentences=say.alternatives(words, each, found.information))
+        schema.AlternativePart(**vars(each), sentences=tuple(say.alternatives(words, each, found.information)))
         for each in found.found
     )
 
@@ -358,11 +358,12 @@ def _policy(policy: Policy) -> schema.MixedPolicyModel:
 
 def _mixture(entry: Constrained) -> schema.LotteriesModel:
     """Which searches follow which policy, by their place in the data: their names are cells of it."""
-    from auditkit.solver.solution import mixture_document
+    from auditkit.solver.solution_document import mixture_of
 
     assert entry.optimum is not None
     mixture = entry.optimum.mixture
-    return schema.LotteriesModel.model_validate(mixture_document(mixture, [str(s) for s in range(mixture.count)]))
+    found = mixture_of(mixture, [str(search) for search in range(mixture.count)])
+    return schema.LotteriesModel.model_validate(found.model_dump(exclude_unset=True))
 
 
 # Fit and provenance ---------------------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def _notices(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
     if below := [
         row for table in tested for row in table.groups if row.status is GroupStatus.BELOW_LINE_NOT_SUFFICIENT
     ]:
-        yield _notice("below-line", say.below_line(len(below), float(found.line)))
+        yield _notice("below-line", say.below_line(len(below), found.line))
     apart = list(_alone(found, words))
     if many := [one for one in apart if one.p_design is None or one.p_design <= found.alpha]:
         yield _notice("two-standard-deviations", say.alone(many, found.tests))
@@ -197,7 +197,7 @@ def _difference(table: DisparityTable, row: GroupResult, page: Disparities, word
         worse, better = (other, row.group) if opposite else (row.group, other)
         about = {"attribute": table.attribute, "group": worse, "against": better, "step": table.step}
         return FindingModel(kind="disparity", code="difference-within", text=text, **about)
-    text = say.difference(words, table, row, compared, float(page.line), page.favourable)
+    text = say.difference(words, table, row, compared, page.line, page.favourable)
     inside = reconciled in SHORTFALL_WITHIN and within is not None
     text += say.behind_it(words, table, row, compared, reconciled, inside, page.favourable)
     about = {"attribute": table.attribute, "group": row.group, "step": table.step}
@@ -230,7 +230,7 @@ def _where(found: Disparities, table: DisparityTable, row: GroupResult, words: P
         group=row.group,
         steps=arising,
         later=later,
-        line=float(found.line),
+        line=found.line,
         thin=thin,
     )
 
@@ -279,7 +279,7 @@ def _in_one_value(found: Disparities) -> Iterator[tuple[SegmentDifference, bool]
     """Differences in one value of a segment, unless they are the difference of all applicants seen from nearby; with
     each, whether it differs from the others."""
     told: set[tuple[str, str, str]] = set()
-    for one in found.search.found:
+    for one in () if found.search is None else found.search.found:
         whole = _found_at(found, one.attribute, one.step, one.group)
         apart = one.p_elsewhere is not None and one.p_elsewhere <= found.alpha
         if (whole and not apart) or (one.attribute, one.group, one.step) in told:
@@ -293,7 +293,7 @@ def _searched(found: Disparities, words: Phrases) -> Iterator[FindingModel]:
         yield FindingModel(
             kind="segment",
             code="difference-in-segment",
-            text=say.difference_in_segment(words, one, float(found.line), apart),
+            text=say.difference_in_segment(words, one, found.line, apart),
             attribute=one.attribute,
             group=one.group,
             against=one.against,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from auditkit.report.chart_parts import curve, stretch, upright, write
-from auditkit.report.schema import BudgetModel, CurveModel, FrontierModel, MorePositionsModel, SensitivityModel
+from auditkit.report.schema import BudgetModel, CurveModel, FrontierModel, MorePositionsPart, SensitivityPart
 from auditkit.report.svg import (
     FILL,
     GRID,
@@ -44,7 +44,7 @@ LEAST_RANGE = 0.01
 """Shares that an axis spans at least: differences that are nothing do not look like something."""
 
 
-def draw(answers: FrontierModel | None, biased: SensitivityModel | None, words: Phrases) -> list[Chart]:
+def draw(answers: FrontierModel | None, biased: SensitivityPart | None, words: Phrases) -> list[Chart]:
     """All charts that the answers have the numbers for."""
     return [*(one for _, one in frontiers(answers)), *others(answers, biased, words)]
 
@@ -56,7 +56,7 @@ def frontiers(answers: FrontierModel | None) -> list[tuple[int, Chart]]:
     return [(i, one) for i, one in found if one is not None]
 
 
-def others(answers: FrontierModel | None, biased: SensitivityModel | None, words: Phrases) -> list[Chart]:
+def others(answers: FrontierModel | None, biased: SensitivityPart | None, words: Phrases) -> list[Chart]:
     """Biased scores, more openings, more budget."""
     found: list[Chart | None] = []
     if biased is not None:
@@ -84,7 +84,7 @@ def frontier(part: CurveModel, number: int = 1) -> Chart | None:
     return chart(area.drawing, f"chart-frontier-{number}", title, text)
 
 
-def sensitivity(part: SensitivityModel, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
+def sensitivity(part: SensitivityPart, number: int = 1, words: Phrases = PLAIN) -> Chart | None:
     points = sorted(
         (p.factor, p.ratio, p.long_term_ratio, p.constrained.unfilled_capacity)
         for p in part.points
@@ -105,7 +105,7 @@ def sensitivity(part: SensitivityModel, number: int = 1, words: Phrases = PLAIN)
     return chart(area.drawing, f"chart-sensitivity-{number}", labels.sensitivity_title(people), text)
 
 
-def positions(part: MorePositionsModel) -> Chart | None:
+def positions(part: MorePositionsPart) -> Chart | None:
     terms = ((labels.SHORT_TERM, part.short_term), (labels.LONG_TERM, part.long_term))
     rows = [(name, extra) for name, extra in terms if extra is not None]
     ends = [x for _, e in rows for x in (e.now, e.target, e.reached) if x is not None]

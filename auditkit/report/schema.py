@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -22,32 +23,27 @@ from pydantic import (
     JsonValue,
     SerializationInfo,
     SerializerFunctionWrapHandler,
+    TypeAdapter,
     field_serializer,
     model_serializer,
 )
-from pydantic_core import to_jsonable_python
 
 from auditkit.compare.comparison import AwarePrice, GroupNumbers
 from auditkit.compare.expost import Normalised
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
 from auditkit.compare.revealed import Revealed
-from auditkit.compare.value_of_point import AtScale
+from auditkit.compare.value_of_point import PointValue
 from auditkit.config import Config
-from auditkit.disparity.availability import Availability
-from auditkit.disparity.measure import MeasureColumn
-from auditkit.disparity.results import DisparityTable, Repeated, SegmentSearch, SegmentTable
-from auditkit.disparity.score_differences import ScorePage
-from auditkit.disparity.score_validity import ScoreValidity
+from auditkit.data.reading import Favourable
+from auditkit.disparity.results import Disparities, DisparityTable, SegmentTable
 from auditkit.fitting.hidden_information import HiddenInformation
 from auditkit.fitting.quality import Error
 from auditkit.fitting.score_meaning import ScoreMeanings
 from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
-from auditkit.rules.blind_frontier import FrontierOptimum
-from auditkit.rules.find import Dealt, LargestRatio, RuleResult
-from auditkit.rules.play import RuleYield
-from auditkit.scenarios import BiasCell, Extra, FrontierPoint, Place, SensitivityPoint
+from auditkit.rules.find import Alternative, RuleResult
+from auditkit.scenarios import BiasTable, FrontierPoint, MorePlaces, MorePositions, Sensitivity
 
 FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
@@ -104,7 +100,7 @@ class ReportPart(BaseModel):
 
 def as_json(result: object) -> Any:
     """A result that is itself a part of the report, as JSON values."""
-    return to_jsonable_python(result)
+    return TypeAdapter(type(result)).dump_python(result, mode="json")
 
 
 # Data -----------------------------------------------------------------------------------------------------------------
@@ -132,14 +128,6 @@ class RoleModel(ReportPart):
     reason: str
 
 
-class FavourableModel(ReportPart):
-    """The good outcome, how many had it, and of how many."""
-
-    text: str
-    count: int
-    of: int
-
-
 class UnusedColumnModel(ReportPart):
     """A column that the audit does not use."""
 
@@ -152,7 +140,7 @@ class ReadingModel(ReportPart):
 
     confidence: Literal["certain", "likely"]
     row: str = Field(description="what a row is: application, event, counts, ...")
-    favourable: FavourableModel
+    favourable: Favourable
     people: str = Field(default="applicants", description="what the people of the file are called")
     verb: str = Field(default="selected", description="what the good outcome did to them: selected, retained, ...")
     unused: tuple[UnusedColumnModel, ...]
@@ -456,33 +444,17 @@ class ConstrainedModel(ReportPart):
 # Alternatives ---------------------------------------------------------------------------------------------------------
 
 
-class PointValueModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class PointValuePart(PointValue):
     """What one score point is worth, in the unit of costs, or in inspections where the data have no cost."""
 
-    value: float
-    source: Literal["given", "revealed"]
-    unit: Literal["cost", "inspection"] = "cost"
-    inspected_by_firm: int
-    at_value: AtScale
-    at_half: AtScale
-    at_twice: AtScale
     sentence: str
 
 
-class AlternativeModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class AlternativePart(Alternative):
     """Rules for one attribute: the most affected group and the one that it is compared with."""
 
-    attribute: str
-    group: str
-    against: str
-    step: str
-    recorded_ratio: float | None
-    blind: tuple[FrontierOptimum, ...]
-    aware: tuple[FrontierOptimum, ...] = Field(description="the bound if the group could be used")
-    firm: RuleYield = Field(description="the firm's own rule, in the model")
-    rules: tuple[RuleResult, ...]
-    largest_ratio: LargestRatio
-    dealt: Dealt | None = Field(default=None, description="how many of the requisitions it was worked out on")
     sentences: tuple[str, ...]
 
     @property
@@ -503,38 +475,6 @@ class AlternativeModel(ReportPart):
 
 
 # Disparity ------------------------------------------------------------------------------------------------------------
-
-
-class DisparitiesModel(ReportPart):
-    """Impact ratios with tests and intervals, of every attribute at every step."""
-
-    tables: tuple[DisparityTable, ...]
-    attributes: tuple[str, ...]
-    crossings: tuple[str, ...]
-    steps: tuple[str, ...]
-    applicants: int
-    undecided: int = Field(description="applications about which no step decided, so in no rate")
-    decided_in_part: int = Field(
-        default=0, description="of the applicants, those in the rates of the steps that they reached and of none after"
-    )
-    repeated: Repeated | None = None
-    level: float
-    line: Ratio
-    alpha: float
-    minimum_share: Ratio
-    tests: int = Field(default=0, description="how many tests p is corrected for")
-    requisitions: int = 0
-    favourable: bool = Field(default=True, description="whether it is good to be selected")
-    search: SegmentSearch | None = None
-    availability: tuple[Availability, ...] = ()
-    score_pages: tuple[ScorePage, ...] = ()
-    validity: ScoreValidity | None = Field(default=None, description="null without outcomes of those hired")
-    measures: tuple[MeasureColumn, ...] = ()
-
-    @property
-    def further_measures(self) -> tuple[MeasureColumn, ...]:
-        """Those of plugins that have a column of their own; the shortfall has one already."""
-        return tuple(column for column in self.measures if column.name != "shortfall")
 
 
 # What if --------------------------------------------------------------------------------------------------------------
@@ -562,13 +502,10 @@ class CurveModel(ReportPart):
     sentence: str
 
 
-class MorePositionsModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class MorePositionsPart(MorePositions):
     """How many more positions make up for the constraints."""
 
-    constraints: tuple[str, ...]
-    positions: int
-    short_term: Extra
-    long_term: Extra | None
     sentence: str
 
 
@@ -585,23 +522,17 @@ class BudgetModel(ReportPart):
     sentence: str
 
 
-class MorePlacesModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class MorePlacesPart(MorePlaces):
     """What limits cost: places in order of their worth."""
 
-    constraints: tuple[str, ...]
-    limits: int
-    places: tuple[Place, ...]
-    unsolved: int
     sentence: str
 
 
-class BiasTableModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class BiasTablePart(BiasTable):
     """How strict a constraint should be, given how biased the scores of a group are."""
 
-    label: str
-    parameter: str
-    group: str
-    cells: tuple[BiasCell, ...]
     sentence: str
 
 
@@ -613,28 +544,18 @@ class FrontierModel(ReportPart):
     group: str | None
     constraints: tuple[str, ...]
     curves: tuple[CurveModel, ...]
-    positions: MorePositionsModel | None
+    positions: MorePositionsPart | None
     budgets: tuple[BudgetModel, ...]
-    places: MorePlacesModel | None = Field(default=None, description="one more place in each limit that binds")
-    bias_tables: tuple[BiasTableModel, ...] = Field(default=(), description="where they were asked for")
+    places: MorePlacesPart | None = Field(default=None, description="one more place in each limit that binds")
+    bias_tables: tuple[BiasTablePart, ...] = Field(default=(), description="where they were asked for")
     notices: tuple[str, ...]
     phrases: tuple[str, ...] = Field(default=(), description="the constraints in words")
 
 
-class SensitivityModel(ReportPart):
+@dataclass(frozen=True, kw_only=True)
+class SensitivityPart(Sensitivity):
     """What biased scores of a group would mean."""
 
-    group: str
-    constraints: tuple[str, ...]
-    positions: int
-    points: tuple[SensitivityPoint, ...]
-    wins_at: float | None
-    wins_between: Bounds | None
-    unfilled_at: float | None
-    unfilled_between: Bounds | None
-    shifts: tuple[SensitivityPoint, ...] = Field(
-        default=(), description="the same points taken from everybody, as many as a factor takes on average"
-    )
     sentence: str
 
 
@@ -642,7 +563,7 @@ class AnswersModel(ReportPart):
     """The what-if answers of a report; what `auditkit whatif --json` prints."""
 
     frontier: FrontierModel
-    sensitivity: SensitivityModel | None
+    sensitivity: SensitivityPart | None
 
 
 # The firm's decisions and scores --------------------------------------------------------------------------------------
@@ -828,13 +749,13 @@ class Report(ReportPart):
     firm: FirmModel | None
     unconstrained: BestModel | None
     constrained: tuple[ConstrainedModel, ...] | None
-    disparity: DisparitiesModel | None
+    disparity: Disparities | None
     segments: tuple[SegmentTable, ...] | None
     funnel: tuple[FunnelModel, ...]
     frontier: FrontierModel | None
-    sensitivity: SensitivityModel | None
-    value_of_a_point: PointValueModel | None = None
-    alternatives: tuple[AlternativeModel, ...] | None = Field(
+    sensitivity: SensitivityPart | None
+    value_of_a_point: PointValuePart | None = None
+    alternatives: tuple[AlternativePart, ...] | None = Field(
         default=None, description="rules that never look at the group; a finding says why there are none"
     )
     revealed: Revealed | None

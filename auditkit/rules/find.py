@@ -113,7 +113,8 @@ class Alternative:
     """The firm's own rule, in the model."""
     rules: tuple[RuleResult, ...]
     largest_ratio: LargestRatio
-    dealt: Dealt
+    dealt: Dealt | None = None
+    """None in reports of earlier versions."""
 
     @property
     def best(self) -> RuleResult | None:

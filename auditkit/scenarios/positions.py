@@ -52,6 +52,8 @@ class Extra:
 
 @dataclass(frozen=True)
 class MorePositions:
+    """How many more positions make up for the constraints."""
+
     constraints: tuple[str, ...]
     positions: int
     """Those there are."""

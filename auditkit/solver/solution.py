@@ -5,22 +5,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from pydantic import JsonValue
 
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, Sense
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest, wrong_type
 from auditkit.files import write_json
-from auditkit.model.documents import SOLUTION
 from auditkit.model.groups import UNKNOWN, group_column
 from auditkit.model.layout import Floats, Ints
 from auditkit.model.row_meaning import Meaning
-from auditkit.solver.policy import Level, Mixture, Outcome, Policy
+from auditkit.solver.policy import Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.search_policy import SearchPolicy, simulate
 from auditkit.text import number, percent, scientific
@@ -60,9 +59,6 @@ class Condition:
     """How far it is from its bound: >= 0 on the right side, 0 for a row met with equality."""
     dual: float
     meaning: Meaning
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,9 +270,11 @@ class Solution(Shown):
             raise InputError("g-rdip lists no policies where measures take part: solve with column-generation")
         return best.rows.with_cuts(best.cuts), best.mixture
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """The document `auditkit-solution/3`, which `verify` checks."""
-        return _document(self)
+        from auditkit.solver.solution_document import document_of
+
+        return document_of(self).model_dump(mode="json", exclude_unset=True)
 
     def save_json(self, path: str | Path) -> None:
         """Write the solution file."""
@@ -359,136 +357,3 @@ class Solution(Shown):
                     rows[-1][f"inspect {which}"] = outcome.inspected_by_attribute[name][group]
                     rows[-1][f"select {which}"] = outcome.selected_by_attribute[name][group]
         return pd.DataFrame(rows)
-
-
-def _document(solution: Solution) -> dict[str, Any]:
-    """Everything of a solution, as plain data; `verify` needs nothing else but the instance."""
-    infeasible: dict[str, Any] = {}
-    if solution.constrained is None:
-        infeasible = {"conflict": list(solution.conflict), "certificate": _certificate(solution)}
-    return {
-        "format": SOLUTION,
-        "status": solution.status,
-        "method": solution.method,
-        "specs": [c.keys() for c in solution.constraints],
-        "unconstrained": _outcome(solution.unconstrained),
-        "constrained": None if solution.constrained is None else _optimum(solution.constrained),
-        **infeasible,
-        **_approximation(solution),
-        "price_of_fairness": {"ratio": solution.ratio, "loss": solution.loss},
-        "instance": {"sha256": solution.sha256},
-    }
-
-
-def _approximation(solution: Solution) -> dict[str, Any]:
-    """What g-rdip did and how far it ended from the certified optimum; nothing for an exact method."""
-    if solution.approximate is None or solution.constrained is None:
-        return {}
-    run, certified, mixed = solution.approximate.run, solution.approximate.certified, solution.constrained
-    slacks = [*mixed.slacks, *mixed.measure_slacks]
-    missed = [
-        abs(s) if e else max(0.0, -s)
-        for s, e in zip(slacks, [*mixed.rows.is_equality, *(False for _ in mixed.rows.measures)], strict=True)
-    ]
-    return {
-        "g_rdip": {
-            "settings": asdict(run.settings),
-            "distance": {
-                "utility": certified.outcome.gain_over(mixed.outcome),
-                "violation": float(max(missed, default=0.0)),
-                "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
-            },
-            "trajectory": {name: getattr(run, name).tolist() for name in ("lagrangian", "utility", "slacks", "duals")},
-        }
-    }
-
-
-def _outcome(result: Outcome) -> dict[str, Any]:
-    layout = result.layout
-    inspected, selected = result.inspected, result.selected
-    candidates = []
-    for c, name in enumerate(layout.candidate_ids):
-        first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
-        names = layout.state_names[c]
-        entry: dict[str, Any] = {
-            "search": layout.search_ids[layout.candidate_search[c]],
-            "id": name,
-            "inspect": float(inspected[c]),
-            "select": float(selected[c]),
-        }
-        if names is None:
-            entry["visits"] = {"inspected": float(inspected[c]), "selected": float(selected[c])}
-            entry["select_by_value"] = [float(x) for x in result.selected_by_value(c)]
-        else:
-            entry["visits"] = {n: float(v) for n, v in zip(names, result.visits[first:last], strict=True)}
-        candidates.append(entry)
-    summary: dict[str, Any] = {"utility": result.utility}
-    if result.long_term_utility is not None:
-        summary["long_term_utility"] = result.long_term_utility
-    if units := result.layout.units(result.selected):
-        summary["units"] = [{"label": u.label, "positions": u.positions, "unfilled": u.unfilled} for u in units]
-    return summary | {"unfilled_capacity": result.unfilled_capacity, "candidates": candidates}
-
-
-def _optimum(optimum: Optimum) -> dict[str, Any]:
-    described = _outcome(optimum.outcome)
-    candidates = described.pop("candidates")
-    return described | {
-        "bound": optimum.bound,
-        "gap": optimum.gap,
-        "evaluations": optimum.evaluations,
-        "constraints": [condition.to_json() for condition in optimum.conditions],
-        **_cuts(optimum),
-        "policies": [_policy(policy) for policy in optimum.mixture.policies],
-        "mixture": mixture_document(optimum.mixture, optimum.outcome.layout.search_ids),
-        "randomised": optimum.mixture.randomised,
-        "candidates": candidates,
-    }
-
-
-def mixture_document(mixture: Mixture, names: Sequence[str]) -> dict[str, Any]:
-    """Who follows which policy, searches by their names."""
-    if mixture.firm is not None:
-        return {"firm": [list(draw) for draw in mixture.firm]}
-    searches = {names[s]: [list(draw) for draw in lottery] for s, lottery in sorted(mixture.searches.items())}
-    return {"default": mixture.default, "searches": searches}
-
-
-def _cuts(optimum: Optimum) -> dict[str, Any]:
-    """Tangents that duals of policies refer to after those of the rows; nothing where all constraints are affine."""
-    if not optimum.rows.measures:
-        return {}
-    return {
-        "cuts": [
-            {**_cut(optimum.rows, k, cut), "dual": float(dual)}
-            for (k, cut), dual in zip(optimum.cuts, optimum.cut_duals, strict=True)
-        ]
-    }
-
-
-def _cut(rows: Rows, k: int, cut: Row) -> dict[str, Any]:
-    assert cut.tangent_at is not None
-    return {"measure": k, "label": cut.label, "at": [float(x) for x in cut.tangent_at]}
-
-
-def _policy(policy: Policy) -> dict[str, Any]:
-    first, *ties = (_level(level) for level in policy.levels)
-    return first | ({"ties": ties} if ties else {})
-
-
-def _level(level: Level) -> dict[str, Any]:
-    objective = {} if level.objective == 1.0 else {"objective": level.objective}
-    return objective | {"duals": list(level.duals)}
-
-
-def _certificate(solution: Solution) -> list[dict[str, Any]]:
-    """Multipliers under which the rows of the conflict, added up, ask for more than any policy can do."""
-    proof = solution.proof
-    assert proof is not None
-    labels = [measure.label for measure in proof.rows.measures]
-    entries = []
-    for row, dual in zip(proof.rows.rows, proof.duals, strict=True):
-        cut = {} if row.tangent_at is None else _cut(proof.rows, labels.index(row.label), row)
-        if dual != 0.0 or not cut:
-            entries.append({"label": row.label, "sense": row.sense, "bound": row.bound, "dual": float(dual), **cut})
-    return entries

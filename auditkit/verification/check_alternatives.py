@@ -21,7 +21,7 @@ import numpy as np
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Layout, Partition
-from auditkit.report.schema import AlternativeModel
+from auditkit.report.schema import AlternativePart
 from auditkit.rules.blind_frontier import BELOW, HALVINGS, FrontierOptimum
 from auditkit.rules.find import LESS, MOST, RuleResult
 from auditkit.rules.known_before import firm_ranking, known_of
@@ -45,7 +45,7 @@ MOST_DUALS = 30
 
 
 def check_alternatives(
-    claimed: Sequence[AlternativeModel],
+    claimed: Sequence[AlternativePart],
     fitted: Fitted,
     aware: Fitted | None,
     rules: Mapping[str, type[Rule]],
@@ -235,7 +235,7 @@ def best_with_row(
     return found, bound
 
 
-def _largest(name: str, each: AlternativeModel, layout: Layout, pair: GroupPair) -> list[Check]:
+def _largest(name: str, each: AlternativePart, layout: Layout, pair: GroupPair) -> list[Check]:
     """That some policy has each of the largest ratios, and none a larger one."""
     firm, checks = each.firm.utility, []
     one, two = _rates(layout, pair)

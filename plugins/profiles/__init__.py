@@ -1,4 +1,4 @@
-"""The profiles that ship, and the section that shows the one that is chosen.
+"""The profiles that ship (`profiles.toml`), and the section that shows the one that is chosen.
 
 The facts come from public sources; a report prints the day on which each was read. They are not legal advice, and no
 profile says whether anything meets a rule.
@@ -6,8 +6,8 @@ profile says whether anything meets a rule.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -20,100 +20,24 @@ from auditkit.report.section import Section, Subject
 if TYPE_CHECKING:
     from auditkit.report.schema import Report
 
-READ = date(2026, 11, 18)
 
-
-def _since(day: str, text: str) -> DatedFact:
-    return DatedFact(text, date.fromisoformat(day), READ)
-
-
-class NewYorkCity(Profile):
-    name: ClassVar[str] = "nyc-ll144"
-    title: ClassVar[str] = "New York City, Local Law 144"
-    facts: ClassVar[tuple[DatedFact, ...]] = (
-        _since(
-            "2023-07-05",
-            "An automated employment decision tool may be used only if an independent auditor has audited it within "
-            "the past year (Administrative Code 20-871). An auditor who took part in using, developing or "
-            "distributing the tool is not independent.",
-        ),
-        _since(
-            "2023-05-06",
-            "A summary of the audit is published: selection or scoring rates and impact ratios by sex, by "
-            "race/ethnicity and by both, and the number of people of unknown category (6 RCNY 5-301 and 5-303). "
-            "The rule sets no minimum for a ratio.",
-        ),
-        _since(
-            "2023-05-06",
-            "A category of less than 2 % of the data may be left out of the ratios; its number and rate are still "
-            "stated, with the reason (6 RCNY 5-301).",
-        ),
-    )
-
-
-class California(Profile):
-    name: ClassVar[str] = "california"
-    title: ClassVar[str] = "California, automated-decision systems in employment"
-    retention: ClassVar[str] = "4 years"
-    facts: ClassVar[tuple[DatedFact, ...]] = (
-        _since(
-            "2025-10-01",
-            "Anti-bias testing, or the lack of it, is relevant to a claim of discrimination and to the defence: its "
-            "quality, efficacy, recency and scope, its results, and the response to them. The regulations do not "
-            "require a test.",
-        ),
-        _since("2025-10-01", "Employers keep automated-decision data for four years."),
-    )
-
-
-class NewJersey(Profile):
-    name: ClassVar[str] = "new-jersey"
-    title: ClassVar[str] = "New Jersey, N.J.A.C. 13:16"
-    facts: ClassVar[tuple[DatedFact, ...]] = (
-        _since(
-            "2025-12-15",
-            "A claim of disparate impact in employment has three steps. The complainant shows the impact with "
-            "empirical evidence; the employer shows that the practice is job-related and consistent with business "
-            "necessity; the complainant may then show a less discriminatory alternative (13:16-2.2).",
-        ),
-        _since("2025-12-15", "Automated tools are covered, including those of vendors."),
-    )
-
-
-class EuropeanUnion(Profile):
-    name: ClassVar[str] = "eu-ai-act"
-    title: ClassVar[str] = "European Union, AI Act"
-    retention: ClassVar[str] = "6 months"
-    facts: ClassVar[tuple[DatedFact, ...]] = (
-        _since(
-            "2027-12-02",
-            "AI systems for recruitment and selection are high-risk (Annex III, point 4(a)). Their obligations were "
-            "to apply from 2 August 2026 and were postponed.",
-        ),
-        _since(
-            "2027-12-02",
-            "Deployers keep the logs of such a system for at least six months (Article 26); providers keep its "
-            "documentation for ten years (Article 18).",
-        ),
-    )
-
-
-class UnitedKingdom(Profile):
-    name: ClassVar[str] = "uk"
-    title: ClassVar[str] = "United Kingdom, Equality Act 2010"
-    facts: ClassVar[tuple[DatedFact, ...]] = (
-        _since(
-            "2010-10-01",
-            "Section 19: a provision, criterion or practice that puts people who share a protected characteristic at a "
-            "particular disadvantage discriminates, unless it is shown to be a proportionate means of achieving a "
-            "legitimate aim. The section names no ratio.",
-        ),
-        _since(
-            "2024-01-01",
-            "Section 19A: the same protection covers people without the characteristic who are put at substantively "
-            "the same disadvantage.",
-        ),
-    )
+def read() -> list[type[Profile]]:
+    """The profiles of `profiles.toml`."""
+    places = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8"))
+    read_on = places.pop("read_on")
+    return [
+        type(
+            name,
+            (Profile,),
+            {
+                "name": name,
+                "title": place["title"],
+                "retention": place.get("retention", ""),
+                "facts": tuple(DatedFact(fact["text"], fact["since"], read_on) for fact in place["facts"]),
+            },
+        )
+        for name, place in places.items()
+    ]
 
 
 class ProfileSection(Section):
@@ -146,7 +70,7 @@ class ProfileSection(Section):
 
 @hookimpl
 def auditkit_profiles() -> list[type[Profile]]:
-    return [NewYorkCity, California, NewJersey, EuropeanUnion, UnitedKingdom]
+    return read()
 
 
 @hookimpl

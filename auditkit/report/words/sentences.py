@@ -555,7 +555,7 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
         )
     if largest := _largest(each):
         found.append(largest)
-    if each.dealt.searches < each.dealt.of:
+    if each.dealt is not None and each.dealt.searches < each.dealt.of:
         found.append(worked_out_on(each.dealt))
     return found
 
