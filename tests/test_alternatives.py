@@ -302,17 +302,18 @@ def test_a_rule_of_weights_is_told_by_what_it_weighs_less_and_more() -> None:
 
 
 def test_what_a_point_is_worth_is_said_with_where_it_comes_from() -> None:
-    at = [AtScale(x, 1.0, n, 1.0, 0.0) for x, n in ((2.1, 370.0), (1.05, 266.0), (4.2, 518.0))]
-    revealed = say.value_of_a_point(Phrases(), PointValue(2.1, "revealed", "cost", 370, *at))
+    one, half, twice = (AtScale(x, 1.0, n, 1.0, 0.0) for x, n in ((2.1, 370.0), (1.05, 266.0), (4.2, 518.0)))
+    point = PointValue(value=2.1, source="revealed", inspected_by_firm=370, at_value=one, at_half=half, at_twice=twice)
+    revealed = say.value_of_a_point(Phrases(), point)
     assert "too many or too few is not judged. At half of that the best search would hold 266" in revealed
     assert "twice as much" not in revealed and "reaches or passes" not in revealed
-    beyond = say.value_of_a_point(Phrases(), PointValue(2.1, "revealed", "cost", 2 * 370, *at))
+    beyond = say.value_of_a_point(Phrases(), replace(point, source="revealed", inspected_by_firm=2 * 370))
     assert "the best search holds 370 inspections; the firm held 740, more than the best search would even if" in beyond
     assert "a point were worth twice as much. At half of that" in beyond and "the value at which" not in beyond
-    jumps = say.value_of_a_point(Phrases(), PointValue(2.1, "revealed", "cost", 420, *at))
+    jumps = say.value_of_a_point(Phrases(), replace(point, source="revealed", inspected_by_firm=420))
     assert "the firm held 420, a number that the best search reaches or passes at no more than twice" in jumps
     assert "twice as much" not in jumps and "the value at which" not in jumps
-    given = say.value_of_a_point(Phrases(), PointValue(2.1, "given", "cost", 370, *at))
+    given = say.value_of_a_point(Phrases(), replace(point, source="given", inspected_by_firm=370))
     assert "worth 2.1 in the unit of costs, as given" in given and "not judged" not in given
 
 

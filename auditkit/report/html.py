@@ -118,7 +118,7 @@ def in_order(report: Report, theirs: Mapping[str, list[PageSection]]) -> list[Pa
     """The report's own sections that have something to show, each followed by those that plugins put after it."""
     found: list[PageSection] = []
     for section in CORE:
-        if section().data(report) is not None:
+        if section.in_report(report):
             found.append(PageSection(section.name, section.title, section.part))
         found += [replace(one, part=section.part) for one in theirs.get(section.name, [])]
     return found
@@ -166,7 +166,7 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "follow_ups": view.follow_ups(report),
         "left_out": view.left_out(report),
         "comments": view.comments(report),
-        "unsupported": [section.name for section in CORE if section.needs_model and section().data(report) is None],
+        "unsupported": [section.name for section in CORE if section.needs_model and not section.in_report(report)],
         "slack_laws": lambda entry: view.laws(entry, phrases),
         "why": partial(view.reasons, report),
         "policies": list(view.policies(report)),

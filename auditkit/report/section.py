@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from importlib.resources import files
@@ -88,159 +88,76 @@ class Section(ABC):
         """What the template needs beyond the report, as JSON values; None leaves the section out of this report."""
 
 
-class CoreSection(Section):
+def _always(_: Report) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class CoreSection:
     """A section of the report's own: a block of the page, whose template needs nothing beyond the report."""
 
-    part: ClassVar[Part] = "annex"
-
-    needs_model: ClassVar[bool] = False
+    name: str
+    title: str
+    part: Part = "annex"
+    in_report: Callable[[Report], bool] = _always
+    """Whether a report has something to show in it."""
+    needs_model: bool = False
     """Without one the section is left out, and the notices say so in one place."""
 
-    def __init_subclass__(cls) -> None:
-        cls.template = Path(str(files("auditkit.templates"))) / f"section_{cls.name}.html"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {}
+    @property
+    def template(self) -> Path:
+        return Path(str(files("auditkit.templates"))) / f"section_{self.name}.html"
 
 
-class FindingsSection(CoreSection):
-    name, title, part = "findings", "Findings", "summary"
+def _policies(report: Report) -> bool:
+    return report.firm is not None or _optima(report)
 
 
-class DisparitySection(CoreSection):
-    name, title, part = "disparity", "Disparity by attribute", "body"
+def _optima(report: Report) -> bool:
+    return report.unconstrained is not None or bool(report.entries)
 
 
-class ValiditySection(CoreSection):
-    name, title, part = "validity", "Does the score predict later performance?", "body"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.disparity is not None and report.disparity.validity is not None else None
+def _validity(report: Report) -> bool:
+    return report.disparity is not None and report.disparity.validity is not None
 
 
-class PoliciesSection(CoreSection):
-    name, title, part = "policies", "The firm and the best policies", "body"
-    needs_model = True
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.firm is not None or report.unconstrained is not None or report.entries else None
+def _cut_scores(report: Report) -> bool:
+    return report.disparity is not None and bool(report.disparity.score_pages)
 
 
-class CostsSection(CoreSection):
-    name, title, part = "costs", "What each constraint costs", "body"
-    needs_model = True
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.entries else None
+def _duals(report: Report) -> bool:
+    aware = report.fit is not None and report.fit.settings.group_aware
+    return aware and any(entry.duals for entry in report.entries)
 
 
-class AlternativesSection(CoreSection):
-    name, title, part = "alternatives", "Rules that never look at the group", "body"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.alternatives else None
-
-
-class NoticesSection(CoreSection):
-    name, title = "notices", "Notices"
-
-
-class PeopleSection(CoreSection):
-    name, title = "people", "Numbers by group"
-
-
-class CrossingsSection(CoreSection):
-    name, title = "crossings", "Crossed groups"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if any(table.crossing for table in report.tables) else None
-
-
-class CutScoresSection(CoreSection):
-    name, title = "cutscores", "Cut scores"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.disparity is not None and report.disparity.score_pages else None
-
-
-class DualsSection(CoreSection):
-    name, title = "duals", "What each constraint acts like"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        aware = report.fit is not None and report.fit.settings.group_aware
-        return {} if aware and any(entry.duals for entry in report.entries) else None
-
-
-class DecisionsSection(CoreSection):
-    name, title = "decisions", "What decisions and scores say"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.revealed or report.scores else None
-
-
-class ExPostSection(CoreSection):
-    name, title = "expost", "Ex-post slack and unfilled capacity"
-    needs_model = True
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.firm is not None or report.unconstrained is not None or report.entries else None
-
-
-class WhatIfSection(CoreSection):
-    name, title = "whatif", "What if"
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return None if report.frontier is None and report.sensitivity is None else {}
-
-
-class FitSection(CoreSection):
-    name, title = "fit", "Fit quality"
-    needs_model = True
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return None if report.fit is None else {}
-
-
-class MethodSection(CoreSection):
-    name, title = "method", "Method"
-
-
-class CertificateSection(CoreSection):
-    name, title = "certificate", "Certificate"
-    needs_model = True
-
-    def data(self, report: Report) -> Mapping[str, JsonValue] | None:
-        return {} if report.unconstrained is not None or report.entries else None
-
-
-class ProvenanceSection(CoreSection):
-    name, title = "provenance", "Provenance"
-
-
-class GlossarySection(CoreSection):
-    name, title = "glossary", "Glossary"
-
-
-CORE: tuple[type[CoreSection], ...] = (
-    FindingsSection,
-    DisparitySection,
-    ValiditySection,
-    PoliciesSection,
-    CostsSection,
-    AlternativesSection,
-    NoticesSection,
-    PeopleSection,
-    CrossingsSection,
-    CutScoresSection,
-    DualsSection,
-    DecisionsSection,
-    ExPostSection,
-    WhatIfSection,
-    FitSection,
-    MethodSection,
-    CertificateSection,
-    ProvenanceSection,
-    GlossarySection,
+CORE = (
+    CoreSection("findings", "Findings", "summary"),
+    CoreSection("disparity", "Disparity by attribute", "body"),
+    CoreSection("validity", "Does the score predict later performance?", "body", _validity),
+    CoreSection("policies", "The firm and the best policies", "body", _policies, needs_model=True),
+    CoreSection("costs", "What each constraint costs", "body", lambda report: bool(report.entries), needs_model=True),
+    CoreSection("alternatives", "Rules that never look at the group", "body", lambda report: bool(report.alternatives)),
+    CoreSection("notices", "Notices"),
+    CoreSection("people", "Numbers by group"),
+    CoreSection("crossings", "Crossed groups", in_report=lambda report: any(table.crossing for table in report.tables)),
+    CoreSection("cutscores", "Cut scores", in_report=_cut_scores),
+    CoreSection("duals", "What each constraint acts like", in_report=_duals),
+    CoreSection(
+        "decisions",
+        "What decisions and scores say",
+        in_report=lambda report: report.revealed is not None or report.scores is not None,
+    ),
+    CoreSection("expost", "Ex-post slack and unfilled capacity", in_report=_policies, needs_model=True),
+    CoreSection(
+        "whatif",
+        "What if",
+        in_report=lambda report: report.frontier is not None or report.sensitivity is not None,
+    ),
+    CoreSection("fit", "Fit quality", in_report=lambda report: report.fit is not None, needs_model=True),
+    CoreSection("method", "Method"),
+    CoreSection("certificate", "Certificate", in_report=_optima, needs_model=True),
+    CoreSection("provenance", "Provenance"),
+    CoreSection("glossary", "Glossary"),
 )
 """In the order of the page: the summary, the body, the annex. Each is a block of report.html."""
 
