@@ -11,7 +11,7 @@ import hashlib
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, JsonValue, TypeAdapter
 from pydantic_core import CoreSchema
 
 from auditkit.errors import InputError, Problem, validated
@@ -275,6 +275,9 @@ class _SolvedModel(_Part):
     conflict: list[str] = Field(default_factory=list, description="constraints that cannot hold together")
     certificate: list[CutModel | CertificateModel] = Field(
         default_factory=list, description="the proof that they cannot"
+    )
+    g_rdip: dict[str, JsonValue] | None = Field(
+        default=None, description="of this method: its settings, its rounds, and how far it ended from the optimum"
     )
     price_of_fairness: PriceModel
     instance: InstanceHash

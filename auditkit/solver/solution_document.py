@@ -10,6 +10,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import JsonValue
 
 from auditkit.model.documents import (
     SOLUTION,
@@ -31,46 +32,42 @@ from auditkit.model.documents import (
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 
 if TYPE_CHECKING:
-    from auditkit.solver.solution import Optimum, Solution
+    from auditkit.solver.solution import Approximation, Optimum, Solution
 
 
 def document_of(solution: Solution) -> SolutionModel:
     best = solution.constrained
-    infeasible = (
-        {} if best is not None else {"conflict": list(solution.conflict), "certificate": _certificate(solution)}
-    )
-    return SolutionModel.model_construct(
+    found = SolutionModel.model_construct(
         format=SOLUTION,
         status=solution.status,
         method=solution.method,
         specs=[ConstraintModel.model_construct(**constraint.keys()) for constraint in solution.constraints],
         unconstrained=_outcome(solution.unconstrained),
         constrained=None if best is None else _optimum(best),
-        **infeasible,
-        **_approximation(solution),
         price_of_fairness=PriceModel(ratio=solution.ratio, loss=solution.loss),
         instance=InstanceHash(sha256=solution.sha256),
     )
+    if best is None:
+        found.conflict, found.certificate = list(solution.conflict), _certificate(solution)
+    elif solution.approximate is not None:
+        found.g_rdip = _approximation(solution.approximate, best)
+    return found
 
 
-def _approximation(solution: Solution) -> dict[str, object]:
-    """What g-rdip did and how far it ended from the certified optimum; nothing for an exact method."""
-    if solution.approximate is None or solution.constrained is None:
-        return {}
-    run, certified, mixed = solution.approximate.run, solution.approximate.certified, solution.constrained
+def _approximation(found: Approximation, mixed: Optimum) -> dict[str, JsonValue]:
+    """What g-rdip did and how far it ended from the certified optimum."""
+    run, certified = found.run, found.certified
     slacks = np.array([*mixed.slacks, *mixed.measure_slacks])
     equal = np.array([*mixed.rows.is_equality, *(False for _ in mixed.rows.measures)], dtype=np.bool_)
     missed = np.where(equal, np.abs(slacks), np.maximum(0.0, -slacks))
     return {
-        "g_rdip": {
-            "settings": asdict(run.settings),
-            "distance": {
-                "utility": certified.outcome.gain_over(mixed.outcome),
-                "violation": float(missed.max(initial=0.0)),
-                "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
-            },
-            "trajectory": {name: getattr(run, name).tolist() for name in ("lagrangian", "utility", "slacks", "duals")},
-        }
+        "settings": asdict(run.settings),
+        "distance": {
+            "utility": certified.outcome.gain_over(mixed.outcome),
+            "violation": float(missed.max(initial=0.0)),
+            "certified": {"utility": certified.utility, "bound": certified.bound, "gap": certified.gap},
+        },
+        "trajectory": {name: getattr(run, name).tolist() for name in ("lagrangian", "utility", "slacks", "duals")},
     }
 
 
@@ -128,14 +125,17 @@ def mixture_of(mixture: Mixture, names: Sequence[str]) -> MixtureModel:
 
 def _policy(policy: Policy) -> PolicyModel:
     first, *ties = policy.levels
-    found = PolicyModel(duals=list(first.duals), **_objective(first))
+    found = PolicyModel(duals=list(first.duals))
+    if first.objective != 1.0:
+        found.objective = first.objective
     if ties:
-        found.ties = [LevelModel(duals=list(level.duals), **_objective(level)) for level in ties]
+        found.ties = [_level(level) for level in ties]
     return found
 
 
-def _objective(level: Level) -> dict[str, float]:
-    return {} if level.objective == 1.0 else {"objective": level.objective}
+def _level(level: Level) -> LevelModel:
+    duals = list(level.duals)
+    return LevelModel(duals=duals) if level.objective == 1.0 else LevelModel(objective=level.objective, duals=duals)
 
 
 def _certificate(solution: Solution) -> list[CutModel | CertificateModel]:
