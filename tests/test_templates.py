@@ -120,6 +120,18 @@ def test_a_theme_that_was_changed_is_read_again(tmp_path: Path, uncharted: None)
 # Blocks and pictures --------------------------------------------------------------------------------------------------
 
 
+def test_templates_print_numbers_and_texts_as_they_are_given() -> None:
+    """No product, quotient or replacement is worked out in a template; `colspan` counts columns."""
+    found = []
+    for path in (ROOT / "templates").glob("*.*"):
+        if path.suffix in (".html", ".jinja"):
+            text = re.sub(r'colspan="{{.*?}}"', "", path.read_text(encoding="utf-8"))
+            for expression in re.findall(r"{{(.*?)}}|{%(.*?)%}", text, re.DOTALL):
+                code = re.sub(r"\"[^\"]*\"|'[^']*'|\(\*\w+\)", "", "".join(expression))  # without texts and *parts
+                found += [f"{path.name}: {code}"] if re.search(r"[*/]|\breplace\b", code) else []
+    assert not found
+
+
 def test_every_section_takes_its_title_from_one_place() -> None:
     sections = sorted((ROOT / "templates").glob("section_*.html"))
     assert len(sections) == 19

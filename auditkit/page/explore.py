@@ -22,6 +22,16 @@ class SliderRanges:
     """Of the best policy without a limit: allowing more changes nothing."""
     value_scale: float
 
+    @property
+    def scales(self) -> tuple[float, ...]:
+        """Values of a point at the places of its slider."""
+        return tuple(self.value_scale * scale for scale in SCALES)
+
+    def place(self, asked: Explore | None) -> int:
+        """Where the slider of the value of a point is."""
+        value = self.value_scale if asked is None else asked.value_scale
+        return self.scales.index(value) if value in self.scales else SCALES.index(1.0)
+
 
 @dataclass(frozen=True)
 class ExploredGroup:
@@ -50,6 +60,11 @@ class Explored:
     groups: tuple[ExploredGroup, ...]
     conflict: tuple[str, ...]
     seconds: float
+
+    @property
+    def kept(self) -> float | None:
+        """The share of the utility without demands."""
+        return None if self.utility is None or self.free <= 0 else self.utility / self.free
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class FileStep:
         try:
             return await self._upload(request)
         except TooLarge:
-            what = f"is larger than the {page_frame.MOST_BYTES // 1_000_000} MB that can be uploaded here"
+            what = f"is larger than the {page_frame.megabytes()} MB that can be uploaded here"
             problem = Problem("The file", what, "start the page with its name: auditkit open FILE")
         except MultiPartException as error:
             many = "Too many files" in error.message

@@ -66,7 +66,8 @@ class PageFrame:
         )
         formats = (amount, count, expected, noun, percent, plural, ratio, scientific, sentence, spaced)
         self.templates.filters |= {each.__name__: each for each in formats}
-        self.templates.globals |= {"version": __version__, "roles": _role_menu(), "limit": MOST_BYTES}
+        self.templates.globals |= {"version": __version__, "roles": _role_menu()}
+        self.templates.globals |= {"limit": MOST_BYTES, "megabytes": megabytes()}
 
     def audit(self, request: Request) -> OpenAudit:
         """The audit of an address; 404 if it is not open."""
@@ -84,6 +85,11 @@ class PageFrame:
 
     async def missing(self, request: Request, error: Exception) -> Response:
         return self.show("page_missing.html", 404, step=0)
+
+
+def megabytes() -> int:
+    """The largest upload, as people say it."""
+    return MOST_BYTES // 1_000_000
 
 
 def policy_of(page: str) -> str:

@@ -34,11 +34,10 @@ class ColumnView:
 
 @dataclass(frozen=True)
 class MenuOption:
-    """One entry of a menu, or one answer to a question, with what it would give."""
+    """One entry of a menu."""
 
     value: str
     text: str
-    gives: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,12 @@ class GroupReached:
     @property
     def rate(self) -> float | None:
         return self.reached / self.of if self.of else None
+
+    @property
+    def bar(self) -> tuple[float, float]:
+        """Of the bar that shows the rate, flush right: where it begins and how wide it is, in per cent."""
+        width = 100 * (self.rate or 0.0)
+        return 100 - width, width
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class ReportStep:
         names = {"audit": audit, "made": made, "links": links, "explored": explored, "problems": problems}
         line = audit.config.report.line
         return self.page.show(
-            "page_report.html", 422 if problems else 200, step=4, asked=audit.asked, scales=SCALES, line=line, **names
+            "page_report.html", 422 if problems else 200, step=4, asked=audit.asked, line=line, **names
         )
 
     async def explore(self, request: Request) -> Response:
@@ -105,4 +105,4 @@ def asked_of(form: FormData, ranges: SliderRanges) -> Explore:
     if not (LOWEST <= ratio <= 1 and 0 <= interviews <= ranges.interviews and 0 <= scale < len(SCALES)):
         raise InputError(Problem("", "a slider is beyond its end", "move it"))
     limit = None if interviews == ranges.interviews else interviews
-    return Explore(attribute, ratio, limit, ranges.value_scale * SCALES[scale])
+    return Explore(attribute, ratio, limit, ranges.scales[scale])

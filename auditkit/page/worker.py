@@ -52,6 +52,10 @@ class Pending:
         return now.share if now.estimate is None else now.estimate.done(now.spent + time.monotonic() - self.heard)
 
     @property
+    def percent(self) -> int:
+        return round(100 * self.share)
+
+    @property
     def left(self) -> str:
         """How long the rest may take, in words, or nothing."""
         now = self.progress

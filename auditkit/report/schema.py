@@ -62,7 +62,6 @@ def _finite(value: object) -> object:
 
 
 Ratio = Annotated[float, BeforeValidator(_finite)]
-MaybeRatio = Annotated[float | None, BeforeValidator(_finite)]
 Bounds = tuple[float, float]
 
 

@@ -25,7 +25,7 @@ from auditkit.scheduled import artefacts, difference
 from auditkit.scheduled.audit_run import CONFIGURATION
 from auditkit.scheduled.past_report import NOT_SUPPORTED, answerable, not_supported, past_report
 from auditkit.scheduled.responses import Response, states
-from auditkit.scheduled.run_history import Run
+from auditkit.scheduled.run_history import Artefact, Run
 from auditkit.scheduled.settings import AuditSettings
 
 FORMAT: Literal["auditkit-record/1"] = "auditkit-record/1"
@@ -47,14 +47,6 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class EvidenceArtefact(_Part):
-    """A file of a run, and whether it is still what was recorded."""
-
-    name: str
-    sha256: str
-    bytes: int
-
-
 class EvidenceRun(_Part):
     """One run of the period."""
 
@@ -72,7 +64,7 @@ class EvidenceRun(_Part):
     """The run whose data and settings this one found unchanged: nothing was computed."""
     findings: tuple[str, ...]
     crossings: tuple[str, ...]
-    artefacts: tuple[EvidenceArtefact, ...]
+    artefacts: tuple[Artefact, ...]
     state: Literal["intact", "removed", "altered or missing"]
     removed: str | None
 
@@ -284,7 +276,7 @@ def _run(run: Run, folder: Path, report: Report | None) -> EvidenceRun:
         same_as=run.same_as,
         findings=() if report is None or run.same_as is not None else _told(report),
         crossings=tuple(crossing.words for crossing in run.crossings),
-        artefacts=tuple(EvidenceArtefact(name=a.name, sha256=a.sha256, bytes=a.bytes) for a in run.artefacts),
+        artefacts=run.artefacts,
         state="removed" if run.removed is not None else "intact" if there else "altered or missing",
         removed=None if run.removed is None else f"{run.removed[:10]}, {run.removed_why}",
     )

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import highspy
 import numpy as np
@@ -38,7 +37,8 @@ from auditkit.solver.policy import Lottery, Policy
 from auditkit.solver.rounding import MET
 
 MOST_ROUNDS = 10_000
-OPTIONS: dict[str, Any] = {
+Options = dict[str, str | int | float | bool]
+OPTIONS: Options = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",
@@ -46,14 +46,14 @@ OPTIONS: dict[str, Any] = {
     "small_matrix_value": 1e-12,  # a policy that breaks a row with a tiny chance does not meet it
     "dual_feasibility_tolerance": 1e-10,
 }
-WARM: dict[str, Any] = {"presolve": "off", "solver": "choose", "simplex_strategy": 4}  # primal
-COLD: tuple[dict[str, Any], ...] = ({"simplex_strategy": 0}, {"presolve": "on"}, {"presolve": "on", "solver": "ipm"})
+WARM: Options = {"presolve": "off", "solver": "choose", "simplex_strategy": 4}  # primal
+COLD: tuple[Options, ...] = ({"simplex_strategy": 0}, {"presolve": "on"}, {"presolve": "on", "solver": "ipm"})
 """Options of HiGHS: from round to round, and where that fails, or at the end, from nothing in one way after another."""
 
 LOOSE = {"primal_feasibility_tolerance": 1e-8, "dual_feasibility_tolerance": 1e-8}
 """Tolerances with which HiGHS ends where it does not with tighter ones: the basis is polished anyway."""
 
-WAYS: tuple[dict[str, Any], ...] = ({"simplex_strategy": 4}, *COLD, *({**LOOSE, **way} for way in COLD))
+WAYS: tuple[Options, ...] = ({"simplex_strategy": 4}, *COLD, *({**LOOSE, **way} for way in COLD))
 """Options of HiGHS for an LP that is solved from nothing, tried in turn."""
 
 ALIKE = 14
@@ -186,7 +186,7 @@ class Master:
         self.found: Found | None = None
         self.lp = self._empty(WARM)
 
-    def _empty(self, way: dict[str, Any], artificial: bool = True) -> highspy.Highs:
+    def _empty(self, way: Options, artificial: bool = True) -> highspy.Highs:
         lp, units = highspy.Highs(), self.entries.units
         for name, value in (OPTIONS | way).items():
             lp.setOptionValue(name, value)
