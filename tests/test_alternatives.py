@@ -104,7 +104,7 @@ def claims(document: list[dict[str, Any]]) -> list[AlternativePart]:
 
 
 def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:
-    small = among(fitted, some(fitted.instance.layout, 250))
+    small = among(fitted, some(fitted.instance.layout, 150))
     found = find_alternatives(small, PLUGINS.rules, attributes=["Gender"], gains=False)
 
     def failures(document: list[dict[str, Any]]) -> set[str]:
@@ -119,22 +119,22 @@ def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: F
         return sorted(failures(document))
 
     assert noticed() == []
-    assert noticed(
+    wrong = noticed(
         lambda d: d["firm"].update(ratio=0.99),
         lambda d: d["rules"][0].update(utility=d["rules"][0]["utility"] * 1.001),
         lambda d: d["rules"][2]["people"].update(ratio=1.0),
         lambda d: d["rules"][1]["parameters"].update(per_opening=-1),
-    ) == [
+        lambda d: d["largest_ratio"].update(at_firm_utility=0.999),
+        lambda d: d["blind"][-1].update(filled=d["blind"][-1]["filled"] - 1),
+    )
+    rules = [
         "lottery at 0.8, for those who applied: ratio",
         "more-interviews at 0.8: utility",
         "shortlist at 0.8: it is a rule",
         "the firm's own rule: ratio",
     ]
-    wrong = noticed(
-        lambda d: d["largest_ratio"].update(at_firm_utility=0.999),
-        lambda d: d["blind"][-1].update(filled=d["blind"][-1]["filled"] - 1),
-    )
-    assert len(wrong) == 2 and "a policy has it" in " ".join(wrong) and "positions filled" in " ".join(wrong)
+    others = " ".join(claim for claim in wrong if claim not in rules)
+    assert {*rules} < {*wrong} and len(wrong) == 6 and "a policy has it" in others and "positions filled" in others
     wrong = noticed(
         lambda d: d["largest_ratio"].update(at_less=d["largest_ratio"]["at_less"] - 0.02),
         lambda d: d["blind"][-1].update(bound=d["blind"][-1]["bound"] * 0.999),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.constraints import bind
@@ -17,6 +17,7 @@ from auditkit.verification import check_solution
 from support.constraints import build
 from support.occupancy import Document, occupancy
 from support.problems import rows_of
+from support.sampling import examples
 
 CHEAP: dict[str, Any] = {"cost": 0.01, "values": [5, 1], "probs": [0.5, 0.5]}
 FREE: dict[str, Any] = {"cost": -0.5, "values": [5, 1], "probs": [0.5, 0.5]}
@@ -71,7 +72,7 @@ def test_a_search_of_capacity_0_does_not_cut_the_price_of_parity() -> None:
     assert losses[0] == pytest.approx(losses[1], abs=1e-12) and losses[0] > 0.1  # type: ignore[operator]
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 10_000))
 def test_barred_candidates_are_never_visited(seed: int) -> None:
     """Chains and boxes, whatever the rewards: also where going on pays."""

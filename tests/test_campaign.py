@@ -43,7 +43,7 @@ def campaign() -> Any:
     ],
 )
 def test_a_short_run_of_each_attack_holds(campaign: Any, name: str) -> None:
-    limits = campaign.Limits(0.5, random.Random(7), audits=3, repeats=4, odd=6, kills=3)
+    limits = campaign.Limits(0.5, random.Random(7), audits=2, repeats=4, odd=6, kills=3)
     result = campaign.attack(name, limits)
     assert result.failed == []
     assert result.tried > 0

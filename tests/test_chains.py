@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from auditkit.errors import InputError
 from auditkit.model.documents import instance_from_document
@@ -16,11 +16,12 @@ from auditkit.solver.policy import Outcome
 from support.constraints import build
 from support.occupancy import Document, Row, occupancy
 from support.optima import compare
+from support.sampling import examples
 from support.tiny import box_instances, chain_instances, problems
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(problem=problems(chain_instances(), max_rows=3))
 def test_chains_agree_with_the_program_over_all_policies(method: str, problem: tuple[Document, list[Row]]) -> None:
     compare(*problem, method)
@@ -44,7 +45,7 @@ def as_chain(box: dict[str, Any]) -> dict[str, Any]:
     return {"id": box["id"], "group": box["group"], "start": "closed", "states": states}
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(document=box_instances())
 def test_a_box_is_the_smallest_chain(document: Document) -> None:
     chains = document | {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from auditkit.model.documents import instance_from_document
 from auditkit.plugins.budget import Budget
@@ -15,6 +15,7 @@ from auditkit.solver import solve
 from support.constraints import bind_rows
 from support.instances import FOUR
 from support.occupancy import Document, Row, occupancy
+from support.sampling import examples
 from support.tiny import box_instances, problems
 
 
@@ -34,7 +35,7 @@ def test_one_impossible_constraint_is_named_alone() -> None:
 
 
 @given(problem=problems(box_instances()))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_the_conflict_is_the_smallest_there_is(problem: tuple[Document, list[Row]]) -> None:
     document, rows = problem
     truth = occupancy(document, rows)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from auditkit.constraints.base import Constraint
@@ -21,6 +21,7 @@ from auditkit.verification import check_solution
 from support.constraints import KINDS, Own, bind_rows, build
 from support.instances import FOUR
 from support.occupancy import Document, Key, Occupancy, Row, occupancy
+from support.sampling import examples
 from support.tiny import box_instances, chain_instances, inspected, random_rows, selected
 
 Values = dict[str, float]
@@ -80,7 +81,7 @@ def with_cuts(document: Document, rows: list[Row], name: str, on: str, level: st
     return None
 
 
-@settings(deadline=None, max_examples=50)
+@examples(50)
 @given(
     document=st.one_of(
         box_instances(max_candidates=3, max_searches=1), chain_instances(max_candidates=3, max_searches=1)

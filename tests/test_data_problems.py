@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from auditkit.data.load import check, load
@@ -14,6 +14,7 @@ from auditkit.data.problems import KINDS, LEAVING, RowCounts
 from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import save, table
+from support.sampling import examples
 
 # code: (lines of the file, mapping, options, [(row, column, value)])
 Case = tuple[list[str], dict[str, str], dict[str, Any], list[tuple[int | None, str, str]]]
@@ -364,7 +365,7 @@ _MAPPING = {
 }
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(_ROW, min_size=1, max_size=12))
 def test_rows_always_add_up(tmp_path: Path, rows: list[tuple[str, ...]]) -> None:
     lines = [",".join(f'"{cell}"' for cell in row) for row in rows]

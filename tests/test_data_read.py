@@ -13,7 +13,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from auditkit.data.delimited import SEPARATORS
@@ -23,6 +23,7 @@ from auditkit.errors import InputError
 from auditkit.plugin_manager import shipped
 from auditkit.plugins import parquet
 from support.data_files import HEADER, ROWS, save, table, text
+from support.sampling import examples
 
 read = partial(read_with, readers=tuple(shipped().readers.values()))
 ENCODINGS = ("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32")
@@ -262,7 +263,7 @@ def test_no_such_file_and_folder(tmp_path: Path) -> None:
 _CELL = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=8).map(str.strip)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(_CELL, _CELL, _CELL), min_size=1, max_size=12),
     separator=st.sampled_from(SEPARATORS),
@@ -279,7 +280,7 @@ def test_whatever_is_written_is_read(
     assert raw.source.rows == len(rows)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=300) | st.text(',;|\t"\r\n ab1.-=é', max_size=60).map(str.encode))
 def test_any_bytes_are_a_table_or_one_input_error(tmp_path: Path, content: bytes) -> None:
     try:

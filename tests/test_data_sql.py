@@ -26,7 +26,9 @@ from auditkit.errors import InputError
 from support import scheduled_postgres
 from support.audit_helpers import rows, save
 
-QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
+QUICK = (
+    "[fit]\npoints = 10\n[report]\nformats = ['html', 'json']\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
+)
 ALL = "SELECT * FROM people ORDER BY number"
 SECRETS = ("p@ss/w:rd%?&", quote("p@ss/w:rd%?&", safe=""), scheduled_postgres.PASSWORD)
 COLUMNS = ["number", "Candidate ID", "Requisition", "Gender", "Openings", "CV Score", "Interviewed"]

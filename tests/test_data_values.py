@@ -7,7 +7,7 @@ import math
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.data.dates import looks_like_dates, to_dates
@@ -16,6 +16,7 @@ from auditkit.data.problems import Collector
 from auditkit.data.statuses import check_words, decide, settled, step_codes
 from auditkit.data.vocabulary import ROLES, STATUSES, plain, shipped
 from auditkit.errors import InputError
+from support.sampling import examples
 
 
 def cells(*values: str) -> pd.Series:
@@ -72,7 +73,7 @@ def test_the_file_decides_what_a_column_leaves_open() -> None:
     assert doubtful.doubtful
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.floats(-1e9, 1e9).map(lambda x: round(x, 2)), min_size=1, max_size=8),
     st.sampled_from([",.", ".,", " ,", "'."]),
@@ -143,7 +144,7 @@ def test_what_is_no_date() -> None:
     assert not looks_like_dates(cells("soon", "12", "45376", "1.5", "3/4")).any()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(
     st.lists(st.dates(datetime.date(1970, 1, 1), datetime.date(2068, 12, 31)), min_size=1, max_size=20),
     st.sampled_from(["%d/%m/%Y", "%m/%d/%Y", "%d-%m-%y", "%Y-%m-%d", "%d.%m.%Y", "%b %d, %Y", "%d %B %y"]),

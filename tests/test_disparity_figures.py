@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest, norm, ttest_ind
 from statsmodels.stats.meta_analysis import effectsize_smd
@@ -32,8 +32,9 @@ from auditkit.disparity.score_differences import score_page
 from auditkit.disparity.trend import bands, trend
 from auditkit.disparity.trend_tests import trend_tests
 from auditkit.errors import InputError
+from support.sampling import examples
 
-quick = settings(deadline=None, max_examples=30)
+quick = examples(30)
 
 
 # Trend ----------------------------------------------------------------------------------------------------------------

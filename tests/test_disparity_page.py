@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.disparity.applicants import Applicants, periods
@@ -25,6 +25,7 @@ from auditkit.errors import InputError, PluginError
 from auditkit.plugins.shortfall import Shortfall
 from auditkit.report.schema import as_json
 from auditkit.report.words import sentences
+from support.sampling import examples
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -385,7 +386,7 @@ def rearranged(data: Applicants, order: Any, rename: dict[str, str] | None = Non
     )
 
 
-few = settings(deadline=None, max_examples=15)
+few = examples(15)
 
 
 @few

@@ -6,14 +6,15 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import xlogy
 
 from auditkit.disparity.pair import Pair, holm, score_interval, stratify
+from support.sampling import examples
 
-quick = settings(deadline=None, max_examples=60)  # a first call may have to import, a busy machine to wait
+quick = examples(60)  # a first call may have to import, a busy machine to wait
 
 Z = 1.959963984540054
 

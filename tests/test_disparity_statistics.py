@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency, f, fisher_exact, hypergeom, multivariate_normal, norm, t
 from statsmodels.stats.contingency_tables import StratifiedTable, Table2x2
@@ -22,8 +22,9 @@ from auditkit.disparity.power import applicants_needed, detectable_ratio
 from auditkit.disparity.stepdown import PageTest, step_down
 from auditkit.disparity.stratified import agreement, exact_p, exact_test, sparse
 from auditkit.model.groups import comparable
+from support.sampling import examples
 
-quick = settings(deadline=None, max_examples=50)
+quick = examples(50)
 
 
 @st.composite

@@ -32,6 +32,7 @@ import pytest
 import auditkit
 from auditkit import config, pipeline, plugin_manager
 from auditkit.cli import invoke
+from auditkit.report import pdf
 from support import ROOT
 from support.pages import PATIENCE
 
@@ -142,6 +143,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "exports").mkdir()
     shutil.copy(tmp_path / "people.csv", tmp_path / "exports")
     other_people(tmp_path)
+    setting = pdf.render  # one line of each page: tests/test_report_render_pdf.py sets whole ones
+    monkeypatch.setattr(pdf, "render", lambda page, *more: setting("<title>Report</title><p>In one line.</p>", *more))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -32,6 +32,7 @@ from auditkit.verification import check_solution
 from support.constraints import bind_rows, build
 from support.instances import FOUR
 from support.occupancy import occupancy
+from support.sampling import examples
 from support.tiny import box_instance, random_rows, selected, terms
 
 # Budgets of 0, and rows that can barely be met ------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def test_two_rows_at_the_edge_of_feasibility_are_decided(digits: int, side: int)
 # LPs that HiGHS gives up on -------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 100_000))
 def test_the_careful_simplex_agrees_with_highs(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -161,7 +162,7 @@ def test_means_of_order_above_0_do_not_need_everyone() -> None:
 # Costs, and cycles ----------------------------------------------------------------------------------------------------
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 10_000))
 def test_a_budget_on_costs_agrees_with_the_program_over_all_policies(seed: int) -> None:
     document = box_instance(np.random.default_rng(seed))
@@ -324,7 +325,7 @@ def test_the_unit_of_rewards_does_not_matter(scale: float, specs: list[str]) -> 
     ],
     ids=["cost of 1e12", "1e12 with chance 1e-13", "1e-6"],
 )
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(seed=st.integers(0, 10_000))
 def test_rewards_of_very_different_sizes_side_by_side(scale: float, odd: Box, seed: int) -> None:
     """A candidate who is worth nothing beside the others changes nothing, whatever the size of their numbers.

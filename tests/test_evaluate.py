@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.model.documents import instance_from_document
@@ -14,6 +14,7 @@ from auditkit.solver import evaluate, room_kernels
 from auditkit.solver.policy import Outcome
 from support import direct
 from support.occupancy import Document
+from support.sampling import examples
 from support.tiny import box_instances, chain_instances
 
 GROUPS = "XYZ"
@@ -56,7 +57,7 @@ def test_four_hundred_identical_candidates_keep_full_precision() -> None:
 
 
 @given(document=box_instances(max_candidates=4, max_searches=1), groups=st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_the_law_of_selections_is_that_of_all_combinations(document: Document, groups: int) -> None:
     instance = instance_from_document(document)
     search, layout = instance.searches[0], instance.layout
@@ -66,7 +67,7 @@ def test_the_law_of_selections_is_that_of_all_combinations(document: Document, g
 
 
 @given(document=box_instances(max_candidates=4, max_searches=1), groups=st.integers(1, 3))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_the_law_of_inspections_is_that_of_all_combinations(document: Document, groups: int) -> None:
     instance = instance_from_document(document)
     search, layout = instance.searches[0], instance.layout
@@ -78,7 +79,7 @@ def test_the_law_of_inspections_is_that_of_all_combinations(document: Document, 
 
 
 @given(document=chain_instances())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_the_law_of_selections_agrees_with_the_visits_of_chains(document: Document) -> None:
     """Mean selections per group by the law equal those by expected visits, whatever the chains look like."""
     layout = instance_from_document(document).layout

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg, stats
 from statsmodels.discrete.conditional_models import ConditionalLogit as Reference
@@ -38,6 +38,7 @@ from auditkit.verification.verify_report import verify_report
 from support.audit_helpers import fitted as as_if_fitted
 from support.audit_helpers import plugins, random_instance
 from support.histories import FITTERS, history
+from support.sampling import examples
 
 # Statistics -----------------------------------------------------------------------------------------------------------
 
@@ -62,7 +63,7 @@ def test_the_conditional_logit_is_that_of_statsmodels(seed: int) -> None:
     assert found.covariance == pytest.approx(expected.cov_params(), rel=0.01, abs=1e-4)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 7), k=st.integers(1, 6))
 def test_the_likelihood_sums_over_all_sets(seed: int, n: int, k: int) -> None:
     k = min(k, n - 1)
@@ -196,7 +197,7 @@ def with_inspected(fit: Fitted, inspected: Any) -> Fitted:
     return replace(fit, realised=replace(fit.realised, inspected=np.asarray(inspected)))
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(seed=st.integers(0, 10_000), capacity=st.integers(1, 2))
 def test_the_firms_own_search_is_worth_what_every_outcome_says(seed: int, capacity: int) -> None:
     instance = random_instance(seed, searches=3, candidates=4, capacity=capacity)

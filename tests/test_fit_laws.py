@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -19,12 +19,13 @@ from auditkit.fitting.strata import Strata, credibility, effective_size, pseudo_
 from auditkit.model.layout import Floats
 from auditkit.plugins.normal import normal_points
 from support.histories import FITTERS
+from support.sampling import examples
 
 SAMPLES = npst.arrays(np.float64, st.integers(1, 200), elements=st.floats(-1e6, 1e6).map(lambda x: round(x, 3)))
 
 
 @given(SAMPLES, st.integers(2, 50), st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_quantising_keeps_the_mean(values: Floats, points: int, seed: int) -> None:
     weights = np.random.default_rng(seed).uniform(0.1, 3, len(values))
     support, probs = quantise(values, weights, points)
@@ -221,7 +222,7 @@ def test_terciles_keep_equal_values_together() -> None:
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 30), st.booleans()), min_size=12, max_size=80),
     st.integers(2, 6),
 )
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_nobody_learns_from_themselves(rows: list[tuple[int, int, bool]], count: int) -> None:
     search, person = (np.array([f"{kind}{row[i]}" for row in rows]) for i, kind in enumerate("rp"))
     scored = np.array([row[2] for row in rows])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.fitting.fitted import Fitted
@@ -13,6 +13,7 @@ from auditkit.fitting.priors import fit
 from auditkit.fitting.quality import crps, pit_intervals, spread_over
 from auditkit.model.layout import Floats
 from support.histories import FITTERS, history, known_world
+from support.sampling import examples
 
 
 def quality(scores: Floats, prior: Floats, fitter: str) -> Fitted:
@@ -90,7 +91,7 @@ def _random_law(seed: int) -> tuple[Laws, Floats]:
 
 
 @given(LAWS)
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_crps_and_pit_agree_with_their_definitions(drawn: tuple[Laws, Floats]) -> None:
     laws, y = drawn
     low, high = pit_intervals(laws, y)

@@ -21,6 +21,7 @@ from auditkit.report.schema import FindingModel
 from auditkit.report.words.phrases import Phrases
 from auditkit.text import NBSP
 
+pytestmark = pytest.mark.xdist_group("firms")  # each is drawn once
 FIRMS = 36
 STEPS = ("Interviewed", "Hired")
 WORDS = Phrases({"Gender": ("sex", ["Female", "Male"]), "Race": ("race", ["A", "B", "C"])}, STEPS)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from auditkit import audit, fit
 from auditkit.constraints.binding import bind
@@ -29,17 +29,18 @@ from support.direct import reservation
 from support.instances import boxes
 from support.occupancy import Document, Row, occupancy
 from support.optima import compare
+from support.sampling import examples
 from support.tiny import add_limits, box_instances, chain_instances, limited, problems
 
 
-@settings(deadline=None, max_examples=100)
+@examples(100)
 @given(document=limited(box_instances(max_candidates=4)))
 def test_boxes_agree_with_the_program_over_all_policies(document: Document) -> None:
     found = solve(instance_from_document(document)).unconstrained
     assert found.utility == pytest.approx(occupancy(document).utility, abs=1e-7)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(document=limited(chain_instances()))
 def test_chains_agree_with_the_program_over_all_policies(document: Document) -> None:
     found = solve(instance_from_document(document)).unconstrained
@@ -47,13 +48,13 @@ def test_chains_agree_with_the_program_over_all_policies(document: Document) -> 
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(problem=problems(limited(box_instances())))
 def test_every_method_agrees_with_the_program(method: str, problem: tuple[Document, list[Row]]) -> None:
     compare(*problem, method)
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(problem=problems(limited(chain_instances())))
 def test_chains_with_constraints_agree_with_the_program(problem: tuple[Document, list[Row]]) -> None:
     compare(*problem, "column-generation")
@@ -105,7 +106,7 @@ def _has_room(j: int, ahead: list[int], parent: np.ndarray, capacity: np.ndarray
     return True
 
 
-@settings(deadline=None, max_examples=30)
+@examples(30)
 @given(document=limited(box_instances(max_candidates=8)) | limited(chain_instances(max_candidates=6)))
 def test_verification_finds_the_same_visits(document: Document) -> None:
     layout = instance_from_document(document).layout
@@ -224,7 +225,7 @@ def _outcomes(search: Search) -> list[tuple[float, list[int], list[int]]]:
     return found
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(document=limited(box_instances(max_candidates=6, max_searches=1)))
 def test_laws_of_selections_and_inspections_are_those_of_all_outcomes(document: Document) -> None:
     rng = np.random.default_rng(1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.constraints import AmountAtMost, Other, PlainWords, RateGap, RatioAtLeast, ShareAtLeast, bind, make
@@ -18,6 +18,7 @@ from auditkit.model.search import Box, Search
 from auditkit.solver import solve
 from auditkit.verification import check_solution
 from support.constraints import KINDS, build
+from support.sampling import examples
 
 NAMES = ["Hispanic/Latino", "Black - Non Hispanic", "A+B", "B", "x = y", "Men in Sales", 'say "no"', "two\nlines", ","]
 VALUES = ["Ops", "Dev+Ops", "Dev", "R/D in Ops", "a - b"]
@@ -55,7 +56,7 @@ def rows_of(of: Instance, **keys: Any) -> Rows:
     groups=st.lists(st.sampled_from(NAMES), min_size=2, max_size=3, unique=True),
     values=st.lists(st.sampled_from(VALUES), min_size=2, max_size=3, unique=True),
 )
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_any_name_is_told_as_it_is(groups: list[str], values: list[str]) -> None:
     of = instance(groups, values, 18)
     g, h = sorted(groups)[:2]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import escape
 
@@ -36,6 +36,7 @@ from support import report_example
 from support.audit_helpers import rows, save
 from support.constraints import KINDS
 from support.pages import Page
+from support.sampling import examples
 
 PIECES = ["/", " - ", "+", "=", " in ", " >= 0.8", " quota ", "'", '"', "\n", "Latino", "Hispanic", "x", "12", "é"]
 NAMES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=4).map("".join).map(str.strip).filter(bool)
@@ -51,7 +52,7 @@ def instance(groups: list[str], values: list[str]) -> Instance:
     return Instance((Search("s", 2, tuple(boxes)),))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(NAMES, min_size=2, max_size=3, unique=True), st.lists(NAMES, min_size=1, max_size=2, unique=True))
 def test_rows_and_phrases_name_the_groups_they_are_about(groups: list[str], values: list[str]) -> None:
     layout = instance(groups, values).layout
@@ -89,7 +90,7 @@ def test_rows_and_phrases_name_the_groups_they_are_about(groups: list[str], valu
     assert axis == f"least share of {first} applicants among those hired"
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(NAMES, NAMES)
 def test_findings_name_the_groups_they_are_about(one: str, other: str) -> None:
     words = Phrases({"Origin": ("race", [one, other])}, STEPS)

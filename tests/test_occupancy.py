@@ -8,9 +8,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from support.occupancy import Document, Occupancy, Row, occupancy
+from support.sampling import examples
 from support.tiny import box_instances, chain_instances, inspected, parity, problems, selected, terms
 
 EXACT = 1e-9
@@ -225,13 +226,13 @@ def priced(document: Document, rows: list[Row], duals: tuple[float, ...]) -> Doc
     return copied
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(box_instances())
 def test_unconstrained_boxes_equal_the_recursion(document: Document) -> None:
     assert occupancy(document).utility == pytest.approx(boxes_by_recursion(document), abs=1e-8)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(chain_instances(max_candidates=2))
 def test_unconstrained_chains_equal_value_iteration(document: Document) -> None:
     assert occupancy(document).utility == pytest.approx(by_value_iteration(document), abs=1e-7)
@@ -251,7 +252,7 @@ def check_certificate(document: Document, rows: list[Row], best: float, found: O
     assert found.utility == pytest.approx(bound, abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(problems(box_instances(max_candidates=3)))
 def test_constrained_boxes_meet_their_lagrangian(problem: tuple[Document, list[Row]]) -> None:
     document, rows = problem
@@ -262,7 +263,7 @@ def test_constrained_boxes_meet_their_lagrangian(problem: tuple[Document, list[R
         check_certificate(document, rows, boxes_by_recursion(priced(document, rows, found.duals)), found)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(problems(chain_instances(max_candidates=2)))
 def test_constrained_chains_meet_their_lagrangian(problem: tuple[Document, list[Row]]) -> None:
     document, rows = problem

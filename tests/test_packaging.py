@@ -21,7 +21,8 @@ from packaging.utils import canonicalize_name
 
 from support import ROOT
 from support.instances import FOUR_BOXES
-from support.throwaway import completed
+from support.terminals import PATIENCE, on_terminal, read_until
+from support.throwaway import completed, kept_environment
 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
@@ -181,7 +182,7 @@ def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) 
 
     python = fresh_environment(tmp_path / "fresh", wheel)
     auditkit = python.with_name("auditkit")
-    elsewhere = tmp_path / "elsewhere"
+    elsewhere = tmp_path / "elsewhere"  # and compiles there, once
     elsewhere.mkdir()
     where = "import auditkit, auditkit.plugins, auditkit.templates as t; "
     where += "print(auditkit.__version__, auditkit.__file__, auditkit.plugins.__file__, t.__file__, sep='\\n')"
@@ -196,7 +197,13 @@ def test_the_wheel_is_complete_and_works_in_a_fresh_environment(tmp_path: Path) 
     assert not listing["warnings"]
 
     (elsewhere / "four-boxes.json").write_text(json.dumps(FOUR_BOXES))
-    solution = json.loads(completed(auditkit, "solve", "four-boxes.json", "--json", cwd=elsewhere).stdout)
+    process, terminal = on_terminal([auditkit, "solve", "four-boxes.json"], elsewhere, kept_environment())
+    assert read_until(terminal, None).count(b"compiling the solver") == 1
+    assert process.wait(PATIENCE) == 0
+    process, terminal = on_terminal([auditkit, "solve", "four-boxes.json", "--json"], elsewhere, kept_environment())
+    assert b"compiling" not in read_until(terminal, None)
+    assert process.wait(PATIENCE) == 0 and process.stdout is not None
+    solution = json.loads(process.stdout.read())
     assert solution["format"] == "auditkit-solution/3"
     assert solution["status"] == "optimal"
     assert solution["unconstrained"]["utility"] == pytest.approx(7.0625, abs=1e-9)

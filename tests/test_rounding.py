@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import auditkit
@@ -20,6 +20,7 @@ from auditkit.scenarios.frontier import frontier
 from auditkit.solver import solve
 from auditkit.solver.rounding import ROUNDING, without_noise
 from support.audit_helpers import random_instance
+from support.sampling import examples
 
 FOUR = Path(__file__).resolve().parents[1] / "sample_data" / "four-boxes.json"
 
@@ -49,7 +50,7 @@ def noise(document: Any, place: str = "") -> Iterator[str]:
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.1, 1 / 3, 0.5]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_solutions_and_frontiers_have_no_noise(seed: int, share: float) -> None:
     instance = random_instance(seed, searches=3, candidates=4, values=3)
     group = instance.layout.groups[0]

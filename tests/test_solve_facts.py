@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.constraints.binding import bind
@@ -26,6 +26,7 @@ from support.constraints import bind_rows
 from support.instances import FOUR, FREE_PARITY, THREE, weighted_parity
 from support.occupancy import Document, Row
 from support.optima import check_certificate
+from support.sampling import examples
 from support.tiny import box_instances, problems
 
 
@@ -116,7 +117,7 @@ def test_corner_rules_cannot_meet_two_parities() -> None:
 
 
 @given(problem=problems(box_instances()), data=st.data())
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_relabelling_changes_nothing(problem: tuple[Document, list[Row]], data: st.DataObject) -> None:
     document, rows = problem
     searches = [
@@ -131,7 +132,7 @@ def test_relabelling_changes_nothing(problem: tuple[Document, list[Row]], data: 
 
 
 @given(problem=problems(box_instances()), more=st.floats(0.01, 2))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 def test_loosening_a_bound_never_lowers_the_value(problem: tuple[Document, list[Row]], more: float) -> None:
     document, rows = problem
     instance = instance_from_document(document)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
 from auditkit.solver import METHODS
 from support.occupancy import Document, Row
 from support.optima import compare
+from support.sampling import examples
 from support.tiny import box_instances, problems
 
 ALL_TIED: tuple[Document, list[Row]] = (
@@ -31,7 +32,7 @@ ALL_TIED: tuple[Document, list[Row]] = (
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=120)
+@examples(120)
 @given(problem=problems(box_instances()))
 @example(problem=ALL_TIED)
 def test_boxes_agree_with_the_program_over_all_policies(method: str, problem: tuple[Document, list[Row]]) -> None:

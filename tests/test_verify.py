@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.constraints.base import Constraint
@@ -24,6 +24,7 @@ from auditkit.verification import check_solution
 from support.constraints import bind_rows
 from support.instances import FOUR, THREE, weighted_parity
 from support.occupancy import Document, Row
+from support.sampling import examples
 from support.tiny import box_instances, chain_instances, problems
 
 Doc = dict[str, Any]
@@ -43,7 +44,7 @@ def failures(claimed: Doc, instance: Instance, constraints: list[Constraint]) ->
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("instances", [box_instances(), chain_instances()], ids=["boxes", "chains"])
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(data=st.data())
 def test_every_solution_stands(method: str, instances: Any, data: Any) -> None:
     problem: tuple[Document, list[Row]] = data.draw(problems(instances))

@@ -121,3 +121,41 @@ def boxes(rng: np.random.Generator, searches: int, size: int, capacity: int, gro
             candidates.append(Box(f"{i}", group, float(rng.uniform(0.5, 3)), values, probs))
         made.append(Search(f"s{s}", capacity, tuple(candidates)))
     return Instance(tuple(made))
+
+
+def hidden_groups(seed: int, as_chains: bool = False) -> dict[str, Any]:
+    """An instance document of two searches whose candidates are F, M or of an unknown group by some probability."""
+    rng = np.random.default_rng(seed)
+    searches = []
+    for s, (people, capacity) in enumerate([(3, 1 + seed % 2), (2, 1)]):
+        candidates = []
+        for i in range(people):
+            values = sorted((round(float(v), 2) for v in rng.uniform(-1, 10, 2)), reverse=True)  # as in the layout
+            probs, given = rng.dirichlet(np.ones(2)), rng.dirichlet(np.ones(3), 2)
+            cost = round(float(rng.uniform(-0.2 if seed % 3 == 0 and not as_chains else 0.05, 1.5)), 2)
+            told = {
+                g: {"before": float(probs @ given[:, j]), "given": given[:, j].tolist()} for j, g in enumerate("FM")
+            }
+            who: dict[str, Any] = {"id": f"c{i}", "cost": cost, "values": values, "probs": probs.tolist()}
+            who["membership"] = {"Gender": told}
+            candidates.append(_chain(who) if as_chains else who)
+        searches.append({"id": f"s{s}", "capacity": capacity, "candidates": candidates})
+    return {"format": "auditkit-instance/2", "searches": searches}
+
+
+def _chain(box: dict[str, Any]) -> dict[str, Any]:
+    """The box as a chain: an interview that shows the score, then the hire."""
+    told = box["membership"]["Gender"]
+    states: dict[str, Any] = {
+        "open": {
+            "stage": "interview",
+            "reward": -box["cost"],
+            "to": {f"seen{v}": p for v, p in enumerate(box["probs"])},
+            "membership": {"Gender": {g: own["before"] for g, own in told.items()}},
+        }
+    }
+    for v, value in enumerate(box["values"]):
+        member = {"Gender": {g: own["given"][v] for g, own in told.items()}}
+        states[f"seen{v}"] = {"stage": "seen", "reward": 0, "to": {f"hired{v}": 1.0}, "membership": member}
+        states[f"hired{v}"] = {"reward": value, "terminal": True, "membership": member}
+    return {"id": box["id"], "start": "open", "states": states}

@@ -134,7 +134,7 @@ def many_groups(n: int = 40) -> dict[str, Any]:
     return document
 
 
-PATIENCE = 900
+PATIENCE = 300
 """Seconds to wait for a browser or a server: the machine may be busy."""
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -36,7 +36,12 @@ def key(item: pytest.Item) -> str:
 
 
 def group(item: pytest.Item) -> str | None:
-    """The tests that use module-scoped fixtures of one file, which another worker would make again, go to one."""
+    """The tests that use module-scoped fixtures of one file, which another worker would make again, go to one.
+
+    So do those that a file marks with `xdist_group`.
+    """
+    if marker := item.get_closest_marker("xdist_group"):
+        return str(marker.args[0])
     info = getattr(item, "_fixtureinfo", None)
     definitions = [d for found in info.name2fixturedefs.values() for d in found] if info else []
     shares = any(d.scope == "module" and d.baseid.endswith(item.path.name) for d in definitions)
