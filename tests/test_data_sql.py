@@ -26,9 +26,7 @@ from auditkit.errors import InputError
 from support import scheduled_postgres
 from support.audit_helpers import rows, save
 
-QUICK = (
-    "[fit]\npoints = 10\n[report]\nformats = ['html', 'json']\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
-)
+QUICK = "[fit]\npoints = 10\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
 ALL = "SELECT * FROM people ORDER BY number"
 SECRETS = ("p@ss/w:rd%?&", quote("p@ss/w:rd%?&", safe=""), scheduled_postgres.PASSWORD)
 COLUMNS = ["number", "Candidate ID", "Requisition", "Gender", "Openings", "CV Score", "Interviewed"]
@@ -197,7 +195,7 @@ def test_every_command_takes_a_database(url: str, auditkit: Any, tmp_path: Path)
 
 def test_a_scheduled_audit_of_a_database(url: str, auditkit: Any, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setenv("PEOPLE", url)
-    (tmp_path / "audit.toml").write_text(f'database_env = "PEOPLE"\nquery = "{ALL}"\n{QUICK}')
+    (tmp_path / "audit.toml").write_text(f'database_env = "PEOPLE"\nquery = "{ALL}"\n{QUICK}parts = "summary"\n')
     first = auditkit("run", "audit.toml")
     assert first.code == 0, first.err
     again = auditkit("run", "audit.toml")

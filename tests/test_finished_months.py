@@ -114,7 +114,8 @@ def test_data_without_dates_have_no_periods() -> None:
 def test_a_scheduled_run_refuses_and_goes_on_when_told(auditkit: Any, tmp_path: Path) -> None:
     sizes = {"2025-03": 60, "2025-04": 60}
     applications(sizes).to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "audit.toml").write_text('source = "people.csv"\n[report]\nwhat_if = false\nreplicates = 0\n')
+    report = '[report]\nparts = "summary"\nwhat_if = false\nreplicates = 0\n'
+    (tmp_path / "audit.toml").write_text(f'source = "people.csv"\n{report}')
     assert auditkit("run", "audit.toml").code == 0
     applications(sizes, more=("2025-04-30",)).to_csv(tmp_path / "people.csv", index=False)
     refused = auditkit("run", "audit.toml")

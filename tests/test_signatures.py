@@ -133,9 +133,8 @@ def test_a_signed_report_against_its_data(auditkit: Any, tmp_path: Path, keys: P
 
 def test_every_scheduled_run_is_signed_and_private(auditkit: Any, tmp_path: Path, keys: Path) -> None:
     people = save(tmp_path / "people.csv", rows(searches=6, each=6), leave=("Interview Score",))
-    settings = (
-        f'source = "people.csv"\n[report]\nformats = ["json", "html"]\n[history]\nsigning_key = "{keys}/auditor"\n'
-    )
+    settings = 'source = "people.csv"\n[report]\nformats = ["json", "html"]\nparts = "summary"\n'
+    settings += f'[history]\nsigning_key = "{keys}/auditor"\n'
     (tmp_path / "audit.toml").write_text(settings)
     before = os.umask(0o022)
     try:

@@ -42,6 +42,8 @@ from support import scheduled_postgres  # noqa: E402
 from support.audit_helpers import rows, save  # noqa: E402
 
 AUDIT = 'source = "people.csv"\n[mapping]\nscore = "none"\n[report]\nformats = ["json"]\nreplicates = 0\n'
+ONE_PAGE = AUDIT + 'parts = "summary"\n'
+"""A run always writes a PDF, and each page of it takes a tenth of a second."""
 FITTED = 'source = "people.csv"\n[fit]\npoints = 6\n[report]\nparts = "summary"\nreplicates = 0\nwhat_if = false\n'
 FITTED += "alternatives = false\n"
 PEOPLE = "Candidate ID,Requisition,Gender,Hired\n" + "".join(
@@ -389,7 +391,7 @@ def killed_with_pdf(folder: Path, limits: Limits) -> Result:
     result = Result(f"SIGKILL at {limits.kills} points of `report` with PDF over an earlier report")
     (folder / "people.csv").write_text(PEOPLE)
     short = limits.seconds < 5  # one page: it takes a tenth of the time
-    (folder / "audit.toml").write_text(AUDIT + ('parts = "summary"\n' if short else ""))
+    (folder / "audit.toml").write_text(ONE_PAGE if short else AUDIT)
     names = ["html", "json", "pdf", *([] if short else ["summary.pdf"])]
     command = [*("report", "people.csv", "--config", "audit.toml", "--format", "html,pdf,json", "-q")]
 
@@ -542,7 +544,7 @@ def _many_audits(result: Result, folder: Path, limits: Limits, url: str) -> Resu
         place.mkdir()
         (place / "people.csv").write_text(PEOPLE.replace("c1,", f"c{100 + number},"))
         shared = "[history]\n" + ('database_env = "CAMPAIGN_HISTORY"' if number else 'database = "own.sqlite"') + "\n"
-        (place / "audit.toml").write_text(AUDIT.replace('["json"]', '["html", "json"]') + shared)
+        (place / "audit.toml").write_text(ONE_PAGE.replace('["json"]', '["html", "json"]') + shared)
     first = answered("run", str(folder / "audit-0" / "audit.toml"))  # imports and compiles before the fork
     children = {}
     for number in range(1, limits.audits + 1):
@@ -724,7 +726,7 @@ def other_user(folder: Path, limits: Limits) -> Result:
     (folder / "people.csv").write_text(PEOPLE)
     (folder / "closed.csv").write_text(PEOPLE)
     (folder / "closed.csv").chmod(0)
-    (folder / "audit.toml").write_text(AUDIT)
+    (folder / "audit.toml").write_text(ONE_PAGE)
     warm = folder / "warm"  # the other user may not be able to read this Python: everything is imported before
     warm.mkdir()
     for name in ("people.csv", "audit.toml"):
