@@ -247,7 +247,7 @@ def test_a_real_audit_from_file_to_finding(tmp_path: Path, monkeypatch: pytest.M
     folder.mkdir()
     export(folder / "people.csv", 6)
     (folder / "audit.toml").write_text(
-        'source = "people.csv"\n[thresholds]\nimpact_ratio.min = 0.8\n[report]\nreplicates = 0\n'
+        'source = "people.csv"\n[thresholds]\nimpact_ratio.min = 0.8\n[report]\nparts = "summary"\nreplicates = 0\n'
     )
     code, out, err = call("run", "hiring/audit.toml")
     assert code == 1, err

@@ -320,5 +320,6 @@ def test_a_marking_is_on_every_page_and_nowhere_without_one() -> None:
     marked = report.model_copy(update={"config": report.config.over(statement__marking=marking)})
     page = html.render(marked)
     assert "Confidential &lt;draft&gt;. Prepared" in page
-    texts = [page.extract_text() for page in PdfReader(io.BytesIO(pdf.render(page, b"{}", report.created))).pages]
+    body = html.render(marked, parts="body")
+    texts = [page.extract_text() for page in PdfReader(io.BytesIO(pdf.render(body, b"{}", report.created))).pages]
     assert len(texts) > 3 and all("direction of counsel" in text for text in texts)
