@@ -18,7 +18,7 @@ from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, engine, session
 from auditkit.solver.box_kernels import Boxes, Weights
 from auditkit.solver.candidate_types import Types
-from auditkit.solver.evaluate import Prepared, fixed, in_threads, nested, pieces, tolerance
+from auditkit.solver.evaluate import Prepared, fixed, in_order, in_threads, nested, pieces, tolerance
 from auditkit.solver.policy import Policy
 from auditkit.solver.room_kernels import Nested
 
@@ -216,15 +216,12 @@ def sums_of_boxes(
     blocks, index = len(block_ptr) - 1, np.empty_like(rewards)
     box_kernels.box_indices(0, len(boxes.type_ptr) - 1, boxes.type_ptr, boxes.prob, fixed(rewards), tol, index)
     found = Sums(np.zeros(blocks), np.zeros((blocks, cells)), np.zeros(len(weights.entry_block)))
-    if rewards.shape[1] == 1:
-        every = np.ones(len(boxes.type_ptr) - 1, dtype=np.bool_)
-        events = box_kernels.type_events(boxes.type_ptr, boxes.prob, fixed(index), weights.reward, every)
-        further = len(weights.row) > 0
-        yields = box_kernels.event_yields(boxes.type_ptr, boxes.prob, events, weights) if further else None
-        shares = box_kernels.event_shares(boxes.type_ptr, boxes.prob, events, weights.share)
-        into = (weights, yields, shares, found.utility, found.counts, found.further)
-        in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
-    else:
-        tied = (weights, found.utility, found.counts, found.further)
-        in_threads(ranges, lambda a, b: box_kernels.tied_box_sums(a, b, block_ptr, boxes, limits, index, tol, *tied))
+    every = np.ones(len(boxes.type_ptr) - 1, dtype=np.bool_)
+    order = fixed(in_order(index, tol))
+    events = box_kernels.type_events(boxes.type_ptr, boxes.prob, order, weights.reward, every)
+    further = len(weights.row) > 0
+    yields = box_kernels.event_yields(boxes.type_ptr, boxes.prob, events, weights) if further else None
+    shares = box_kernels.event_shares(boxes.type_ptr, boxes.prob, events, weights.share)
+    into = (weights, yields, shares, found.utility, found.counts, found.further)
+    in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
     return found

@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from auditkit.fitting.compile_options import INLINED, OPTIONS
-from auditkit.solver.kernels import compare, falling, snap
+from auditkit.solver.kernels import compare
 from auditkit.solver.room_kernels import barred, room
 
 
@@ -54,7 +54,7 @@ class Weights(NamedTuple):
 
 
 class Events(NamedTuple):
-    """Events of each type under a policy of one level, those of type t from `ptr[t]` on, in order of time.
+    """Events of each type under a policy, those of type t from `ptr[t]` on, in order of time.
 
     `gain` is the utility that an event yields if there is room. Visits of state s are its chance times the room at
     event `of_state[s]`, none where that is -1; but boxes of a type with `always` are opened whatever happens.
@@ -131,115 +131,9 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
 
 
 @njit(**OPTIONS)
-def box_events(search, boxes, index, tol):
-    """Events of a search as `kernels.list_events` lists them, in a numbering of the search's own states.
-
-    Returns first state of each candidate, indices (tied ones made equal), states with an event in order of time, their
-    candidates and chances, and the share of every state that needs no capacity.
-    """
-    c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
-    n, levels = c1 - c0, index.shape[1]
-    first = np.empty(n + 1, np.int64)
-    first[0] = 0
-    for i in range(n):
-        t = boxes.type[c0 + i]
-        first[i + 1] = first[i] + boxes.type_ptr[t + 1] - boxes.type_ptr[t]
-    size = first[n]
-    at = np.empty((size, levels))
-    for i in range(n):
-        base = boxes.type_ptr[boxes.type[c0 + i]]
-        for j in range(first[i + 1] - first[i]):
-            for d in range(levels):
-                at[first[i] + j, d] = index[base + j, d]
-    if levels > 1:
-        snap(0, size, tol, at)
-    zero = np.zeros(levels)
-    share = np.zeros(size)
-    states = np.empty(size, np.int64)
-    owner = np.empty(size, np.int64)
-    kappa = np.empty(size)
-    count = 0
-    for i in range(n):
-        start = first[i]
-        if at[start, 0] == -np.inf:
-            continue
-        base = boxes.type_ptr[boxes.type[c0 + i]] - start
-        own = -1
-        if at[start, 0] == np.inf:
-            share[start] = 1.0
-        elif compare(at[start], zero, zero) > 0:
-            own = count
-            states[count] = start
-            owner[count] = i
-            kappa[count] = 0.0
-            count += 1
-        for s in range(start + 1, first[i + 1]):
-            p = boxes.prob[base + s]
-            if p > 0.0:
-                if compare(at[s], at[start], zero) < 0:
-                    if compare(at[s], zero, zero) > 0:
-                        states[count] = s
-                        owner[count] = i
-                        kappa[count] = p
-                        count += 1
-                elif own >= 0:
-                    kappa[own] += p
-    order, keys = np.arange(count), np.empty(count)
-    for d in range(levels - 1, -1, -1):
-        before = order.copy()
-        for e in range(count):
-            keys[e] = at[states[before[e]], d]
-        step = falling(keys)
-        for e in range(count):
-            order[e] = before[step[e]]
-    in_time = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    for e in range(count):
-        in_time[0][e], in_time[1][e], in_time[2][e] = states[order[e]], owner[order[e]], kappa[order[e]]
-    return first, at, in_time[0], in_time[1], in_time[2], share
-
-
-@njit(**INLINED)
-def box_shares(search, boxes, limits, index, tol):
-    """First states of the candidates of a search, its indices, and for each state the chance that it may act."""
-    first, at, states, owner, kappa, share = box_events(search, boxes, index, tol)
-    if boxes.capacity[search] > 0 and len(states) > 0:
-        c0 = boxes.search_ptr[search]
-        chance = room(search, c0, len(first) - 1, boxes.capacity[search], owner, kappa, limits)
-        for e in range(len(states)):
-            share[states[e]] = chance[e]
-    for i in range(len(first) - 1):
-        if barred(search, boxes.search_ptr[search] + i, boxes.capacity[search], limits):
-            for s in range(first[i], first[i + 1]):
-                share[s] = 0.0
-    return first, at, share
-
-
-@njit(**INLINED)
-def value_visits(start, s, p, at, share, zero):
-    """Expected visits of a value."""
-    if at[start, 0] == -np.inf:
-        return 0.0
-    return p * (share[s] if compare(at[s], at[start], zero) < 0 else share[start])
-
-
-@njit(**OPTIONS)
-def box_visits(searches, boxes, limits, index, tol, candidate_ptr, visits):
-    """Expected visits of every state of some searches, in the numbering of the layout."""
-    zero = np.zeros(index.shape[1])
-    for search in searches:
-        first, at, share = box_shares(search, boxes, limits, index, tol)
-        c0 = boxes.search_ptr[search]
-        for i in range(len(first) - 1):
-            start = first[i]
-            base, out = boxes.type_ptr[boxes.type[c0 + i]] - start, candidate_ptr[c0 + i] - start
-            visits[out + start] = share[start]
-            for s in range(start + 1, first[i + 1]):
-                visits[out + s] = value_visits(start, s, boxes.prob[base + s], at, share, zero)
-
-
-@njit(**OPTIONS)
 def type_events(type_ptr, prob, index, reward, wanted):
-    """The events of wanted types, from indices of one level; `reward` is what is paid, whatever the policy looks at."""
+    """The events of wanted types, from one number for each state; `reward` is what is paid, whatever the policy looks
+    at."""
     types, size = len(type_ptr) - 1, type_ptr[-1]
     ptr = np.zeros(types + 1, np.int64)
     key, kappa, gain = np.empty(size), np.empty(size), np.empty(size)
@@ -250,7 +144,7 @@ def type_events(type_ptr, prob, index, reward, wanted):
         if not wanted[t]:
             ptr[t + 1] = count
             continue
-        first, top = type_ptr[t], index[type_ptr[t], 0]
+        first, top = type_ptr[t], index[type_ptr[t]]
         if top == np.inf:
             always[t] = True
         own = count
@@ -260,7 +154,7 @@ def type_events(type_ptr, prob, index, reward, wanted):
         if top > -np.inf:
             begin = count
             for s in range(first + 1, type_ptr[t + 1]):
-                p, y = prob[s], index[s, 0]
+                p, y = prob[s], index[s]
                 if p > 0.0 and y < top:
                     if y > 0.0:
                         place = count
@@ -341,6 +235,21 @@ def most_events(first_search, last_search, search_ptr, type, ptr):
 
 
 @njit(**OPTIONS)
+def box_events(search, boxes, events):
+    """Events of a search in order of time: numbers among those of types, candidates within the search, and chances."""
+    types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]
+    n, most = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
+    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
+    key, other_key, ends = np.empty(most), np.empty(most), np.empty(n, np.int64)
+    count, swapped = merge_events(types, events, key, order, other_key, other, ends)
+    merged = other if swapped else order
+    number, owner, kappa = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    for e in range(count):
+        number[e], owner[e], kappa[e] = merged[e] >> 32, merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
+    return number, owner, kappa
+
+
+@njit(**OPTIONS)
 def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, shares, utility, counts, entries):
     """Sums over the searches of the blocks first..last-1, in their order: utility[b], counts[b, cell] and entries of
     further rows; `yields` (`event_yields`) is None where there are none of those, which are then not compiled."""
@@ -402,7 +311,7 @@ def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, sha
 
 @njit(**OPTIONS)
 def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
-    """As `box_visits`, for policies of one level."""
+    """Expected visits of every state of some searches, in the numbering of the layout."""
     n, most = 0, 0
     for search in searches:
         sizes = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
@@ -478,38 +387,3 @@ def event_yields(type_ptr, prob, events, weights):
                     chance = prob[s] if s > base else 1.0
                     yields[first + e - events.ptr[t]] += chance * weights.coefficient[first + s - base]
     return yields
-
-
-@njit(**OPTIONS)
-def tied_box_sums(first_block, last_block, block_ptr, boxes, limits, index, tol, weights, utility, counts, entries):
-    """As `box_sums`, for policies that break ties by further levels."""
-    zero = np.zeros(index.shape[1])
-    shared = weights.share.shape[1]
-    plain = counts.shape[1] - shared
-    widest = 0
-    for t in range(len(boxes.type_ptr) - 1):
-        widest = max(widest, boxes.type_ptr[t + 1] - boxes.type_ptr[t])
-    p = np.empty(widest)
-    for block in range(first_block, last_block):
-        for search in range(block_ptr[block], block_ptr[block + 1]):
-            first, at, share = box_shares(search, boxes, limits, index, tol)
-            c0 = boxes.search_ptr[search]
-            for i in range(len(first) - 1):
-                t = boxes.type[c0 + i]
-                start, base = first[i], boxes.type_ptr[t]
-                size = first[i + 1] - start
-                p[0] = share[start]
-                for j in range(1, size):
-                    p[j] = value_visits(start, start + j, boxes.prob[base + j], at, share, zero)
-                for j in range(size):
-                    if p[j] > 0.0:
-                        utility[block] += weights.reward[base + j] * p[j]
-                        counts[block, weights.cell[base + j]] += p[j]
-                        for c in range(shared):
-                            counts[block, plain + c] += weights.share[base + j, c] * p[j]
-                for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
-                    total = 0.0
-                    for j in range(size):
-                        total += weights.coefficient[weights.row_first[r] + j] * p[j]
-                    if total != 0.0:
-                        entries[entry_of(weights, weights.row[r], block)] += total

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
-from auditkit.solver.box_kernels import Boxes
+from auditkit.solver.box_kernels import Boxes, Events
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.room_kernels import Nested
@@ -87,6 +87,25 @@ def fixed(array: Floats) -> Floats:
     return found
 
 
+def in_order(index: Floats, tol: Floats) -> Floats:
+    """One number for each state, as its indices compare level by level: positive, negative or 0 as they are.
+
+    Indices within the tolerance of their level are tied, also through others between them, and with 0.
+    """
+    if index.shape[1] == 1:
+        return index.ravel()
+    place = np.zeros(len(index) + 1, dtype=np.int64)
+    for values, least in zip(np.vstack([index, np.zeros(index.shape[1])]).T, tol, strict=True):
+        order = np.argsort(values)
+        with np.errstate(invalid="ignore"):  # two that are infinite are tied
+            apart = np.diff(values[order]) > least
+        level = np.empty_like(place)
+        level[order] = np.concatenate([[0], np.cumsum(apart)])
+        place = np.unique(place * len(place) + level, return_inverse=True)[1].ravel()
+    infinite = np.isinf(index[:, 0])
+    return np.where(infinite, index[:, 0], (place[:-1] - place[-1]).astype(np.float64))
+
+
 def in_threads(ranges: list[tuple[int, int]], work: Callable[[int, int], None]) -> None:
     """The work on every range; ranges write to disjoint parts of their outputs, so their order does not matter."""
     if len(ranges) == 1:
@@ -145,7 +164,7 @@ class Prepared:
         tol: Floats,
         ranges: list[tuple[int, int]],
     ) -> Prepared:
-        index, given = np.empty_like(rewards), fixed(rewards)
+        index, given = np.full(rewards.shape, np.nan), fixed(rewards)  # of nobody outside the ranges
         for first, last in ranges:
             box_kernels.box_indices(first, last, boxes.type_ptr, boxes.prob, given, tol, index)
         return Prepared(layout, index, np.empty(0), tol, boxes, reward)
@@ -199,22 +218,24 @@ class Prepared:
     def _visits_of_boxes(self, boxes: Boxes, searches: Ints | None, visits: Floats) -> None:
         layout = self.layout
         limits, start = nested(layout), layout.candidate_ptr
-        work: Callable[[Ints], None]
-        if self.index.shape[1] == 1:
-            every = searches is None or len(searches) > FEW_SEARCHES
-            wanted = np.full(len(boxes.type_ptr) - 1, every)
-            for search in () if searches is None or every else searches:
-                wanted[boxes.type[layout.search_ptr[search] : layout.search_ptr[search + 1]]] = True
-            events = box_kernels.type_events(boxes.type_ptr, boxes.prob, fixed(self.index), self.reward, wanted)
+        events = self._events_of_types(boxes, searches)
+        _over_searches(
+            layout, searches, lambda some: box_kernels.plain_visits(some, boxes, limits, events, start, visits)
+        )
 
-            def work(some: Ints) -> None:
-                box_kernels.plain_visits(some, boxes, limits, events, start, visits)
-        else:
+    def _events_of_types(self, boxes: Boxes, searches: Ints | None) -> Events:
+        """The events of all types, or of those in a few searches."""
+        assert self.reward is not None
+        every = searches is None or len(searches) > FEW_SEARCHES
+        wanted = np.full(len(boxes.type_ptr) - 1, every)
+        for search in () if searches is None or every else searches:
+            wanted[boxes.type[self.layout.search_ptr[search] : self.layout.search_ptr[search + 1]]] = True
+        order = fixed(self._order)
+        return Events(*box_kernels.type_events(boxes.type_ptr, boxes.prob, order, self.reward, wanted))
 
-            def work(some: Ints) -> None:
-                box_kernels.box_visits(some, boxes, limits, self.index, self.tol, start, visits)
-
-        _over_searches(layout, searches, work)
+    @cached_property
+    def _order(self) -> Floats:
+        return in_order(self.index, self.tol)
 
     @property
     def indices(self) -> Floats:
@@ -234,8 +255,9 @@ class Prepared:
         """States in whose event a candidate may be selected, in order of time; candidates; chances."""
         layout = self.layout
         if self.boxes is not None:
-            _, _, states, owner, kappa, _ = box_kernels.box_events(search, self.boxes, self.index, self.tol)
-            return states + layout.candidate_ptr[layout.search_ptr[search]], owner, kappa
+            events = self._events_of_types(self.boxes, np.array([search]))
+            number, owner, kappa = box_kernels.box_events(search, self.boxes, events)
+            return layout.start[layout.search_ptr[search] + owner] + events.state[number], owner, kappa
         share = np.empty(layout.states)
         states, owner, kappa = kernels.list_events(search, _chains(layout), self.index, self.mass, share)
         return states, owner, kappa
@@ -263,12 +285,14 @@ class Prepared:
         layout = self.layout
         if layout.limits is not None:
             return [self.selection_law(int(search), group, groups) for search in searches]
+        if groups == 1 and self.boxes is not None:
+            return self._laws_of_numbers(self.boxes, searches)
         width = layout.capacity[searches] + 1
         ptr = np.concatenate([[0], np.cumsum(width**groups)]).astype(np.int64)
         laws, ranges = np.empty(ptr[-1]), pieces(ptr)
         if self.boxes is not None:
-            boxes, law = self.boxes, (group, groups, ptr, laws)
-            in_threads(ranges, lambda a, b: law_kernels.box_laws(a, b, searches, boxes, self.index, self.tol, *law))
+            boxes = self.boxes, self._events_of_types(self.boxes, searches)
+            in_threads(ranges, lambda a, b: law_kernels.box_laws(a, b, searches, *boxes, group, groups, ptr, laws))
         else:
             chains, law = _chains(layout), (group, groups, ptr, laws)
             share = np.empty(layout.states)
@@ -278,6 +302,31 @@ class Prepared:
             )
         shapes = [(int(k),) * groups for k in width]
         return [flat.reshape(shape) for flat, shape in zip(np.split(laws, ptr[1:-1]), shapes, strict=True)]
+
+    def _laws_of_numbers(self, boxes: Boxes, searches: Ints) -> list[Floats]:
+        """The number selected in each search: of those who are worth it, independently, as many as find a position."""
+        events = self._events_of_types(boxes, searches)
+        owner = np.repeat(np.arange(len(events.ptr) - 1), np.diff(events.ptr))
+        worth = np.minimum(1.0, np.bincount(owner, events.kappa, minlength=len(events.ptr) - 1))[boxes.type]
+        first, sizes, capacity = (
+            boxes.search_ptr[searches],
+            np.diff(boxes.search_ptr)[searches],
+            boxes.capacity[searches],
+        )
+        laws = [np.ones(1)] * len(searches)
+        for k in np.unique(capacity[capacity > 0]).tolist():
+            own = np.flatnonzero(capacity == k)
+            law = np.eye(1, k + 1).repeat(len(own), axis=0)
+            for i in range(int(sizes[own].max(initial=0))):
+                more = np.flatnonzero(sizes[own] > i)
+                p, before = worth[first[own[more]] + i, None], law[more]
+                after = (1.0 - p) * before
+                after[:, 1:] += p * before[:, :-1]
+                after[:, k] += p[:, 0] * before[:, k]  # there is no further position
+                law[more] = after
+            for place, found in zip(own.tolist(), law, strict=True):
+                laws[place] = found
+        return laws
 
     def _sets(self, search: int) -> tuple[Ints, Ints, Ints] | None:
         """Innermost set of every candidate, parents and capacities of the sets; None where there are no limits."""
@@ -320,7 +369,7 @@ class Prepared:
         laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
         met = self._free(0, len(layout.start))
         if self.boxes is not None:
-            boxes = (self.boxes, self.index, self.tol, layout.start - begin, met)
+            boxes = (self.boxes, self._events_of_types(self.boxes, searches), layout.start - begin, met)
             in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
         else:
             chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)
@@ -332,8 +381,8 @@ class Prepared:
         layout, c0, c1 = self.layout, *self.layout.search_ptr[search : search + 2]
         start, k = layout.start[c0:c1], int(layout.capacity[search])
         if self.boxes is not None:
-            terms = self.boxes, self.index, self.tol, theta, layout.start[c0]
-            states, owner, masses = law_kernels.box_masses(search, *terms)
+            events = self._events_of_types(self.boxes, np.array([search]))
+            states, owner, masses = law_kernels.box_masses(search, self.boxes, events, theta, layout.start)
         else:
             chains = _chains(layout), self.index, self.mass, np.empty(layout.states)
             states, owner, masses = law_kernels.chain_masses(search, *chains, theta)

@@ -10,17 +10,17 @@ from numba import njit
 
 from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.box_kernels import box_events
-from auditkit.solver.kernels import compare, list_events, selection_law
+from auditkit.solver.kernels import list_events, selection_law
 from auditkit.solver.room_kernels import NEGLIGIBLE, advance, begin
 
 
 @njit(**OPTIONS)
-def box_laws(first, last, searches, boxes, index, tol, group, groups, ptr, laws):
+def box_laws(first, last, searches, boxes, events, group, groups, ptr, laws):
     """`selection_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]]."""
     for i in range(first, last):
         search = searches[i]
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
-        _, _, _, owner, kappa, _ = box_events(search, boxes, index, tol)
+        _, owner, kappa = box_events(search, boxes, events)
         law = selection_law(c1 - c0, boxes.capacity[search], owner, kappa, group[c0:c1], groups)
         for j in range(len(law)):  # number by number: numba compiles the assignment of a slice for seconds
             laws[ptr[i] + j] = law[j]
@@ -39,27 +39,27 @@ def chain_laws(first, last, searches, chains, index, mass, share, group, groups,
 
 
 @njit(**INLINED)
-def box_masses(search, boxes, index, tol, theta, start):
+def box_masses(search, boxes, events, theta, begins):
     """Events of a search of boxes: states, candidates, and the chance of each to be realised by a member of each set.
 
-    `theta` is the chance of each set for every state of the layout, where the search begins at `start`. Values that are
-    worth at least the index are realised in the event of the index.
+    `theta` is the chance of each set for every state, those of candidate c from `begins[c]` on. Values that are worth
+    at least the index are realised in the event of the index.
     """
-    first, at, states, owner, kappa, _ = box_events(search, boxes, index, tol)
-    c0, zero = boxes.search_ptr[search], np.zeros(index.shape[1])
-    masses = np.zeros((len(states), theta.shape[1]))
-    for e in range(len(states)):
-        s, i = states[e], owner[e]
-        if s > first[i]:
+    number, owner, kappa = box_events(search, boxes, events)
+    states, masses = np.empty(len(number), np.int64), np.zeros((len(number), theta.shape[1]))
+    for e in range(len(number)):
+        c, own = boxes.search_ptr[search] + owner[e], events.state[number[e]]
+        start, base = begins[c], boxes.type_ptr[boxes.type[c]]
+        states[e] = start + own
+        if own > 0:
             for g in range(theta.shape[1]):
-                masses[e, g] = kappa[e] * theta[start + s, g]
+                masses[e, g] = kappa[e] * theta[start + own, g]
             continue
-        base = boxes.type_ptr[boxes.type[c0 + i]] - s
-        for v in range(s + 1, first[i + 1]):
-            if boxes.prob[base + v] > 0.0 and compare(at[v], at[s], zero) >= 0:
+        for v in range(1, boxes.type_ptr[boxes.type[c] + 1] - base):
+            if events.of_state[base + v] == number[e]:
                 for g in range(theta.shape[1]):
                     masses[e, g] += boxes.prob[base + v] * theta[start + v, g]
-    return states + start, owner, masses
+    return states, owner, masses
 
 
 @njit(**INLINED)
@@ -78,12 +78,12 @@ def chain_masses(search, chains, index, mass, share, theta):
 
 
 @njit(**OPTIONS)
-def box_member_laws(first, last, searches, boxes, index, tol, begins, met, theta, inspections, ptr, laws):
+def box_member_laws(first, last, searches, boxes, events, begins, met, theta, inspections, ptr, laws):
     """`member_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]]."""
     for i in range(first, last):
         search = searches[i]
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
-        states, owner, masses = box_masses(search, boxes, index, tol, theta, begins[c0])
+        states, owner, masses = box_masses(search, boxes, events, theta, begins)
         one = member_law(boxes.capacity[search], owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
         for j in range(len(one)):
             laws[ptr[i] + j] = one[j]
