@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from auditkit.cli.asking import answered
+from auditkit.cli.compile_ahead import compiling_ahead
 from auditkit.cli.options import (
     DONE,
     FINDING,
@@ -57,7 +58,7 @@ def report(
 
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
     seconds: dict[str, float] = {}
-    with working("starting", quiet) as say:
+    with working("starting", quiet) as say, compiling_ahead():
         from auditkit import pipeline
         from auditkit.verification.earlier_reports import with_other_settings
 

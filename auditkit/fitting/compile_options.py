@@ -24,3 +24,8 @@ OPTIONS: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy",
 INLINED = {**OPTIONS, "inline": "always"}
 """Of a kernel that few others call. Numba optimises a kernel with all that it calls, so each step between is paid for
 once more."""
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether the code of a kernel is kept for this version of its file, from whatever arguments."""
+    return bool(kernel._cache._cache_file._load_index())

@@ -1,0 +1,66 @@
+"""The first report on a machine: a second process compiles the kernels that are needed last.
+
+numba compiles under one lock, so threads of one process would wait for each other. The report itself compiles what
+evaluates policies, which it needs first. Meanwhile this module, run as a program, compiles the kernels of ex-post laws,
+of lotteries and of choices for arrays like those of a report, and keeps them where the report looks for them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+
+def needed_last() -> Iterator[tuple[Any, tuple[Any, ...]]]:
+    """Kernels, in the order in which a default report needs them, each with arguments of the types that it passes."""
+    from auditkit.fitting.logit_kernels import likelihood
+    from auditkit.rules.lottery_kernels import drawn_visits
+    from auditkit.solver import law_kernels
+    from auditkit.solver.box_kernels import Boxes, Events
+
+    one, real, matrix, yes = np.zeros(1, np.int64), np.zeros(1), np.zeros((1, 1)), np.zeros(1, np.bool_)
+    constant = np.zeros(1)
+    constant.flags.writeable = False
+    boxes, events = Boxes(one, one, one, one, constant), Events(one, real, real, real, one, one, yes)
+    yield law_kernels.box_member_laws, (0, 1, one, boxes, events, one, yes, matrix, True, one, real)
+    yield law_kernels.paired, (real, one, one)
+    yield drawn_visits, (one, one, one, one, yes, yes, one, constant, real, real)
+    yield likelihood, (one, one, one, yes, yes, matrix, real, 1.0)
+
+
+@contextmanager
+def compiling_ahead() -> Iterator[None]:
+    """Compile in the background what is not kept yet, if there is a second core; stop with the block."""
+    if not _worth_it():
+        yield
+        return
+    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-P", "-m", __name__], **silent)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _worth_it() -> bool:
+    from auditkit.fitting.compile_options import KEPT, is_kept
+
+    return KEPT and (os.cpu_count() or 1) > 1 and not is_kept(next(needed_last())[0])
+
+
+def main() -> None:
+    from numba import typeof
+
+    for kernel, arguments in needed_last():
+        kernel.compile(tuple(typeof(argument) for argument in arguments))
+
+
+if __name__ == "__main__":
+    main()
