@@ -36,12 +36,12 @@ def needed_last() -> Iterator[tuple[Any, tuple[Any, ...]]]:
 
 @contextmanager
 def compiling_ahead() -> Iterator[None]:
-    """Compile in the background what is not kept yet, if there is a second core; stop with the block."""
+    """Compile in the background if nothing is kept yet and there is a second core; stop with the block."""
     if not _worth_it():
         yield
         return
-    silent = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-    process = subprocess.Popen([sys.executable, "-P", "-m", __name__], **silent)
+    nothing = subprocess.DEVNULL
+    process = subprocess.Popen([sys.executable, "-P", "-m", __name__], stdin=nothing, stdout=nothing, stderr=nothing)
     try:
         yield
     finally:
@@ -50,9 +50,9 @@ def compiling_ahead() -> Iterator[None]:
 
 
 def _worth_it() -> bool:
-    from auditkit.fitting.compile_options import KEPT, is_kept
+    from auditkit.fitting.compile_options import KEPT, nothing_kept
 
-    return KEPT and (os.cpu_count() or 1) > 1 and not is_kept(next(needed_last())[0])
+    return KEPT and (os.cpu_count() or 1) > 1 and nothing_kept(next(needed_last())[0])
 
 
 def main() -> None:

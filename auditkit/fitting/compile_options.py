@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 
@@ -26,6 +27,10 @@ INLINED = {**OPTIONS, "inline": "always"}
 once more."""
 
 
-def is_kept(kernel: Any) -> bool:
-    """Whether the code of a kernel is kept for this version of its file, from whatever arguments."""
-    return bool(kernel._cache._cache_file._load_index())
+def nothing_kept(kernel: Any) -> bool:
+    """Whether no code is kept where that of a kernel would be, not even from an older version.
+
+    numba names the code of a new version like the old and announces it before it is written, so that a second process
+    could load the old in between.
+    """
+    return not any(Path(kernel._cache.cache_path).glob("*.nbi"))
