@@ -75,7 +75,7 @@ def report(
 
             make_folder(stem.parent)
         files = not as_json or output is not None or "formats" in request.given
-        others = with_other_settings(stem.parent, done.to_json()) if files else []
+        others = with_other_settings(stem.parent, done.report) if files else []
         begin = time.perf_counter()
         written = pipeline.write(done, stem, say) if files else pipeline.Written(())
         seconds["write"] = time.perf_counter() - begin

@@ -6,10 +6,10 @@ a few passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from auditkit.model.groups import UNKNOWN
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
+Column: TypeAlias = "pd.Series[Any] | NDArray[Any] | Sequence[object]"
 
 PERIOD = "period"
 """The name of the segment made from dates."""
@@ -31,23 +32,23 @@ NO_VALUE = "(none)"
 class Applicants:
     """Columns of equal length; labels are text, a missing one is an unknown category."""
 
-    attributes: Mapping[str, Any]
-    steps: Mapping[str, Any]
+    attributes: Mapping[str, Column]
+    steps: Mapping[str, Column]
     """Step -> whether the application reached it, in the order of the process."""
-    crossings: Mapping[str, Any] = field(default_factory=dict)
-    strata: Any = None
+    crossings: Mapping[str, Column] = field(default_factory=dict)
+    strata: Column | None = None
     """Requisitions."""
-    segments: Mapping[str, Any] = field(default_factory=dict)
-    dates: Any = None
-    persons: Any = None
+    segments: Mapping[str, Column] = field(default_factory=dict)
+    dates: Column | None = None
+    persons: Column | None = None
     """Who applied, where people may apply more than once."""
-    undecided: Any = None
+    undecided: Column | None = None
     """Withdrawn or pending: in the rates of the steps that they reached, and in none after."""
-    pending: Any = None
+    pending: Column | None = None
     """Those of the undecided who may still be decided on; None: all."""
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attributes that have bands in an order, and that order: their groups, or the finer `bands`."""
-    bands: Mapping[str, Any] = field(default_factory=dict)
+    bands: Mapping[str, Column] = field(default_factory=dict)
     """Attribute -> band of each row, finer than its groups."""
     favourable: bool = True
     """Whether it is good to be selected; False for dismissals, layoffs and the like."""
@@ -119,7 +120,7 @@ class Applicants:
         return self.reached(step) if self.favourable else ~self.reached(step)
 
 
-def codes(labels: Any, missing: str | None = NO_VALUE) -> tuple[Ints, tuple[str, ...]]:
+def codes(labels: Column, missing: str | None = NO_VALUE) -> tuple[Ints, tuple[str, ...]]:
     """Codes in the order of the sorted labels; missing ones are -1, or labelled `missing`."""
     factors, index = pd.factorize(pd.Series(labels), sort=True)
     found = factors.astype(np.int64)
@@ -130,7 +131,7 @@ def codes(labels: Any, missing: str | None = NO_VALUE) -> tuple[Ints, tuple[str,
     return found, names
 
 
-def group_codes(labels: Any) -> tuple[Ints, tuple[str, ...]]:
+def group_codes(labels: Column) -> tuple[Ints, tuple[str, ...]]:
     """Codes of the known groups; -1 for unknown."""
     found, names = codes(labels, None)
     if UNKNOWN in names:
@@ -140,7 +141,7 @@ def group_codes(labels: Any) -> tuple[Ints, tuple[str, ...]]:
     return found, names
 
 
-def periods(dates: Any) -> Any:
+def periods(dates: Column) -> NDArray[Any]:
     """Labels of the quarters (2023-Q1), or of the months (2023-01) if all dates lie within half a year."""
     days = pd.Series(pd.to_datetime(pd.Series(np.asarray(dates)), errors="coerce"))
     known = days.dropna()

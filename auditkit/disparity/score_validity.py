@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from auditkit.disparity.pair import Interval, holm
@@ -66,9 +67,9 @@ class ScoreValidity:
 
 
 def score_validity(
-    groups: Mapping[str, Any],
-    family: Any | None,
-    search: Any,
+    groups: Mapping[str, NDArray[Any]],
+    family: NDArray[Any] | None,
+    search: NDArray[Any],
     scores: Floats,
     outcomes: Floats,
     hired: Bools,

@@ -97,8 +97,8 @@ def score_meanings(
 
 def by_attribute(
     predicts: Predicted,
-    groups: Mapping[str, Any],
-    family: Any | None,
+    groups: Mapping[str, NDArray[Any]],
+    family: NDArray[Any] | None,
     search: Ints,
     y: Floats,
     s: Floats,

@@ -133,7 +133,7 @@ class Alternatives(Shown):
     information: tuple[str, ...]
     """What the rules may use."""
 
-    def to_json(self) -> list[dict[str, Any]]:
+    def to_json(self) -> list[dict[str, object]]:
         return [asdict(each) for each in self.found]
 
     def __repr__(self) -> str:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from auditkit.constraints.outcome import outcome_weights
 from auditkit.errors import PluginError, blaming
@@ -197,7 +197,7 @@ class ThoseWhoApplied:
         return RuleYield(dot(self.reward, visits), one / two if two > 0 else None, interviews, filled)
 
 
-def parameters_of(rule: Rule) -> dict[str, Any]:
+def parameters_of(rule: Rule) -> dict[str, JsonValue]:
     """The parameters of a rule, as plain numbers and words."""
-    found: Mapping[str, Any] = rule.model_dump(mode="json")
+    found: Mapping[str, JsonValue] = rule.model_dump(mode="json")
     return dict(found)

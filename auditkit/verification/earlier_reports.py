@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 from auditkit.errors import InputError
 from auditkit.files import parse_json, read_file
+from auditkit.report.schema import Report
 
 MOST_FILES, MOST_BYTES = 200, 20_000_000
 IMMATERIAL = ("source", "statement", "organisation", "thresholds", "history", "alerts", "engine")
@@ -15,13 +15,13 @@ FORMATS = ("formats", "parts", "template_dir")
 """Settings that change no number, and those of `report` that do not."""
 
 
-def with_other_settings(folder: Path, report: dict[str, Any]) -> list[str]:
+def with_other_settings(folder: Path, report: Report) -> list[str]:
     """Names of the reports in a folder that are of the same data but were made with other settings."""
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".json")[:MOST_FILES]
     except OSError:
         return []
-    mine, found = _settings(report), []
+    mine, found = _settings(report.config.to_json()), []
     for path in files:
         try:
             if path.stat().st_size > MOST_BYTES:
@@ -31,15 +31,14 @@ def with_other_settings(folder: Path, report: dict[str, Any]) -> list[str]:
             continue
         if isinstance(other, dict) and str(other.get("format")).startswith("auditkit-report/"):
             source = other.get("input")
-            same = isinstance(source, dict) and source.get("sha256") == report["input"]["sha256"]
-            if same and _settings(other) != mine:
+            same = isinstance(source, dict) and source.get("sha256") == report.input.sha256
+            if same and _settings(other.get("config")) != mine:
                 found.append(path.name)
     return found
 
 
-def _settings(report: dict[str, Any]) -> str:
+def _settings(config: object) -> str:
     """The settings that numbers depend on, as text."""
-    config = report.get("config")
     if not isinstance(config, dict):
         return ""
     kept = {key: value for key, value in config.items() if key not in IMMATERIAL}
