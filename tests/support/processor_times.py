@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 TABLE = Path(__file__).parent.parent / "processor_times.json"
-SLOW_SECONDS = 0.5
+SLOW_SECONDS = 0.3
 """A test that takes longer is left out by `-m 'not slow'`."""
 
 SLOW_GROUP = 4.0
