@@ -17,7 +17,7 @@ from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
 from auditkit.model.row_meaning import RateGap, RatioAtLeast, ShareAtLeast
-from auditkit.solver import solve
+from auditkit.solver import law_kernels, solve
 from auditkit.solver.policy import Mixture, Policy
 from support.audit_helpers import plugins, random_instance
 from support.instances import hidden_groups
@@ -400,3 +400,19 @@ def test_uncertain_groups_beside_values_have_no_law_and_say_so() -> None:
     assert optimum is not None
     chance = ExPost(instance.layout, optimum.rows, optimum.mixture, Parts.of(optimum.rows, instance.layout))
     assert chance.slack(0) is None and "two groups" in str(chance.reason(0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_few_positions_have_the_law_of_many(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(1, 30)), seed % 5
+    owner = rng.permutation(np.repeat(np.arange(n), rng.integers(1, 12, n)))
+    chance = rng.dirichlet(np.ones(3), len(owner)) * rng.random((len(owner), 1))
+    whole = np.bincount(owner, chance.sum(axis=1)) / np.where(rng.random(n) < 0.5, 1.0, rng.uniform(0.2, 1.0, n))
+    masses = chance / whole[owner][:, None]  # half of the candidates are ahead for certain in the end
+    start, nobody = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    states = np.arange(1, len(owner) + 1)
+    many = law_kernels.member_law(k, owner, masses, False, states, start, nobody, np.zeros((1, 3)))
+    few = law_kernels.member_law_of_few(n, k, owner, masses)
+    assert few == pytest.approx(many, abs=1e-13)
+    assert few.sum() == pytest.approx(1.0)

@@ -201,8 +201,9 @@ class ExPost:
         theta, begin = sets.theta(first, last), int(layout.start[first])
 
         def laws(policy: int, searches: Ints) -> list[Floats]:
-            found = self._policy(policy).member_laws(searches, theta, sets.counted == INSPECTION, begin)
-            return [_trimmed(law) for law in found]
+            inspections = sets.counted == INSPECTION
+            found = self._policy(policy).member_laws(searches, theta, inspections, begin)
+            return [_trimmed(law) for law in found] if inspections else found
 
         return laws
 

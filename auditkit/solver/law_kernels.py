@@ -11,7 +11,7 @@ from numba import njit
 from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import list_events, selection_law
-from auditkit.solver.room_kernels import NEGLIGIBLE, advance, begin
+from auditkit.solver.room_kernels import FEW_POSITIONS, NEGLIGIBLE, advance, begin, nobody_left
 
 
 @njit(**OPTIONS)
@@ -84,7 +84,11 @@ def box_member_laws(first, last, searches, boxes, events, begins, met, theta, in
         search = searches[i]
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
         states, owner, masses = box_masses(search, boxes, events, theta, begins)
-        one = member_law(boxes.capacity[search], owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
+        k = boxes.capacity[search]
+        if k <= FEW_POSITIONS + 1 and not inspections:
+            one = member_law_of_few(c1 - c0, k, owner, masses)
+        else:
+            one = member_law(k, owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
         for j in range(len(one)):
             laws[ptr[i] + j] = one[j]
 
@@ -97,7 +101,11 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
         c0, c1 = chains.search_ptr[search], chains.search_ptr[search + 1]
         states, owner, masses = chain_masses(search, chains, index, mass, share, theta)
         begins = chains.candidate_ptr[c0:c1]
-        one = member_law(chains.capacity[search], owner, masses, inspections, states, begins, met[c0:c1], theta)
+        k = chains.capacity[search]
+        if k <= FEW_POSITIONS + 1 and not inspections:
+            one = member_law_of_few(c1 - c0, k, owner, masses)
+        else:
+            one = member_law(k, owner, masses, inspections, states, begins, met[c0:c1], theta)
         for j in range(len(one)):
             laws[ptr[i] + j] = one[j]
 
@@ -202,6 +210,73 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
         for a in range(most + 1):
             for b in range(most + 1):
                 table[a, b] += final[t, a, b]
+    return table.ravel()
+
+
+@njit(**OPTIONS)
+def member_law_of_few(n, k, owner, masses):
+    """`member_law` of selections for few positions, by a tree over the candidates as in `room_kernels.chances_of_few`.
+
+    A node has the chance that t < k of the candidates below it are ahead, a of them of the first set and b of the
+    second: entry `place[t, a, b]`. The product of two nodes adds the product of entries left[i] and right[i] to entry
+    into[i].
+    """
+    place, entries = np.full((k, k, k), -1), 0
+    for t in range(k):
+        for a in range(t + 1):
+            for b in range(t - a + 1):
+                place[t, a, b] = entries
+                entries += 1
+    left, right, into = np.empty(entries**2, np.int64), np.empty(entries**2, np.int64), np.empty(entries**2, np.int64)
+    terms = 0
+    for t in range(k):
+        for a in range(t + 1):
+            for b in range(t - a + 1):
+                for s in range(k - t):
+                    for c in range(s + 1):
+                        for d in range(s - c + 1):
+                            left[terms], right[terms] = place[t, a, b], place[s, c, d]
+                            into[terms] = place[t + s, a + c, b + d]
+                            terms += 1
+    table = np.zeros((k + 1, k + 1))
+    if k == 0:
+        table[0, 0] = 1.0
+        return table.ravel()
+    node = np.zeros((2 * n, entries))
+    node[:, 0] = 1.0
+    ahead, of_sets, law, others = np.zeros(n), np.zeros((n, 3)), np.empty(k + 1), np.empty((2, entries))
+    for e in range(len(owner)):
+        if e % 64 == 63 and nobody_left(n, k, ahead, law):
+            break
+        c, v, now = owner[e], n + owner[e], 0
+        for g in range(3):
+            of_sets[c, g] += masses[e, g]
+        ahead[c] = min(1.0, of_sets[c, 0] + of_sets[c, 1] + of_sets[c, 2])
+        node[v, 0] = max(0.0, 1.0 - (of_sets[c, 0] + of_sets[c, 1] + of_sets[c, 2]))
+        if k > 1:
+            node[v, place[1, 1, 0]], node[v, place[1, 0, 1]] = of_sets[c, 0], of_sets[c, 1]
+            node[v, place[1, 0, 0]] = of_sets[c, 2]
+        for i in range(entries):
+            others[0, i] = 0.0
+        others[0, 0] = 1.0
+        while v > 1:
+            for i in range(entries):
+                others[1 - now, i] = node[v >> 1, i] = 0.0
+            for i in range(terms):
+                factor = node[v ^ 1, right[i]]
+                others[1 - now, into[i]] += others[now, left[i]] * factor
+                node[v >> 1, into[i]] += node[v, left[i]] * factor
+            v, now = v >> 1, 1 - now
+        for a in range(k):
+            for b in range(k - a):
+                chance = others[now, place[k - 1, a, b]]
+                table[a + 1, b] += chance * masses[e, 0]
+                table[a, b + 1] += chance * masses[e, 1]
+                table[a, b] += chance * masses[e, 2]
+    for t in range(k):
+        for a in range(t + 1):
+            for b in range(t - a + 1):
+                table[a, b] += node[1, place[t, a, b]]
     return table.ravel()
 
 
