@@ -196,24 +196,30 @@ class ExPost:
 
     def _laws_of_members(self, sets: TwoSets, some: Ints) -> Callable[[int, Ints], list[Floats]]:
         """Joint laws of two sets in searches among `some`, which are contiguous, under a policy."""
-        layout = self.layout
-        first, last = (int(layout.search_ptr[s]) for s in (some[0], some[-1] + 1))
-        theta, begin = sets.theta(first, last), int(layout.start[first])
+        layout, inspections = self.layout, sets.counted == INSPECTION
+        if self._apart and sets.by_kind:
+            theta, begins = sets.chances, layout.kinds.ptr[layout.candidate_kind]
+        else:
+            first, last = (int(layout.search_ptr[s]) for s in (some[0], some[-1] + 1))
+            theta, begins = sets.theta(first, last), layout.start - int(layout.start[first])
 
         def laws(policy: int, searches: Ints) -> list[Floats]:
-            inspections = sets.counted == INSPECTION
-            found = self._policy(policy).member_laws(searches, theta, inspections, begin)
+            found = self._policy(policy).member_laws(searches, theta, inspections, begins)
             return [_trimmed(law) for law in found] if inspections else found
 
         return laws
+
+    @property
+    def _apart(self) -> bool:
+        """Whether there are neither chains nor limits, which name states by their place in the layout."""
+        return self.layout.only_boxes and self.layout.limits is None
 
     @property
     def _at_once(self) -> list[Ints]:
         """Searches that are gone through together: all, where chains or limits name states by their place."""
         first = self.layout.candidate_ptr[self.layout.search_ptr]
         cuts = np.searchsorted(first, np.arange(STATES_AT_ONCE, first[-1], STATES_AT_ONCE))
-        apart = self.layout.only_boxes and self.layout.limits is None
-        ends = np.unique([0, *(cuts if apart else ()), len(first) - 1]).tolist()
+        ends = np.unique([0, *(cuts if self._apart else ()), len(first) - 1]).tolist()
         return [np.arange(a, b) for a, b in pairwise(ends)]
 
     def _affordable(self, counted: str, coefficient: Floats) -> bool:

@@ -35,10 +35,15 @@ class TwoSets:
     """The chance that a visit is of A, and of B."""
     coefficients: tuple[float, float]
 
-    def theta(self, first: int, last: int) -> Floats:
-        """Of the states of candidates first..last-1: the chances of the first set, of the second, and of neither."""
+    @property
+    def chances(self) -> Floats:
+        """Of every state, or of those of kinds: the chances of the first set, of the second, and of neither."""
         one, two = self.share
-        chances = np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)])
+        return np.column_stack([one, two, np.maximum(0.0, 1.0 - one - two)])
+
+    def theta(self, first: int, last: int) -> Floats:
+        """The chances of the states of candidates first..last-1."""
+        chances = self.chances
         if not self.by_kind:
             return np.ascontiguousarray(chances[self.layout.candidate_ptr[first] : self.layout.candidate_ptr[last]])
         return self.layout.of_candidates(chances, first, last)

@@ -351,11 +351,11 @@ class Prepared:
         assert sets is not None
         return np.asarray(nested_law(*events, theta, idle, *sets, *steps))
 
-    def member_laws(self, searches: Ints, theta: Floats, inspections: bool, begin: int = 0) -> list[Floats]:
+    def member_laws(self, searches: Ints, theta: Floats, inspections: bool, begins: Ints | None = None) -> list[Floats]:
         """Joint laws of the numbers selected (or inspected) from two sets of groups, known by their probability only.
 
-        `theta` has for every state of the layout (of boxes without limits: from state `begin` on) the chances of the
-        first set, of the second, and of neither.
+        `theta` has the chances of the first set, of the second, and of neither: for every state of the layout; or of
+        boxes without limits for some states, those of candidate c from `begins[c]` on.
         """
         layout = self.layout
         if (nested := np.array([self._sets(int(search)) is not None for search in searches], dtype=np.bool_)).any():
@@ -369,7 +369,8 @@ class Prepared:
         laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
         met = self._free(0, len(layout.start))
         if self.boxes is not None:
-            boxes = (self.boxes, self._events_of_types(self.boxes, searches), layout.start - begin, met)
+            begins = layout.start if begins is None else begins
+            boxes = (self.boxes, self._events_of_types(self.boxes, searches), begins, met)
             in_threads(ranges, lambda a, b: law_kernels.box_member_laws(a, b, searches, *boxes, *counted, laws))
         else:
             chains = (_chains(layout), self.index, self.mass, np.empty(layout.states), met)
