@@ -326,6 +326,31 @@ def test_a_price_says_how_sure_it_is() -> None:
     assert alone.endswith(
         "Equal hiring rates for women and men would cost 0.03 % of the value of those hired, net of costs."
     )
+    assert "lottery" not in said and "measured, because" not in said
+
+
+def test_a_price_that_could_be_anything_up_to_a_lottery_says_so() -> None:
+    one = ("equal hiring rates for women and men", 0.0616, 1100.0, (0.0, 0.26))
+    said = plain(sentences.prices(PEOPLE, one, None, 1, 0.95, 0.001, lottery=True))
+    assert said == (
+        "Without looking at the group, equal hiring rates for women and men would cost at most 26 % of the value of "
+        "those hired, net of costs (95 % confidence; measured 6 %). The upper end is what a lottery among the people "
+        "of each requisition would cost, so the data say little about this price. If the group could be used it would "
+        "be 0.10 %: a bound, not a proposal."
+    )
+
+
+def test_a_price_of_groups_that_are_not_told_apart_is_not_said() -> None:
+    one = ("equal hiring rates for women and men", 0.0, 0.0, (0.0, 0.26))
+    said = plain(sentences.prices(PEOPLE, one, None, 1, 0.95, 0.001, lottery=True, apart=False))
+    assert said.startswith(
+        "What equal hiring rates for women and men would cost without looking at the group could not be measured, "
+        "because nothing that is known of candidates tells the groups apart beyond chance: at most 26 % of the value "
+        "of those hired, net of costs (95 % confidence). The upper end is what a lottery"
+    )
+    assert "measured 0" not in said
+    aware = plain(sentences.prices(PEOPLE, one, None, 1, 0.95, None, apart=False))
+    assert "could not be measured" not in aware
 
 
 @pytest.mark.parametrize(

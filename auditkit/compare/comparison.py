@@ -170,6 +170,8 @@ class Comparison:
     value_scale: float
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Attribute -> known groups that are too small to be compared."""
+    alike: tuple[str, ...] = ()
+    """Attributes whose groups nothing that policies see tells apart."""
 
 
 def compare(
@@ -214,7 +216,7 @@ def compare(
     for (name, some, solution), span, bound in zip(solved, spans, bounds, strict=True):
         progress(f"ex-post laws under {name}")
         entries.append(replace(_entry(name, some, solution, span), group_aware=bound))
-    return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out)
+    return Comparison(firm, _standing(free), tuple(entries), constraints is None, scale, left_out, fitted.alike)
 
 
 def _seen(solution: Solution, aware: Fitted) -> bool:

@@ -28,11 +28,7 @@ the size of the group as well. With Z standard normal,
     tau^2 = mean_b (sqrt(loss*_b) - sqrt(loss_E))^2 + E(sqrt(L + S Z) - sqrt(L))^2
     interval = (sqrt(L) -+ t tau)^2,    one-sided, from 0 on, if the lower end is nothing beside the upper one
 
-Where policies do not see the group, a price is not quadratic in the differences: if hardly anything tells the groups
-apart, hardly anything can make up for a slight difference either, and noise alone has a price. So chances of groups are
-learnt anew in every replicate, and the interval starts at 0 unless the unconstrained optimum misses the constraint by
-more than the error of the priors. And noise helps to tell the groups apart, which makes prices too low: with u the root
-of the price without shrinkage, an end is moved by u - sqrt(loss_E) + u - mean_b sqrt(loss*_b) where that widens it.
+Where policies do not see the group, a price is not quadratic in the differences: `blind_intervals` has its interval.
 
 t is Student's quantile for the number of replicates that were asked for, or that of searches with scores if there are
 fewer. The priors of replicates are without what shrinkage takes from the
@@ -56,6 +52,7 @@ from typing import TypeGuard
 import numpy as np
 from scipy.special import stdtrit
 
+from auditkit.compare.blind_intervals import BlindPrices, centred, error_of_laws, lottery
 from auditkit.compare.group_errors import GroupErrors
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Constraint, Row, Rows
@@ -64,7 +61,7 @@ from auditkit.constraints.two_sets import TwoSets
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.model.variants import moved_by_group
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
@@ -113,6 +110,8 @@ class PriceInterval:
     replicates: int
     replicated_duals: tuple[tuple[float, ...], ...] = field(repr=False)
     """Each replicate's error of the duals, added to the duals measured."""
+    lottery: float | None = None
+    """Where policies do not see the group: the loss of a lottery among the people of each search."""
 
 
 @dataclass(frozen=True)
@@ -204,12 +203,10 @@ def _replicates(
     share = len(part.searches) / len(fitted.instance.searches)
     found = [_Replicates(problem, parts, share, part, options.replicates) for problem, parts in problems]
     if fitted.instance.layout.uncertain:
-        whole = refitted(fitted, np.ones_like(drawn.times[0]), drawn.searches, regrouped=True).layout
-        with Session():
-            for each in found:
-                each.unshrunk = each.price(whole)
+        _draw(fitted, found, drawn.searches, options)
+        return found
     for times in drawn.times:
-        layout = refitted(fitted, times, drawn.searches, regrouped=True).layout
+        layout = refitted(fitted, times, drawn.searches).layout
         with Session():  # nothing is asked of this layout again
             for each in found:
                 each.add(layout)
@@ -220,6 +217,27 @@ def _replicates(
             with Session():
                 each.shift([moved_by_group(part.layout, shifts) for shifts in points], errors.freedom)
     return found
+
+
+def _draw(fitted: Fitted, found: Sequence[_Replicates], searches: Ints, options: IntervalOptions) -> None:
+    """The prices of policies that do not see the group, under other chances of groups and effects of theirs."""
+    assert fitted.refit is not None
+    draws = centred(fitted.refit.searches, options.replicates, np.random.default_rng(options.seed))
+    nothing = np.zeros_like(draws[:1])
+    for b, instance in enumerate(fitted.refit.drawn(fitted.instance, searches, np.concatenate([nothing, draws]))):
+        with Session():
+            for each in found:
+                if b:
+                    each.add(instance.layout)
+                else:
+                    each.unshrunk = each.price(instance.layout)
+    for each in found:
+        optimum = each.problem.optimum
+        layout = optimum.outcome.layout
+        free = free_visits(layout)
+        each.of_laws = error_of_laws(fitted, free - optimum.outcome.visits)
+        if (visits := lottery(layout, optimum.rows)) is not None:
+            each.bound = each.problem.near.free - dot(layout.reward, visits), error_of_laws(fitted, free - visits)
 
 
 def _drawn(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> tuple[Resampling, Instance]:
@@ -252,6 +270,7 @@ class _Replicates:
         self.known: list[NearOptimum] = []
         self.unshrunk: NearOptimum | None = None
         self.shifted: list[NearOptimum] = []
+        self.of_laws, self.bound = 0.0, (np.inf, 0.0)
 
     def add(self, layout: Layout) -> None:
         """The price under the priors of this layout, if it has one."""
@@ -271,35 +290,23 @@ class _Replicates:
         assert self.base is not None
         taught = np.sqrt(self.share) if self.shifted else 1.0  # by all searches, not by the part that is priced
         losses = [each.loss for each in self.shifted or self.known]
-        # where groups are not told apart at all (`group_chances`), replicates scatter around the price if they were
-        apart = self.unshrunk is None or self.base.loss > LEAST * abs(self.base.free)
-        centre = self.base if apart or self.unshrunk is None else self.unshrunk
-        return np.asarray(np.sqrt(losses) - np.sqrt(centre.loss)) / taught
+        return np.asarray(np.sqrt(losses) - np.sqrt(self.base.loss)) / taught
 
-    @property
-    def too_low(self) -> float:
-        """By how much shrinkage and noise lower the root of the price, where policies do not see the group."""
-        if self.unshrunk is None or self.base is None or not self.base.loss:
-            return 0.0  # of groups that nothing tells apart the replicates' whole price is its error already
-        root, share = np.sqrt(self.unshrunk.loss), np.sqrt(self.share)
-        noise = root - np.mean(np.sqrt([each.loss for each in self.known]))
-        return float((root - np.sqrt(self.base.loss)) / share + noise * share)
-
-    def surely_missed(self, level: float) -> bool:
-        """Whether the unconstrained optimum misses a row by more than the error of the priors."""
-        assert self.base is not None
-        errors = np.array([each.excess for each in self.known]) - self.base.excess
-        error = np.sqrt(self.share * np.mean(errors**2, axis=0))  # of priors learnt from all searches
-        reach = float(stdtrit(len(errors), 1 - (1 - level) / (2 * len(error)))) * error
-        equal = self.problem.optimum.rows.is_equality
-        return bool((np.where(equal, np.abs(self.base.excess), self.base.excess) > reach).any())
+    def blind(self, of_searches: float) -> BlindPrices | None:
+        """Where policies do not see the group."""
+        if self.unshrunk is None:
+            return None
+        rows, near = self.problem.optimum.rows, self.problem.near
+        error = float(np.hypot(self.of_laws, of_searches))
+        return BlindPrices(near, self.unshrunk, self.known, rows.is_equality, self.share, error, *self.bound)
 
     @property
     def duals(self) -> Floats:
         """Draws of the error of the duals, (replicates, rows)."""
         assert self.base is not None
         errors = np.array([each.duals for each in self.known]) - self.base.duals
-        return np.asarray(np.sqrt(self.share) / self.of_duals * errors)
+        taught = 1.0 if self.unshrunk is not None else np.sqrt(self.share)  # by all searches
+        return np.asarray(taught / self.of_duals * errors)
 
     def price(self, layout: Layout) -> NearOptimum | None:
         """Under the priors of a layout; None if there is none worth the name."""
@@ -322,15 +329,16 @@ def _interval(
         return NoInterval("resampling-fails", reason)
     free, loss = replicates.problem.near.free, replicates.problem.near.loss
     root, spread = float(np.sqrt(loss)), float(np.sqrt(len(psi) * psi.var(ddof=1)))
-    varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
-    square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
-    reach = float(stdtrit(replicates.freedom, (1 + options.level) / 2)) * float(np.sqrt(square))
-    bias = replicates.too_low
-    low, high = max(root + min(bias, 0.0) - reach, 0.0) ** 2, (root + max(bias, 0.0) + reach) ** 2
+    if (blind := replicates.blind(spread)) is not None:
+        low, high = blind.ends(options.level)
+    else:
+        varied = np.sqrt(np.maximum(loss + spread * _NODES, 0.0))
+        square = float(_WEIGHTS @ (varied - root) ** 2 / _WEIGHTS.sum()) + float(np.mean(replicates.roots**2))
+        reach = float(stdtrit(replicates.freedom, (1 + options.level) / 2)) * float(np.sqrt(square))
+        low, high = max(root - reach, 0.0) ** 2, (root + reach) ** 2
     if all(_met_by_nobody(row) for row in optimum.rows.rows):
         high = min(high, max(free, loss))  # selecting nobody costs no more
-    blind = optimum.outcome.layout.uncertain
-    ends = 0.0 if low < NOTHING * high or (blind and not replicates.surely_missed(options.level)) else low, high
+    ends = 0.0 if low < NOTHING * high else low, high
     duals = optimum.duals + replicates.duals
     return PriceInterval(
         level=options.level,
@@ -340,6 +348,7 @@ def _interval(
         duals=tuple(_dual(optimum, j, duals[:, j], options.level) for j in range(len(optimum.duals))),
         replicates=count,
         replicated_duals=tuple(map(tuple, duals.tolist())),
+        lottery=None if blind is None or blind.bound == np.inf else blind.bound,
     )
 
 

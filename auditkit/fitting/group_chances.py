@@ -117,6 +117,35 @@ class GroupChances:
             found[fold] = trust * (means - mean) * (size > 0)
         return found
 
+    def effect_errors(self, residual: Floats, weights: Floats, draws: Floats) -> Floats:
+        """What the effects without shrinkage of all rows move by where row i counts draws[., i] more, to first order.
+
+        (draws, classes)
+        """
+        rows = np.flatnonzero(~np.isnan(residual) & (weights > 0))
+        own, w, told = residual[rows], weights[rows], self.told[rows]
+        if not len(rows):
+            return np.zeros((len(draws), self.classes))
+        inverse = np.linalg.pinv(told.T @ (told * w[:, None]), hermitian=True)
+        left = w * (own - told @ (inverse @ (told.T @ (w * own))))
+        of_mean = w * (own - float(w @ own) / float(w.sum())) / float(w.sum())
+        weight = draws[:, rows]
+        moves = ((weight * left) @ told) @ inverse - (weight @ of_mean)[:, None]
+        return np.asarray(moves * (told.sum(axis=0) > 0))
+
+    @property
+    def told(self) -> Floats:
+        """What is known of the class of each row, (rows, classes)."""
+        return _told(self.code, self.imputed, self.classes)
+
+    def moved(self, logits: Floats, counted: Ints) -> GroupChances:
+        """The chances with these added to their logits, adding up to what those of the rows counted add up to."""
+        teaching = np.zeros(len(self.code), dtype=np.bool_)
+        teaching[counted] = True
+        chance = self.before * np.exp(logits - logits.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        return replace(self, before=_adding_up(chance, self.before[counted].sum(axis=0), teaching))
+
     @property
     def shares(self) -> GroupChances:
         """The same chances for everybody: what the groups are of all."""
@@ -125,7 +154,7 @@ class GroupChances:
     def chances_foretell(self, counted: Ints) -> bool:
         """Whether pi, learnt from other folds, makes the groups of these rows likelier than shares alone do."""
         before = self.before[counted]
-        told = _told(self.code, self.imputed, self.classes)[counted]
+        told = self.told[counted]
         return float((told * np.log(before / before.mean(axis=0))).sum()) > BY_CHANCE
 
     def effects_foretell(self, residual: Floats, effects: Floats, folds: Folds) -> bool:
@@ -154,10 +183,7 @@ def group_chances(
     apart: by default those large enough. Of the attributes `imputed` the data have probabilities of groups. A policy
     does not see these either: they teach what is to be expected of people of whom as much is known.
     """
-    kept = [str(n) for n in features.columns if is_number(features[n]) or features[n].nunique() <= MOST_VALUES]
-    design = Design.of(features[kept])
-    matrix, penalty = design.matrix(features[kept]), np.maximum(design.penalty, 1e-3)
-    penalty[0] = 1e-6
+    matrix, penalty = logit_columns(features)
     found = {}
     times, counted = counted.astype(np.float64), counted > 0
     for name, labels in groups.items():
@@ -183,6 +209,15 @@ def group_chances(
             before = _adding_up(before, told[counted].sum(axis=0), counted)
             found[name] = GroupChances(names, told.argmax(axis=1).astype(np.int64), before, told)
     return found
+
+
+def logit_columns(features: pd.DataFrame) -> tuple[Floats, Floats]:
+    """The columns of the logit, and the penalty of each."""
+    kept = [str(n) for n in features.columns if is_number(features[n]) or features[n].nunique() <= MOST_VALUES]
+    design = Design.of(features[kept])
+    penalty = np.maximum(design.penalty, 1e-3)
+    penalty[0] = 1e-6
+    return design.matrix(features[kept]), penalty
 
 
 def _told(code: Ints, imputed: Floats | None, classes: int) -> Floats:
@@ -212,7 +247,7 @@ def multinomial_logit(
     """
     (n, columns), classes = matrix.shape, told.shape[1]
     each = np.ones((n, 1)) if times is None else times[:, None]
-    b, some = start, slice(None, None, max(1, n // MOST_CURVED))
+    b = start
     if b is None:
         b = np.zeros((columns, classes))
         b[0] = np.log((each * told).sum(axis=0) + 0.5)
@@ -224,16 +259,7 @@ def multinomial_logit(
 
     now, chance = loss(b)
     for _ in range(MOST_LOGIT_STEPS):
-        inner = chance[some]
-        weight = n / len(inner)
-        curvature = np.zeros((columns, classes, columns, classes))
-        for k in range(classes):
-            for h in range(k, classes):
-                own = each[some, 0] * inner[:, k] * ((k == h) - inner[:, h])
-                block = weight * (matrix[some].T @ (matrix[some] * own[:, None]))
-                curvature[:, k, :, h] = curvature[:, h, :, k] = block
-        flat = curvature.reshape(columns * classes, -1)
-        flat[np.diag_indices(len(flat))] += np.repeat(penalty, classes)
+        flat = _curvature(matrix, chance, penalty, each[:, 0])
         slope = (matrix.T @ (each * (chance - told)) + penalty[:, None] * b).ravel()
         move, size = np.linalg.lstsq(flat, slope, rcond=None)[0].reshape(b.shape), 1.0
         then, chance = loss(b - move)
@@ -246,6 +272,34 @@ def multinomial_logit(
         if gained < LOGIT_PRECISION * n:
             break
     return b
+
+
+def _curvature(matrix: Floats, chance: Floats, penalty: Floats, times: Floats) -> Floats:
+    """Of the penalised likelihood, in the coefficients (columns, classes) one after another."""
+    (n, columns), classes = matrix.shape, chance.shape[1]
+    some = slice(None, None, max(1, n // MOST_CURVED))
+    x, inner, each = matrix[some], chance[some], times[some]
+    found = np.zeros((columns, classes, columns, classes))
+    for k in range(classes):
+        for h in range(k, classes):
+            own = each * inner[:, k] * ((k == h) - inner[:, h])
+            found[:, k, :, h] = found[:, h, :, k] = n / len(inner) * (x.T @ (x * own[:, None]))
+    flat = found.reshape(columns * classes, -1)
+    flat[np.diag_indices(len(flat))] += np.repeat(penalty, classes)
+    return flat
+
+
+def logit_errors(matrix: Floats, told: Floats, penalty: Floats, times: Floats, draws: Floats) -> Floats:
+    """What a logit's coefficients move by where row i counts draws[., i] more: to first order, with H the curvature,
+
+    H^-1 sum_i draws_i times_i x_i (told_i - P_i)         (draws, columns, classes)
+    """
+    chance = _softmax(matrix @ multinomial_logit(matrix, told, penalty, None, times))
+    away = (told - chance) * times[:, None]
+    slopes = np.stack([matrix.T @ (away * draw[:, None]) for draw in draws])
+    curvature = _curvature(matrix, chance, penalty, times)
+    moves = np.linalg.lstsq(curvature, slopes.reshape(len(draws), -1).T, rcond=None)[0]
+    return np.asarray(moves.T.reshape(slopes.shape))
 
 
 def _softmax(eta: Floats) -> Floats:

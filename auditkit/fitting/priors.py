@@ -111,6 +111,7 @@ def fit(
     terms = [str(name) for name in table["search"].to_numpy()[rows[starts[:-1]]]], positions, starts
     reached: dict[str, Bools] = {}
     results: list[Floats] = []
+    passed: StageResults | None = None
     inspected = table["inspected"].to_numpy(dtype=np.bool_)[rows]
     if unseen:
         labels = _labels(history, features)
@@ -140,8 +141,8 @@ def fit(
         all_chances = chains.pass_chances(plan, results, features, dealt)
         chances = all_chances[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
+        passed = StageResults(plan.shows, all_chances, results)
         if unseen:
-            passed = StageResults(plan.shows, all_chances, results)
             members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, passed, tested=True)
             people, true_value = unseen_people(members, actual, true_value)
 
@@ -173,6 +174,8 @@ def fit(
         scale,
         chances_of_groups,
         labels,
+        all_laws,
+        passed,
     )
     realised = _realised(
         history, rows, search, positions, inspected, costs, laws, scale, own_true_value, reached, notices

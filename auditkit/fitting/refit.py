@@ -18,7 +18,7 @@ Chances of passing a stage are moved in the same way. The moved fit has no more 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,14 @@ from auditkit.fitting.boxes import BoxSearches, boxes
 from auditkit.fitting.chains import StagePlan
 from auditkit.fitting.fitter import Fitter, Laws, group_columns
 from auditkit.fitting.folds import Folds, cross_fit
-from auditkit.fitting.group_chances import CellShares, GroupChances, Passing, group_chances
+from auditkit.fitting.group_chances import (
+    CellShares,
+    GroupChances,
+    Passing,
+    group_chances,
+    logit_columns,
+    logit_errors,
+)
 from auditkit.fitting.regression import Design, least_squares
 from auditkit.fitting.searches import People
 from auditkit.model.instance import Instance
@@ -92,10 +99,7 @@ def cell_shares(
 
     If `tested`, chances and effects that do not foretell other folds are left out (`group_chances`).
     """
-    numbers = [(scores - laws.means, weights)]
-    if passed is not None:
-        ones = (weights > 0).astype(np.float64) if not shrunk else np.ones(len(weights))
-        numbers += [(known - passed.chances[:, stage], ones) for stage, known in enumerate(passed.results)]
+    numbers = _numbers(laws, scores, weights, passed, shrunk=shrunk)
     learnt = {n: [own.effects(*number, folds, shrunk=shrunk) for number in numbers] for n, own in chances.items()}
     mine = {name: own.only(rows) for name, own in chances.items()}
     for name, own in chances.items() if tested else ():
@@ -105,6 +109,29 @@ def cell_shares(
             own.effects_foretell(residual, e, folds) for (residual, _), e in zip(numbers, learnt[name], strict=True)
         ]
         learnt[name] = [known * effects for known, effects in zip(told, learnt[name], strict=True)]
+    return _cells(mine, learnt, laws, rows, folds, passed)
+
+
+def _numbers(
+    laws: Laws, scores: Floats, weights: Floats, passed: StageResults | None, *, shrunk: bool
+) -> list[tuple[Floats, Floats]]:
+    """What groups may have an effect on: the score, then passing each stage. Each less its expectation, and weights."""
+    numbers = [(scores - laws.means, weights)]
+    if passed is not None:
+        ones = (weights > 0).astype(np.float64) if not shrunk else np.ones(len(weights))
+        numbers += [(known - passed.chances[:, stage], ones) for stage, known in enumerate(passed.results)]
+    return numbers
+
+
+def _cells(
+    mine: Mapping[str, GroupChances],
+    learnt: Mapping[str, Sequence[Floats]],
+    laws: Laws,
+    rows: Ints,
+    folds: Folds,
+    passed: StageResults | None,
+) -> CellShares:
+    """The membership of some rows from their chances of groups and the effects on every number (folds, classes)."""
     passing = None
     if passed is not None:
         by_stage = {name: np.stack(effects[1:], axis=1) for name, effects in learnt.items()}
@@ -145,6 +172,9 @@ class Refit:
     """Of groups, from what is known before, where policies do not see them."""
     groups: GroupLabels | None = None
     """From which they are learnt."""
+    laws: Laws | None = None
+    """Of every row, as they were fitted."""
+    passed: StageResults | None = None
 
     @property
     def searches(self) -> int:
@@ -158,8 +188,7 @@ class Refit:
 
         The chances of groups before the inspection are taken as they are, or learnt from these searches (`regrouped`).
         """
-        layout = like.layout
-        which = np.concatenate([np.arange(*layout.search_ptr[s : s + 2]) for s in searches.tolist()])
+        which = _members(like, searches)
         asked, taught = self.rows[which], times[self.search]
         used = np.union1d(asked, np.flatnonzero(taught))
         rows, t, taught = np.searchsorted(used, asked), self.training.only(used), taught[used]
@@ -182,29 +211,66 @@ class Refit:
                     missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
                     chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
             passed = StageResults(t.plan.shows, chances, t.results)
-        members, people = None, ByKind(self.people.items, self.people.kind[which])
+        members = None
         if of_groups:
             teach = t.weights * taught
             members = cell_shares(of_groups, laws, rows, t.scores, teach, t.folds, passed, shrunk=not moved)
-            people = members.people
-        own, costs = laws.take(rows), self.costs[which]
-        extra = ByKind(self.attributes.items, self.attributes.kind[which])
+        return self._built(like, searches, laws.take(rows), None if passed is None else passed.chances[rows], members)
+
+    def drawn(self, like: Instance, searches: Ints, draws: Floats) -> Iterator[Instance]:
+        """Some searches with other chances of groups and other effects of theirs, laws as they are.
+
+        One instance for each row of `draws`, (draws, searches of the history): search s counts draws[., s] more than
+        it does, in everything that groups are learnt from, to first order. Effects are without shrinkage.
+        """
+        assert self.laws is not None and self.groups is not None
+        t, asked, weight = self.training, self.rows[_members(like, searches)], draws[:, self.search]
+        numbers = _numbers(self.laws, t.scores, t.weights, self.passed, shrunk=False)
+        matrix, penalty = logit_columns(self.groups.features)
+        counted = np.zeros(len(t.scores))
+        counted[self.rows] = 1.0
+        errors, effects = {}, {}
+        for name, own in self.chances.items():
+            errors[name] = logit_errors(matrix, own.told, penalty, counted, weight)
+            learnt = [own.effects(*number, t.folds, shrunk=False) for number in numbers]
+            moves = [own.effect_errors(*number, weight) for number in numbers]
+            effects[name] = [(known, move[:, None, :]) for known, move in zip(learnt, moves, strict=True)]
+        laws = self.laws.take(asked)
+        chances = None if self.passed is None else self.passed.chances[asked]
+        for b in range(len(draws)):
+            moved = {n: own.moved(matrix @ errors[n][b], self.rows).only(asked) for n, own in self.chances.items()}
+            by_number = {name: [known + move[b] for known, move in each] for name, each in effects.items()}
+            members = _cells(moved, by_number, self.laws, asked, t.folds, self.passed)
+            yield self._built(like, searches, laws, chances, members)
+
+    def _built(
+        self, like: Instance, searches: Ints, own: Laws, passing: Floats | None, members: CellShares | None
+    ) -> Instance:
+        """Some searches of an instance whose candidates have these laws, chances of passing stages and membership."""
+        layout, plan, which = like.layout, self.training.plan, _members(like, searches)
+        people = ByKind(self.people.items, self.people.kind[which]) if members is None else members.people
+        costs, extra = self.costs[which], ByKind(self.attributes.items, self.attributes.kind[which])
         ids = [layout.candidate_ids[i] for i in which.tolist()]
         ends = np.concatenate([[0], np.cumsum(np.diff(layout.search_ptr)[searches])])
-        if passed is None and layout.limits is None:
+        if passing is None and layout.limits is None:
             names = [layout.search_ids[s] for s in searches.tolist()]
             terms = names, layout.capacity[searches], ends, own, people, costs, extra, self.value_scale, None
             return BoxSearches(*terms, members, ids).instance()
         made: Sequence[Candidate]
-        if passed is None or t.plan is None:
+        if passing is None or plan is None:
             made = boxes(own, people, costs, extra, self.value_scale, None, ids, members)
         else:
-            chances = passed.chances[rows]
-            made = chains.chains(t.plan, own, chances, costs, people, extra, self.value_scale, None, ids, members)
+            made = chains.chains(plan, own, passing, costs, people, extra, self.value_scale, None, ids, members)
         return Instance(
             replace(like.searches[s], candidates=tuple(made[a:b]))
             for s, (a, b) in zip(searches.tolist(), pairwise(ends.tolist()), strict=True)
         )
+
+
+def _members(like: Instance, searches: Ints) -> Ints:
+    """The candidates of some searches."""
+    ptr = like.layout.search_ptr
+    return np.concatenate([np.arange(*ptr[s : s + 2]) for s in searches.tolist()])
 
 
 class GroupResiduals:

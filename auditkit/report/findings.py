@@ -384,7 +384,7 @@ def of_comparison(comparison: Comparison, words: Phrases, differing: Collection[
     """What constraints cost, what the best policy would yield, and what was not computed; `differing` are the
     attributes with a finding of a difference."""
     entries = comparison.constrained
-    found = [*_prices(entries, words, differing)]
+    found = [*_prices(entries, words, differing, comparison.alike)]
     if comparison.defaults and entries:
         small = [group for groups in comparison.left_out.values() for group in groups]
         single = [phrase_of(entry, words) for entry in entries if entry.label != TOGETHER]
@@ -422,8 +422,13 @@ def phrase_of(entry: Constrained, words: Phrases) -> str:
     return ALL_TOGETHER if entry.label == TOGETHER else entry.constraints[0].describe(words).phrase
 
 
-def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collection[object]) -> Iterator[FindingModel]:
-    """What cannot be met, and a price: that of the first constraint on an attribute with a finding of a difference."""
+def _prices(
+    entries: Sequence[Constrained], words: Phrases, differing: Collection[object], alike: Collection[object] = ()
+) -> Iterator[FindingModel]:
+    """What cannot be met, and a price: that of the first constraint on an attribute with a finding of a difference.
+
+    Nothing tells the groups of the attributes `alike` apart.
+    """
     for entry in entries:
         if entry.standing is None:
             yield FindingModel(
@@ -440,13 +445,23 @@ def _prices(entries: Sequence[Constrained], words: Phrases, differing: Collectio
     level = next((e.interval.level for e in each if isinstance(e.interval, PriceInterval)), None)
     aware = None if named.group_aware is None else named.group_aware.given_up
     together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
-    text = say.prices(words, (phrase_of(named, words), *_cost(named)), together, len(each), level, aware)
+    compared = () if named.optimum is None else [row.by for row in named.optimum.rows.rows]
+    one, apart = (phrase_of(named, words), *_cost(named)), not compared or not set(compared) <= set(alike)
+    text = say.prices(words, one, together, len(each), level, aware, lottery=_any_price(named), apart=apart)
     yield FindingModel(kind="price", code="price-of-fairness", text=text)
 
 
 def _by(entry: Constrained) -> object:
     """The attribute that a constraint is about."""
     return getattr(entry.constraints[0], "by", None)
+
+
+def _any_price(entry: Constrained) -> bool:
+    """Whether the interval of the price reaches from nothing to what a lottery would cost."""
+    price = entry.interval
+    if not isinstance(price, PriceInterval) or price.lottery is None:
+        return False
+    return price.one_sided and price.loss[1] >= price.lottery > 0
 
 
 def _cost(entry: Constrained) -> tuple[float | None, float | None, say.Bounds]:

@@ -494,19 +494,38 @@ def prices(
     constraints: int,
     level: float | None,
     aware: float | None,
+    *,
+    lottery: bool = False,
+    apart: bool = True,
 ) -> str:
     """What one constraint costs, (phrase, share lost, loss, interval of the share lost), and what all of them together
-    cost; `aware` is the share lost if policies could use the group, None where the price is theirs."""
+    cost; `aware` is the share lost if policies could use the group, None where the price is theirs.
+
+    `lottery`: the interval reaches from nothing to what a lottery would cost. `apart`: groups are told apart at all.
+    """
     phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
-    blind = "" if aware is None else " Without looking at the group,"
-    text = f"{blind.strip()} {phrase if blind else sentence(phrase)}".strip()
-    text += f" would cost {cost(share, loss, bounds, level, value)}"
+    known = None if bounds is None else bounds[1]
+    if aware is not None and not apart and known is not None:
+        sure = "" if level is None else f" ({percent(level, 0)} confidence)"
+        text = f"What {phrase} would cost without looking at the group could not be measured, because nothing that is "
+        text += "known of candidates tells the groups apart beyond chance: at most "
+        text += f"{percent(known, share_decimals(0.0, bounds))} {value}{sure}"
+    else:
+        blind = "" if aware is None else " Without looking at the group,"
+        text = f"{blind.strip()} {phrase if blind else sentence(phrase)}".strip()
+        text += f" would cost {cost(share, loss, bounds, level, value)}"
     if together is not None:
         text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
     if aware is None:
         return whole(text)
-    return f"{whole(text)} If the group could be used it would be {_share(aware)}: a bound, not a proposal."
+    text = whole(text)
+    if lottery:
+        text += (
+            " The upper end is what a lottery among the people of each requisition would cost, so the data say little"
+        )
+        text += " about this price."
+    return f"{text} If the group could be used it would be {_share(aware)}: a bound, not a proposal."
 
 
 ASKED = 0.9
