@@ -47,9 +47,9 @@ The same where policies see no group: what a report prices by default. Women's C
 *weak*), their scores 3 points at equal CVs (*score gap*; 1 if *weak*), or both. 30 searches of 15 people, 6 inspected,
 2 selected, unless the name says otherwise. A lottery among the people of each search, above which no price of parity
 can be, costs 550 to 650 with 30 searches and 1,850 to 2,100 with 100, of 3,500 and 11,500. The method
-(`auditkit/compare/blind_intervals.py`) was chosen with the seeds 14000 to 14025 of most of these scenarios; the table has
-the seeds from 23000 on, run once and ended by time. A share of 0.95 of 12 has a standard error of 0.06. *Held* is the
-price of the same searches; that of the population was not measured with this method.
+(`auditkit/compare/blind_intervals.py`) was chosen with the seeds 14000 to 14025 of most of these scenarios; the table
+has the seeds from 23000 on, run once and ended by time. A share of 0.95 of 12 has a standard error of 0.06. *Held* is
+the price of the same searches; that of the population was not measured with this method.
 """
 
 BEFORE = """
@@ -62,8 +62,8 @@ groups, gap), 3096 (four groups, null: of a utility of 3,500), 377 (ratings), 41
 0.25 s.
 
 Tried and dropped, on the tuning seeds: the same replicates on the scale arcsin sqrt(price / lottery), which is about as
-wide but held 0.83 of 6 weak gaps with 100 searches; Fieller's interval from refitted replicates, up to twice as
-wide because each refit has noise of its own; the error of the laws taken from the lottery alone, which held 0.67 of 9 CV
+wide but held 0.83 of 6 weak gaps with 100 searches; Fieller's interval from refitted replicates, up to twice as wide
+because each refit has noise of its own; the error of the laws taken from the lottery alone, which held 0.67 of 9 CV
 gaps with 100 searches, where the excess grows with the slope of the scores; the radius of both unknowns together
 (F with 2 degrees of freedom) in place of Student's t, which held as often and was up to twice as wide.
 """
