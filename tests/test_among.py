@@ -30,7 +30,7 @@ def random_instance(seed: int) -> Instance:
             shares = {g: Share(float(probs @ own), own) for g, own in (("F", given), ("M", 1 - given))}
             groups = {"Race": str(rng.choice(["a", "b", "c", UNKNOWN], p=[0.6, 0.2, 0.1, 0.1]))}
             groups |= {} if uncertain else {"Gender": str(rng.choice(["F", "M"]))}
-            carried = {"age": float(rng.integers(20, 60))} if rng.integers(2) else {}
+            carried: dict[str, float | str] = {"age": float(rng.integers(20, 60))} if rng.integers(2) else {}
             carried |= {"team": str(rng.choice(["x", "y"]))} if rng.integers(2) else {}
             known = {n: None if g == UNKNOWN else g for n, g in groups.items()}
             members = {"Gender": shares} if uncertain else {}
