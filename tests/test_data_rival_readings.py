@@ -68,7 +68,7 @@ def test_an_outcome_that_explains_the_other_as_a_step_is_not() -> None:
 def test_the_same_people_in_two_columns_are_no_question() -> None:
     hired = yes(0.3, 1)
     frame = people(**{"Hired": words(hired, "Yes", "No"), "Selected": words(hired, "Y", "N")})
-    assert rivals(look(raw_of(frame))) == []
+    assert rivals(CarriedOut(look(raw_of(frame)), Collector())) == []
     assert load(frame).table["selected"].sum() == hired.sum()
 
 

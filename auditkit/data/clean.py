@@ -79,6 +79,8 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
     )
     total |= foot & starts & (filled < 0.7 * filled.median())
     total |= foot & (filled == 1) & (filled.median() >= 4)
+    below = ((table.index.to_series().diff() > 1) & foot).cumsum() > 0  # a blank line of the file
+    total |= foot & below & (2 * filled <= filled.median())
     for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
         if flags.any():
             collector.add(code, flags, column, first if column else None)

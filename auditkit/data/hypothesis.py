@@ -38,10 +38,8 @@ from auditkit.data.statuses import (
     step_codes,
     with_reasons,
 )
-from auditkit.data.steps import (
-    labels_of,
-)
-from auditkit.data.table_look import Decision, TableLook
+from auditkit.data.steps import StepsInOneColumn, labels_of
+from auditkit.data.table_look import Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import ROLES, plain
 from auditkit.data.what_a_row_is import (
     are_cells,
@@ -50,17 +48,23 @@ from auditkit.data.what_a_row_is import (
     day_of_events,
     find_events,
     find_result,
+    parts_of_applications,
+    stages_of_parts,
     status_of_events,
 )
 from auditkit.data.what_became_of_each import name_of_outcome, status_of_each
 from auditkit.data.which_outcome import (
     ask_about_a_later_decision,
+    ask_about_an_end,
     ask_about_an_implausible_rate,
     ask_about_loose_words,
+    ask_about_words_at_the_end,
+    ask_what_for,
     ask_who_was_selected,
     find_decision,
     find_reasons,
     find_what_came_last,
+    settle_words,
 )
 from auditkit.data.which_steps import ask_about_skipped_steps, find_steps
 from auditkit.data.who_is_counted import find_candidate, find_groups, find_search
@@ -156,16 +160,45 @@ def _plan(state: TableLook) -> Interpretation:
             raise InputError(Problem(f"stage: column {stage!r}", what, "name another column, or --map stage=none"))
         result = find_result(state)
         return _plan_of_events(state) if result is None else _plan_of_results(state, result)
-    return _plan_of_applications(state)
+    once = parts_of_applications(state)
+    return _plan_of_applications(state) if once is None else _plan_of_parts(state, once)
+
+
+def _plan_of_parts(state: TableLook, once: pd.DataFrame) -> Interpretation:
+    """Several rows for an application that agree on its group and outcome: one application each."""
+    left = [name for name in state.columns if name not in once]
+    keys = {role: state.columns_of(role) for role in ("candidate", "search") if role in state.chosen}
+    raw, given = replace(state.raw, table=once), {**keys, **state.given, "stage": "none"}
+    inner = look(raw, given, state.words, state.collector, state.assumptions)
+    text = f"rows with the same {listed(state.keys())} agree on group and outcome: they count as one application"
+    events = stages_of_parts(state, left)
+    if events and "stage" not in state.off and not inner.ambiguous:
+        inner = replace(inner, ambiguous=text, alternatives=({"stage": "none"}, *({"stage": name} for name in events)))
+    unused = (*inner.mapping.unused, *left)
+    notice = Notice("parts-of-applications", f"{text}; {listed(left)} differ within them and are not used")
+    return replace(
+        inner,
+        raw=state.raw,
+        row="part of an application",
+        mapping=replace(inner.mapping, unused=unused),
+        notices=(*state.notices, *inner.notices, notice),
+        assumptions=(*inner.assumptions, text),
+    )
 
 
 def _plan_of_applications(state: TableLook) -> Interpretation:
     decision = find_decision(state)
     find_reasons(state, decision)
     steps, found, inspected = find_steps(state, decision)
-    decision = decision or find_what_came_last(state, steps)
+    before = [inspected] if inspected is not None and state.raw.count is not None else steps
+    decision = decision or find_what_came_last(state, before)
+    last = _last_reached(steps, found)
+    settle_words(state, decision, last)
+    ask_what_for(state, decision)
     ask_about_a_later_decision(state, decision)
     ask_about_loose_words(state, decision, found)
+    ask_about_an_end(state, decision, found)
+    ask_about_words_at_the_end(state, decision, last)
     ask_about_several_rows(state, decision)
     find_other_roles(state)
     known_before(state)
@@ -191,6 +224,13 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     mapping = _mapping(state)
     row = "counts" if "count" in state.chosen or state.raw.separate else "application"
     return _finish(state, mapping, mapping, state.table, row, stages, status, seen, name, None)
+
+
+def _last_reached(steps: abc.Sequence[StepColumn], found: StepsInOneColumn | None) -> pd.Series[Any] | None:
+    """Who reached the last step before the decision."""
+    if found is not None and found.names:
+        return found.reached[found.names[-1]]
+    return steps[-1].reached if steps else None
 
 
 def _plan_of_events(state: TableLook) -> Interpretation:

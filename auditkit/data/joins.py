@@ -28,8 +28,8 @@ def together(tables: Sequence[RawTable]) -> RawTable:
     """One table of several files; an InputError if they have nothing in common."""
     first = tables[0]
     for other in tables[1:]:
-        if {plain(str(name)) for name in first.table} == {plain(str(name)) for name in other.table}:
-            first = _below(first, other)
+        if _same_columns(first, other):
+            first = below(first, other)
         elif (joined := beside(first, other)) is not None:
             first = joined
         else:
@@ -45,7 +45,20 @@ def together(tables: Sequence[RawTable]) -> RawTable:
     return replace(first, source=source)
 
 
-def _below(first: RawTable, other: RawTable) -> RawTable:
+def _same_columns(first: RawTable, other: RawTable) -> bool:
+    return {plain(str(name)) for name in first.table} == {plain(str(name)) for name in other.table}
+
+
+def go_on(first: RawTable, other: RawTable) -> bool:
+    """Whether a sheet has more rows of the same table: other years, other offices; not some of its rows once more."""
+    if not _same_columns(first, other):
+        return False
+    known = {tuple(row) for row in first.table.itertuples(index=False)}
+    more = below(first, other).table.iloc[len(first.table) :]
+    return sum(tuple(row) in known for row in more.itertuples(index=False)) <= len(more) / 2
+
+
+def below(first: RawTable, other: RawTable) -> RawTable:
     """The rows of both; those of the second are numbered on."""
     names = {plain(str(name)): name for name in first.table.columns}
     more = other.table.rename(columns={name: names[plain(str(name))] for name in other.table.columns})

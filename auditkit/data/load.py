@@ -29,6 +29,7 @@ from auditkit.errors import InputError, PluginError, Problem
 
 MOST_ANSWERS = 3
 """Readings that are offered where a file can be read in several ways."""
+_MANY = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +205,7 @@ def tried(
 
     A mapping after which another question would be asked is completed by the likeliest answer to that.
     """
-    answers: list[Answer] = []
+    answers: list[tuple[Answer, bool]] = []
     for alternative in alternatives:
         complete = dict(alternative)
         try:
@@ -217,8 +218,18 @@ def tried(
         if reading is None or reading.refusal or len(history.problems.of("refuse")):
             continue
         answer = Answer(complete, len(history.table), reading.funnel)
-        if all(answer.funnel != other.funnel for other in answers):
-            answers.append(answer)
+        if all(answer.funnel != other.funnel for other, _ in answers):
+            answers.append((answer, _leaves_a_group_out(history)))
         if len(answers) == MOST_ANSWERS:
             break
-    return tuple(answers)
+    return tuple(answer for answer, _ in sorted(answers, key=lambda pair: pair[1]))
+
+
+def _leaves_a_group_out(history: History) -> bool:
+    """Whether nobody of a large group was selected, though many of others were: part of the outcome is missing."""
+    selected = history.table[history.decision]
+    for name in history.attributes:
+        groups = selected.groupby(history.table[f"group:{name}"])
+        if ((groups.sum() == 0) & (groups.size() >= _MANY)).any() and selected.sum() >= _MANY:
+            return True
+    return False

@@ -9,7 +9,7 @@ from auditkit.data.vocabulary import plain, spoken
 
 _COLUMN = re.compile(
     r"\b(e ?mail|mail address|phone|telephone|mobile|cell number|(first|last|full|sur|given|family|maiden|candidate|"
-    r"applicant|middle)\s?name|surname|name|address|street|birth|dob|ssn|social security|passport|national id|"
+    r"applicant|middle)\s?name|surname|address|street|birth|dob|ssn|social security|passport|national id|"
     r"comments?|notes?|remarks?|linkedin|url|website|vorname|nachname|telefon|anschrift|geburt\w*|nom|prénom|"
     r"nombre|apellido|correo)\b"
 )
@@ -17,6 +17,10 @@ _CELL = re.compile(r"\S@\S|https?://|www\.|\+\d[\d ()/.-]{6,}|\b\d{3}-\d{2}-\d{4
 """E-mail and web addresses, telephone and social security numbers."""
 _NOT_PEOPLE = re.compile(r"\b(job|requisition|req|position|company|school|department|office|stage|posting|role)\b")
 
+_NAME = re.compile(r"\bname\b")
+_NAMED_THINGS = re.compile(
+    r"\b(step|status|workflow|phase|event|milestone|source|reason|outcome|result|test|exam|course)\b"
+)
 _SOMEBODY = re.compile(
     r"\b(candidate|applicant|person|employee|recruiter|interviewer|manager|reviewer|contact|referee|bewerber(in)?|candidat|"
     r"candidato)s?$"
@@ -37,7 +41,8 @@ def is_personal(column: str, value: object, of_candidate: bool = False) -> bool:
     Ids of candidates and of others are shown if they look like ids: one word with a digit.
     """
     name = re.sub(r"[\W_]+", " ", column).lower()
-    if _COLUMN.search(name) and not _NOT_PEOPLE.search(name):
+    named = _NAME.search(name) and not _NAMED_THINGS.search(name)
+    if (_COLUMN.search(name) or named) and not _NOT_PEOPLE.search(name):
         return True
     text = str(value)
     if _CELL.search(text):

@@ -39,7 +39,7 @@ def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable,
     """The table with one row per application or category, and what was assumed; `left` counts rows of totals."""
     assumptions: list[str] = []
     own = {"count", "candidate", "selected", "stage"} & given.keys()
-    if not own or _is_of_another_shape(given, raw):
+    if not own or _is_of_another_shape(given, raw) or (own == {"selected"} and _is_a_count(given["selected"], raw)):
         raw = _expanded_counts(raw, assumptions, left)
     if "group" not in given or _is_of_another_shape({"group": given["group"]}, raw):
         raw = _one_race(raw, assumptions)
@@ -50,6 +50,12 @@ def _is_of_another_shape(given: Given, raw: RawTable) -> bool:
     """Whether a mapping names columns that the table will only have once it has another shape, as settings may."""
     parts = [part for value in given.values() for part in ([value] if isinstance(value, str) else value)]
     return any(column_in(part, raw.table.columns) is None and part not in NONE for part in parts)
+
+
+def _is_a_count(said: str | abc.Sequence[str], raw: RawTable) -> bool:
+    """Whether the outcome is a column of counts, beside others."""
+    column = column_in(said if isinstance(said, str) else said[0], raw.table.columns)
+    return len(raw.table) <= _MOST_ROWS and len(counts := _counts(raw.table)) > 1 and column in counts
 
 
 def _say(raw: RawTable, code: str, text: str) -> RawTable:
@@ -100,7 +106,8 @@ def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
     if not _LAST or _LAST[0][0]() is not table:
         names = [str(name) for name in table if kind_of(str(name)) != "age" and not _is_id(str(name))]
         found = {name: values for name in names if (values := _whole(table[name])) is not None}
-        found = {name: values for name, values in found.items() if not _is_numbering(values)}
+        found = {name: values for name, values in found.items() if values.any() and not _is_numbering(values)}
+        found = {name: values for name, values in found.items() if not _are_years(values)}
         _LAST[:] = [(ref(table), found)]
     return dict(_LAST[0][1])
 
@@ -113,6 +120,11 @@ def _is_id(name: str) -> bool:
 def _is_numbering(values: pd.Series[Any]) -> bool:
     """Whether numbers tell many rows apart and leave few out, as running numbers of people do and counts do not."""
     return len(values) >= _MANY and bool(values.is_unique) and values.max() - values.min() < 2 * len(values)
+
+
+def _are_years(values: pd.Series[Any]) -> bool:
+    """Whether a few years come again and again."""
+    return bool(values.between(1950, 2050).all()) and values.nunique() <= len(values) / 2
 
 
 def _filled_down(raw: RawTable) -> RawTable:
@@ -167,8 +179,10 @@ def _sum_within(table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: st
     none, frame = pd.Series(False, index=table.index), pd.DataFrame(counts)
     if len(counts) < 2 or not 3 <= table[name].nunique() <= 40 or not keys:
         return none
-    sums = frame.groupby([table[key] for key in keys]).transform("sum")
-    same = (2 * frame == sums).all(axis=1) & (frame.sum(axis=1) > 0)
+    most = pd.DataFrame({count: _most(table[count], values) for count, values in counts.items()})
+    by = [table[key] for key in keys]  # a hidden cell ("<5") may be anything in its range
+    least_of_others, most_of_others = (each.groupby(by).transform("sum") - each for each in (frame, most))
+    same = (least_of_others <= most).all(axis=1) & (most_of_others >= frame).all(axis=1) & (frame.sum(axis=1) > 0)
     held = table[name][same].value_counts()
     value = held.index[0] if len(held) else None
     here = table[name] == value
@@ -218,7 +232,7 @@ def _from_compact(raw: RawTable) -> RawTable:
 def _part(name: str) -> tuple[str, str] | None:
     """The group and the measure in the name of a column: `Female Applicants` -> `Female`, `Applicants`."""
     words = spoken()
-    tokens = [token for token in re.split(r"[\s_\-:/()|]+", name) if token]
+    tokens = [token for token in re.split(r"[\s_\-:/()|.]+", name) if token]
     for size in (4, 3, 2, 1):
         for i in range(len(tokens) - size + 1):
             text = " ".join(tokens[i : i + size])
@@ -529,6 +543,12 @@ def _whole(cells: pd.Series[Any]) -> pd.Series[Any] | None:
     if numbers.bad.any() or values.isna().any() or (values < 0).any() or (values != values.round()).any():
         return None
     return values.astype("int64")
+
+
+def _most(cells: pd.Series[Any], values: pd.Series[Any]) -> pd.Series[Any]:
+    """The most that counts can be: hidden ones are up to their limit."""
+    limits = cells.map(lambda cell: re.sub(r"\D", "", cell) if _SMALL.match(cell) else "0").astype("int64")
+    return values.where(limits == 0, limits)
 
 
 def _counted(name: str) -> str:

@@ -19,6 +19,7 @@ Words = Mapping[str, str]
 """What a user's own words mean: word -> one of `STATUSES`."""
 
 
+_DENIALS = ("un", "non", "not", "in", "dis")
 _LONGEST_STEP = 3
 """Words in the name of a step; a longer text that holds one may say anything about it."""
 
@@ -130,11 +131,12 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
 
 
 def _denies(word: str, others: list[str]) -> str | None:
-    """The word of the same column that another is the denial of: `Classificado` of `Não classificado`."""
+    """The word of the same column that another denies: `Classificado` by `Não classificado`, `Fit` by `Unfit`."""
     text = plain(word)
+    short = next((text.removeprefix(no) for no in _DENIALS if text.startswith(no)), "")
     start = spoken().pattern("within", "negation").match(text)
     rest = "" if start is None else text[start.end() :].strip()
-    return next((other for other in others if rest and plain(other) == rest), None)
+    return next((other for other in others if plain(other) and plain(other) in (rest, short)), None)
 
 
 def _is_about_staying(column: str, found: list[str]) -> bool:
@@ -229,7 +231,8 @@ def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> 
     meant = {"selected": "passed", "rejected": "failed"}
     rank = vocabulary.step_rank(column)
     declined = "declined" if rank is None or rank >= STEP_RANKS["offer"] else "withdrawn"
-    letters = {plain(str(word)) for word in pd.unique(cells)[:1000]}
+    found = [str(word) for word in pd.unique(cells)[:1000]]
+    letters = {plain(word) for word in found}
     graded = bool(letters & {"p", "pass", "passed"})  # beside these, `F` is a fail and not `false`
 
     def code(word: str) -> str | None:
@@ -243,6 +246,8 @@ def step_codes(cells: pd.Series[Any], column: str, test: Test | None = None) -> 
         if is_number(word):
             return "yes"
         meaning = vocabulary.meaning(word)
+        if meaning is None and (denied := _denies(word, found)) is not None and code(denied) in ("yes", "passed"):
+            return "failed"
         return declined if plain(word) == "declined" else meant.get(meaning or "", meaning)
 
     return _codes(cells, code, "no" if bad else "yes")[0]

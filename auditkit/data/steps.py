@@ -24,6 +24,7 @@ _DATE_WORDS = re.compile(
 )
 _TIME_IN = re.compile(r"^(?:time|days|hours|tage|jours|dias|dagen|giorni|tempo|tiempo) (?:in|en|em)\b.*?:?\s+", re.I)
 _ANSWERS = re.compile(r"\s*\((?:y/n|yes/no|p/f|pass/fail|j/n|s/n|o/n|0/1)\)", re.IGNORECASE)
+_BY_WHOM = re.compile(r"\b(by|von|vom|par|por|da|dal|door)(?: (?:the|our|der|dem|le|la|el|het|de))? $")
 _ENDS = ("selected", "declined", "rejected", "withdrawn")
 _LEADING = re.compile(r"^\s*(\d{1,2})\s*[-.):_ ]\s*\D")
 _MOST_STAGES = 30
@@ -193,6 +194,8 @@ def ending(word: str) -> Ending | None:
     words = spoken()
     status = words.meaning(word)
     step, text = words.step_in(word), plain(word)
+    if step is not None and _BY_WHOM.search(text[: step[2]]):
+        step = None  # "Rejected by hiring manager"
     if words.is_missing(word) or (status is None and (step is None or not 0 < step[0] < HIRED)):
         return None
     if step is not None and step[0] == HIRED and status == "rejected":  # "Interviewed - not hired", "Not hired: Screen"

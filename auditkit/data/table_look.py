@@ -101,7 +101,7 @@ class TableLook:
         self, raw: RawTable, given: Given, words: Words, collector: Collector, assumptions: abc.Sequence[str]
     ) -> None:
         self.raw, self.words, self.collector = raw, words, collector
-        self.table = raw.table
+        self.given, self.table = given, raw.table
         self.columns = {str(name): describe(str(name), raw.table[name]) for name in raw.table.columns}
         mapped = taken(given, list(self.columns))
         self.chosen: dict[str, Choice] = dict(mapped.chosen)
@@ -121,6 +121,10 @@ class TableLook:
     def columns_of(self, role: str) -> tuple[str, ...]:
         choice = self.chosen.get(role)
         return () if choice is None else choice.columns
+
+    def keys(self) -> list[str]:
+        """The columns that tell applications apart."""
+        return [name for role in ("candidate", "search") for name in self.columns_of(role)]
 
     def free(self) -> list[ColumnProfile]:
         """Columns without a role that may have one: not protected, and not about a part of the firm."""

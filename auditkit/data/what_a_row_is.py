@@ -77,18 +77,26 @@ def events_of_people(
     times, the same stage occurs again.
     """
     groups = [name for name in groups if name in table]
-    stages = [name for name in dict.fromkeys(stages) if name in table and 2 <= table[name].nunique() <= 40]
-    stages = [name for name in stages if not names_people(name, table[name])]
+    stages = [name for name in dict.fromkeys(stages) if name in table and _may_be_stages(table, name)]
     for column in (str(name) for name in table if name not in (*groups, *known, *stages)):
         distinct = table[column].nunique()
         if distinct < 20 or not 1.2 <= len(table) / distinct <= 30 or (table[column] == "").any():
             continue
-        if not groups or (table.groupby(column)[groups].nunique() > 1).any(axis=None):
+        if not groups or not all(is_constant_within(table, [column], name) for name in groups):
             continue
-        apart = [name for name in stages if not table.duplicated([column, name]).mean() > 0.02]
+        apart = [name for name in stages if _tells_apart(table, [column], name)]
         if apart:
             return column, max(apart, key=lambda name: table[name].nunique())
     return None
+
+
+def _may_be_stages(table: pd.DataFrame, column: str) -> bool:
+    return 2 <= table[column].nunique() <= 40 and not names_people(column, table[column])
+
+
+def _tells_apart(table: pd.DataFrame, keys: Sequence[str], column: str) -> bool:
+    """Whether the rows of a key (nearly) never have the same value."""
+    return not table.duplicated([*keys, column]).mean() > 0.02
 
 
 def ask_about_an_unnamed_id(state: TableLook, matches: dict[str, list[Match]]) -> None:
@@ -146,15 +154,26 @@ def find_result(state: TableLook) -> str | None:
     going_on = _going_on(state)
     if not going_on.any() or not _stages_only(state):
         return None
+    passes: dict[str, float] = {}
     for column in state.free():
         if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
             continue
+        if said_beside_every_event(state, column.name):
+            continue  # it is about the application: nobody passed one step and failed another
         cells = state.table[column.name]
         onward = cells.map({word: is_onward(str(word)) for word in pd.unique(cells)}).astype(bool)
         codes = decide(cells, column.name, state.words).codes.mask(onward, "selected")
         known = {"selected", "rejected"} <= set(codes.unique()) and (codes == "?").mean() <= FEW
-        if known and (codes[going_on] == "selected").mean() >= 0.8:
-            return column.name
+        passed = codes == "selected"
+        if known and passed[going_on].mean() >= 0.8:
+            passes[column.name] = float(passed[going_on].mean() - passed[~going_on].mean())
+    if passes:
+        return max(passes, key=lambda name: passes[name])
+    for column in state.free():
+        if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
+            continue
+        cells = state.table[column.name]
+        codes = decide(cells, column.name, state.words).codes
         if column.distinct <= 12 and (word := _word_of_those_who_go_on(column.name, cells, codes, going_on)):
             said = {other: "failed" for other in pd.unique(cells) if codes[cells == other].iloc[0] == "?"}
             state.table = state.table.assign(**{column.name: cells.replace({**said, word: "passed"})})
@@ -175,14 +194,41 @@ def day_of_events(state: TableLook) -> str | None:
 
 def said_beside_every_event(state: TableLook, column: str) -> bool:
     """Whether all events of an application have the same value."""
-    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
-    return bool((state.table.groupby(keys)[column].nunique() <= 1).all())
+    return is_constant_within(state.table, state.keys(), column)
+
+
+def is_constant_within(table: pd.DataFrame, keys: Sequence[str], column: str) -> bool:
+    """Whether all rows of a key have the same value in a column."""
+    return not table[[*keys, column]].drop_duplicates().duplicated([*keys]).any()
+
+
+def parts_of_applications(state: TableLook) -> pd.DataFrame | None:
+    """One row for each application, where its rows agree on its group and its outcome: rows are parts of it.
+
+    Such as the scorecards, documents or languages of an application; what differs between them is left out.
+    """
+    keys = state.keys()
+    if "candidate" not in state.chosen or "count" in state.chosen or not state.columns_of("group"):
+        return None
+    people = len(state.table.drop_duplicates(keys))
+    if len(state.table.drop_duplicates()) <= 1.2 * people or (state.table[keys] == "").any(axis=None):
+        return None
+    same = [name for name in state.columns if name in keys or is_constant_within(state.table, keys, name)]
+    found = [weigh(state, column) for column in state.free() if column.name in same]
+    ends = [each.column for each in found if each is not None and each.weight >= ENOUGH and _tells(state, each.column)]
+    ends += [name for name in state.columns_of("selected") if name in same]
+    return state.table.drop_duplicates(keys)[same] if ends and state.used() <= set(same) else None
+
+
+def stages_of_parts(state: TableLook, parts: Sequence[str]) -> list[str]:
+    """Columns by which the rows of an application differ, as events do."""
+    told = [name for name in parts if state.columns[name].is_words and _may_be_stages(state.table, name)]
+    return [name for name in told if _tells_apart(state.table, state.keys(), name)]
 
 
 def _going_on(state: TableLook) -> pd.Series[bool]:
     """Which events are followed by another of the same application."""
-    keys = [name for role in ("candidate", "search") for name in state.columns_of(role)]
-    table = state.table
+    table, keys = state.table, state.keys()
     table = table.iloc[order_of_events(table, state.chosen["stage"].columns[0], day_of_events(state))]
     app = table.groupby(keys, sort=False)
     return (app.cumcount(ascending=False) > 0).reindex(state.table.index)
@@ -251,7 +297,7 @@ def ask_about_several_rows(state: TableLook, decision: Decision | None) -> None:
             continue
         if column.filled < column.rows or column.kind == "date" or is_personal(column.name, ""):
             continue
-        if all((state.table.groupby(column.name)[name].nunique() == 1).all() for name in constant):
+        if all(is_constant_within(state.table, [column.name], name) for name in constant):
             state.ambiguous = (
                 f"{column.name!r} has {column.distinct:,} values in {len(state.table):,} rows, "
                 "and group and outcome never differ within one: "

@@ -51,10 +51,11 @@ def status_of_each(
             stopped = step.codes.isin(["no", "failed"])
             if not (decision.decided.codes == "pending").any() and step.codes.isin(["yes", ""]).all():
                 stopped |= step.codes == ""  # a date or tick that only those have who got there
-            status = status.mask(blank & stopped, "rejected")
+            status = status.mask(blank & stopped, "rejected").mask(blank & (step.codes == "withdrawn"), "withdrawn")
         status = with_reasons(status, reasons)
         status = _endings(state, status, decision)
-        if found is not None and decision.test is None and not (status == "rejected").any():
+        chosen = decision.test is not None and decision.test.sign == "="
+        if (chosen or (found is not None and decision.test is None)) and not (status == "rejected").any():
             # the column only has stages: those who are not at the last one were not selected
             open_ends = (status == "pending") & (raw_codes != "")
             if open_ends.any():
@@ -100,12 +101,16 @@ def _endings(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd
         if column.name == decision.column or column.kind not in ("date", "yes/no") or column.name in state.used():
             continue
         yes = step_codes(state.table[column.name], "").isin(["yes"])
-        if vocabulary.has("favourable", "withdrew", plain(column.name)) and not yes.all():
-            status = status.mask(yes & (status == "rejected"), "withdrawn")
+        if vocabulary.has("within", "withdrawn", column.name) and not yes.all():
+            status = status.mask(yes & status.isin(["rejected", "pending"]), "withdrawn")
             state.chosen["reason"] = _also(state, column.name)
             over = yes if over is None else over | yes
-        elif is_bad(column.name) and only_good and yes.any() and not (yes & decision.selected).any():
-            over = yes if over is None else over | yes
+        elif is_bad(column.name) and yes.any() and not (yes & decision.selected).any():
+            if only_good:
+                over = yes if over is None else over | yes
+            elif not (yes & (status == "pending")).any():
+                continue
+            status = status.mask(yes & (status == "pending"), "rejected")
             state.chosen["reason"] = _also(state, column.name)
     if over is not None and only_good:
         undecided = ~over & (status == "rejected")

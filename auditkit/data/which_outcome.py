@@ -28,6 +28,7 @@ from auditkit.data.statuses import (
     decide,
     is_bad,
     is_empty,
+    is_hired,
     settled,
 )
 from auditkit.data.steps import (
@@ -47,6 +48,7 @@ _NESTED = 0.97
 _CLOSE = 0.6
 """Two decisions whose weights differ by less are not told apart."""
 _OFFER = 8.0
+_MOST_REASONS = 40
 _MOST_SELECTED = 0.9
 """Share of those decided on who were selected, above which a decision is doubted."""
 
@@ -61,7 +63,6 @@ def find_decision(state: TableLook) -> Decision | None:
         decided = decide(state.table[column], column, state.words, choice.test)
         selected = settled(decided, state.table[column], column, Collector()).isin(["selected", "declined"])
         state.decisions = [Decision(column, decided, selected, 9.0, "as you said", choice.test, given=True)]
-        _settle_words(state, state.decisions[0])
         return state.decisions[0]
     if "selected" in state.off:
         return None
@@ -72,7 +73,7 @@ def find_decision(state: TableLook) -> Decision | None:
     if best is None or (not telling and _unread_outcomes(state)) or (best.decided.bad and _ends_in_a_path(state)):
         return None
     if best.weight < ENOUGH:
-        state.alternatives = [{"selected": each.spec} for each in telling[:3]]
+        state.alternatives = [{"selected": each.spec} for each in telling[:3] if each.weight > 0]
         return None
     if len(telling) > 1 and best.weight - telling[1].weight < 2 * _CLOSE:
         state.alternatives = [{"selected": other.spec} for other in telling[1:3]]
@@ -81,7 +82,6 @@ def find_decision(state: TableLook) -> Decision | None:
         text = f"{best.column!r}: {best.guess!r} is taken as the favourable value, as the others are not"
         state.assume("guessed-word", text, flag("selected", best.spec))
     state.chosen["selected"] = Choice("selected", (best.column,), reason, test=best.test)
-    _settle_words(state, best)
     return best
 
 
@@ -225,7 +225,7 @@ def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
     roles = sorted(by_name(column.name), key=lambda match: match.closeness)
     first = roles[0].role if roles else ""
     private = spoken().has("names", "private", plain(column.name)) and column.statuses < 0.8  # `Current Status Name`
-    if is_protected(column.name) or private:
+    if is_protected(column.name) or private or _is_about_the_job(state, column.name):
         return False
     hired = column.kind == "date" and spoken().step_rank(label_of(column.name)) == HIRED
     if column.kind == "date" and first != "selected" and not is_bad(column.name):
@@ -262,12 +262,14 @@ def _cannot_tell(state: TableLook, rivals: list[Decision]) -> None:
     state.ambiguous = f"several columns could say who was selected: {listed(names)}"
 
 
-def _settle_words(state: TableLook, decision: Decision) -> None:
-    """Words of unknown meaning get that of the people they are said of, or a question."""
-    unknown = decision.decided.unknown
-    cells = state.table[decision.column]
-    if not unknown:
+def settle_words(state: TableLook, decision: Decision | None, last: pd.Series[Any] | None) -> None:
+    """Words of unknown meaning get that of the people they are said of, or a question.
+
+    `last` is who reached the last step before the decision.
+    """
+    if decision is None or not decision.decided.unknown:
         return
+    unknown, cells = decision.decided.unknown, state.table[decision.column]
     codes = decision.decided.codes
     known = set(codes.unique())
     state.meant = {}
@@ -291,6 +293,16 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
     rest = [word for word in unknown if word not in state.meant]
     if not rest:
         return
+    far = [word for word in rest if _got_as_far(decision, cells == word, last)]
+    if far and not state.ambiguous:
+        good = [word for word, code in decision.decided.meanings.items() if code == "selected"]
+        text = f"{decision.column!r}: people with {listed_cells(decision.column, far)} got as far as those selected"
+        state.ambiguous = f"{text}, and it is not known what that means"
+        state.alternatives = [
+            {"selected": f"{decision.column}={'|'.join(words)}"}
+            for words in ([*good, *far], good)
+            if words and all(is_shown(decision.column, word) for word in words)
+        ]
     if "rejected" not in known:
         state.meant |= dict.fromkeys(rest, "rejected")
         state.assume(
@@ -325,6 +337,15 @@ def _settle_words(state: TableLook, decision: Decision) -> None:
         ]
 
 
+def _got_as_far(decision: Decision, here: pd.Series[bool], last: pd.Series[Any] | None) -> bool:
+    """Whether the people of a word reached the last step, which most others who did were selected after."""
+    if last is None or last.all() or not decision.selected[last].any():
+        return False
+    others = last & ~here & ~decision.decided.codes.isin(["?", "withdrawn", "pending"])
+    most = bool(decision.selected[others].mean() > 0.5) and bool(last[decision.selected].mean() > 0.9)
+    return most and last[here].mean() > 0.9 and float(last.mean()) ** int(here.sum()) < CHANCE
+
+
 def _statuses(state: TableLook, decision: Decision) -> pd.Series[Any]:
     return settled(decision.decided, state.table[decision.column], decision.column, Collector())
 
@@ -339,7 +360,7 @@ def _ends_alike(state: TableLook, one: Decision, other: Decision) -> bool:
 
 def find_reasons(state: TableLook, decision: Decision | None) -> None:
     """Columns beside the decision that say why applications ended, that candidates withdrew or are in process."""
-    if "reason" in state.chosen or "reason" in state.off or (decision is not None and decision.test is not None):
+    if "reason" in state.chosen or "reason" in state.off:
         return
     vocabulary = spoken()
     telling = []
@@ -368,6 +389,10 @@ def _may_explain(state: TableLook, column: ColumnProfile) -> bool:
     first = roles[0].role if roles else ""
     if not column.is_words or is_protected(column.name) or is_path(state.table[column.name]):
         return False
+    codes = state.step(column.name).codes
+    graded = codes[codes != ""].isin(["passed", "failed"])
+    if graded.mean() > 1 - FEW and {"passed", "failed"} <= set(codes.unique()):
+        return False  # the results of a step, of which some withdrew
     return first not in ("segment", "search", "candidate", "prior") and not is_last_stage(state.table[column.name])
 
 
@@ -381,9 +406,10 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
         if column.name not in state.used() and (
             _goes_on(state, column, decision) or _is_nearer_the_end(state, column, decision)
         ):
+            whom = f"with {decision.column!r} = {_name_of(state, decision)!r}"
+            whom = f"for whom {decision.column!r} is not true" if decision.decided.bad else whom
             state.ambiguous = (
-                f"only people with {decision.column!r} = {_name_of(state, decision)!r} have a yes in "
-                f"{column.name!r}: it may say who was selected in the end"
+                f"only people {whom} have a yes in {column.name!r}: it may say who was selected in the end"
             )
             state.alternatives = [{"selected": column.name}, {"selected": decision.spec}]
             return
@@ -427,6 +453,43 @@ def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, s
     state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
 
 
+def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last: pd.Series[Any] | None) -> None:
+    """Where only the steps say who was selected: an unknown word of people who all got to the last one may say it."""
+    if decision is not None or state.ambiguous or last is None or last.all() or "selected" in state.off:
+        return
+    found: list[tuple[int, str, str]] = []
+    for column in state.columns.values():
+        shown = not is_protected(column.name) and not is_personal(column.name, "")
+        if not column.is_words or not shown or column.distinct > _MOST_REASONS or named(column.name, "segment"):
+            continue
+        cells = state.table[column.name]
+        for word, n in cells[last].value_counts().items():
+            known = is_empty(str(word)) or spoken().meaning(str(word)) is not None
+            if known or n < _NESTED * (cells == word).sum() or n == last.sum() or float(last.mean()) ** n >= CHANCE:
+                continue
+            found.append((int(n), column.name, str(word)))
+    if found:
+        _, name, word = max(found)
+        state.ambiguous = f"only people who got to the last step have {listed_cells(name, [word])} in {name!r}"
+        state.ambiguous += ": it may say who was selected in the end"
+        state.alternatives = [{"selected": f"{name}={word}"}] if is_shown(name, word) else []
+        state.alternatives.append({"selected": "none"})
+
+
+def ask_what_for(state: TableLook, decision: Decision | None) -> None:
+    """Employees may be selected for a promotion or for a layoff: a bare `Selected` does not say which."""
+    if decision is None or decision.given or state.ambiguous or state.columns[decision.column].kind != "yes/no":
+        return
+    vocabulary = spoken()
+    texts = (*state.columns, str(state.raw.source.path))
+    told = any(vocabulary.has("favourable", key, text) for key in ("promoted", "retained", "awarded") for text in texts)
+    who = any(vocabulary.has("favourable", "employee", name) for name in state.columns_of("candidate"))
+    if told or not who or plain(decision.column) not in vocabulary.words("favourable", "either"):
+        return
+    state.ambiguous = f"{decision.column!r} does not say for what employees were selected: a layoff or something good"
+    state.alternatives = [{"selected": f"{decision.column}{sign}Yes"} for sign in ("!=", "=")]
+
+
 def _is_better_named(column: str, decision: Decision) -> bool:
     """Whether a column is called an outcome with more right than the one that was taken."""
     other, own = named(column, "selected"), named(decision.column, "selected")
@@ -437,10 +500,16 @@ def _is_better_named(column: str, decision: Decision) -> bool:
 
 def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
     """Whether a flag or date without a telling name is true of some of those selected, and of nobody else."""
-    sure = (match := named(decision.column, "selected")) is not None and match.tier < 1
-    if sure or column.kind not in ("yes/no", "date") or not _is_unnamed(state, column.name):
+    match, good = named(decision.column, "selected"), decision.decided.meanings.items()
+    hired = any(code == "selected" and is_hired(word) for word, code in good)
+    sure = match is not None and not decision.decided.bad and (match.tier < 1 or (hired and match.tier <= 2))
+    if sure or column.kind not in ("yes/no", "date"):
         return False
-    if spoken().has("favourable", "withdrew", plain(column.name)):
+    if not decision.decided.bad and not _is_unnamed(state, column.name):
+        return False
+    if spoken().has("favourable", "not_decision", plain(column.name)):
+        return False
+    if spoken().has("within", "withdrawn", column.name):
         return False
     yes = state.step(column.name).reached
     chance = float(decision.selected.mean()) ** int(yes.sum())
@@ -483,6 +552,20 @@ def ask_about_loose_words(state: TableLook, decision: Decision | None, found: St
     ]
 
 
+def ask_about_an_end(state: TableLook, decision: Decision | None, found: StepsInOneColumn | None) -> None:
+    """Not to be rejected is less than to be at the last stage: who is neither may still be in process."""
+    if decision is None or decision.given or not decision.decided.bad or state.ambiguous or found is None:
+        return
+    there, column = found.final == "selected", state.chosen["stages"].columns[0]
+    if found.selected is None or not _within(there, decision.selected):
+        return
+    state.ambiguous = (
+        f"of {int(decision.selected.sum()):,} people for whom {decision.column!r} is not true, "
+        f"{int(there.sum()):,} are at {listed_cells(column, [found.selected])}, the last stage in {column!r}"
+    )
+    state.alternatives = [{"selected": f"{column}={found.selected}"}, {"selected": decision.spec}]
+
+
 def _name_of(state: TableLook, decision: Decision) -> str:
     return next((word for word, code in decision.decided.meanings.items() if code == "selected"), decision.column)
 
@@ -518,7 +601,11 @@ def ask_who_was_selected(
             c.name for c in state.free() if c.kind == "yes/no" and _within(state.step(c.name).reached, seen.reached)
         ]
         state.alternatives = [{"selected": name} for name in like]
-    if seen is not None and ("selected" in state.off or not like):
+    inspected = state.chosen.get("inspected")
+    telling = seen is not None and (
+        seen.reached.mean() <= _MOST_SELECTED or (inspected is not None and inspected.given)
+    )
+    if telling and ("selected" in state.off or not like):
         text = "no column says who was selected: the audit is of who was inspected"
         state.notices.append(Notice("no-selected", text))
         return
@@ -539,7 +626,11 @@ def ask_who_was_selected(
         state.alternatives = _each_word(like[0], often)
         return
     free = [c for c in state.columns.values() if not is_protected(c.name)]
-    likely = [c.name for c in free if c.name not in used and is_outcome(state, c)]
+    likely = [
+        c.name
+        for c in free
+        if c.name not in used and is_outcome(state, c) and not spoken().has("favourable", "not_decision", plain(c.name))
+    ]
     scores = spoken().words("names", "score_words")
     scored = [c.name for c in free if c.kind == "number" and set(plain(c.name).split()) & scores]
     more = "" if likely else f"; columns: {listed([c.name for c in free])}"
@@ -553,6 +644,15 @@ def ask_who_was_selected(
     state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
     state.alternatives = state.alternatives or _any_word(state)
+
+
+def _is_about_the_job(state: TableLook, column: str) -> bool:
+    """Whether all applicants for a job have the same value."""
+    search = list(state.columns_of("search"))
+    if not search or column in search or state.raw.count is not None:
+        return False
+    jobs = state.table[[*search, column]].drop_duplicates()
+    return len(state.table) > 2 * len(jobs) and not jobs.duplicated(search).any()
 
 
 def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
@@ -591,7 +691,7 @@ def _each_word(column: str, often: pd.Series[int]) -> list[dict[str, str]]:
 
 
 def _any_word(state: TableLook) -> list[dict[str, str]]:
-    """Where no name helps: the words of columns with few, first those of which one denies another (`Not recalled`)."""
+    """Words of columns of which one denies another (`Not recalled`), then of those with a word for an outcome."""
     vocabulary = spoken()
     found = []
     for column in state.free():
@@ -600,7 +700,8 @@ def _any_word(state: TableLook) -> list[dict[str, str]]:
         if column.is_words and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
             denied = any(f"not {word.casefold()}" in {other.casefold() for other in words} for word in words)
             told = vocabulary.has("names", "outcome_words", plain(column.name))
-            found.append((not denied, not told, column.name, often))
+            if (denied or told) and not _is_about_the_job(state, column.name):
+                found.append((not denied, not told, column.name, often))
     found.sort(key=lambda each: each[:2])
     return [answer for *_, name, often in found for answer in _each_word(name, often)]
 
@@ -625,7 +726,10 @@ def _good_first(often: pd.Series[int]) -> list[str]:
                 share = max(share, len(letters) / len(whole))
         return share
 
-    return sorted(words, key=lambda word: (not negated(word), -short(word), int(often[word])))[:3]
+    def key(word: str) -> tuple[bool, bool, float, int]:
+        return spoken().employment(word) != "selected", not negated(word), -short(word), int(often[word])
+
+    return sorted(words, key=key)[:3]
 
 
 def _is_last(word: str) -> bool:

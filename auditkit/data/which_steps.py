@@ -46,6 +46,8 @@ _NAMED_NESTED = 0.9
 """The same for a column that is named like a step, as steps are skipped now and then."""
 _PLAIN_NESTED = 0.5
 """The same for a column that is called just so: `Interviewed`."""
+_MOST_PASSED = 0.9
+"""Share of the people above which a column without a telling name is no step: consent, work authorization."""
 _RARE = 0.02
 """Share of the people that words without a step may have without a question."""
 _MANY = 10
@@ -142,7 +144,7 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
     vocabulary = spoken()
     rank = vocabulary.step_rank(label_of(name))
     timed = vocabulary.has("values", "days", plain(name))
-    if is_bad(name) or vocabulary.has("favourable", "withdrew", plain(name)):
+    if is_bad(name) or vocabulary.has("within", "withdrawn", name):
         return None
     if vocabulary.has("favourable", "not_decision", plain(name)) and rank is None:
         return None
@@ -196,7 +198,7 @@ def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd
     share = float((cells == held[0]).mean())
     means = spoken().meaning(str(held[0]))
     chance = share ** int(selected.sum())
-    return str(held[0]) if chance < CHANCE and share < 0.97 and means not in ("rejected", "withdrawn") else None
+    return str(held[0]) if chance < CHANCE and share < _MOST_PASSED and means not in ("rejected", "withdrawn") else None
 
 
 def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> bool:
@@ -209,7 +211,7 @@ def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> b
         return before >= _NAMED_NESTED
     share = float(step.reached.mean())
     rare = state.raw.count is not None or share ** int(selected.sum()) < CHANCE  # a row of counts is many people
-    return before >= 0.99 and rare and share < 0.97
+    return before >= 0.99 and rare and share < _MOST_PASSED
 
 
 def _chain(state: TableLook, found: list[StepColumn], selected: pd.Series[Any] | None) -> list[StepColumn]:
@@ -259,7 +261,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
             if mine or decision is None or _got_to_the_end(found, decision.selected):
                 state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
                 return found
-    if own is None or decision is None or decision.test is not None:
+    if own is None or decision is None or (decision.test is not None and decision.test.sign != "="):
         return None
     explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
     for name in explaining:

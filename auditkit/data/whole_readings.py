@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections import abc
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from auditkit.data.columns import named
 from auditkit.data.hypothesis import Interpretation
@@ -33,7 +34,7 @@ from auditkit.data.problems import Collector
 from auditkit.data.roles import listed
 from auditkit.data.statuses import took_place
 from auditkit.data.table_look import Decision
-from auditkit.data.what_a_row_is import events_of_people
+from auditkit.data.what_a_row_is import events_of_people, is_constant_within
 
 Answers = dict[str, str]
 """What is answered otherwise: role -> column, as `--map` takes it."""
@@ -73,6 +74,21 @@ class CarriedOut:
     plan: Interpretation
     collector: Collector
 
+    @cached_property
+    def events(self) -> tuple[str, str] | None:
+        """The id and the stage, where the rows are events of an id that the reading does not use."""
+        plan = self.plan
+        roles = ("stages", "inspected", "selected")
+        stages = [name for role in roles for name in plan.mapping.columns(role)]
+        stages += [name for name, look in plan.looks.items() if look in ("step", "outcome")]
+        known = [*plan.mapping.columns("candidate"), *plan.mapping.columns("person")]
+        return events_of_people(plan.raw.table, plan.mapping.columns("group"), known, stages)
+
+    @cached_property
+    def numbers(self) -> str | None:
+        """The column of counts, where the rows are cells of a table of counts and were read as applications."""
+        return _numbers_of_cells(self.plan)
+
 
 def evidence(tried: CarriedOut, outcome: float) -> ReadingScore:
     """Of a reading whose outcome has this weight by itself."""
@@ -94,19 +110,20 @@ def _misfit(tried: CarriedOut) -> float:
     if plan.stages is not None and plan.status is not None:
         pairs = [(int(a.sum()), int(b.sum())) for a, b in plan.stages.skipped(plan.status).values()]
         skipped = max((n / of for n, of in pairs if of), default=0.0)
-    divided = plan.row == "application" and (_events_of_people(plan) or _numbers_of_cells(plan)) is not None
+    divided = plan.row == "application" and (tried.events or tried.numbers) is not None
     return _REPEATED * (repeated + divided) + _CHANGED * changed + _SKIPPED * skipped
 
 
-def rivals(plan: Interpretation) -> list[Answers]:
+def rivals(tried: CarriedOut) -> list[Answers]:
     """Other answers that are worth carrying out: each changes one part of the reading, the likeliest first."""
+    plan = tried.plan
     own, *others = plan.outcomes.values() if plan.outcomes else (None,)
     outcomes = [
         {"selected": each.spec}
         for each in others
         if own is not None and each.weight > own.weight - _BEHIND and _is_other(own, each)
     ]
-    return [*outcomes[:MOST_RIVALS], *_other_steps(plan)[:MOST_RIVALS], *_other_grains(plan)[:MOST_RIVALS]]
+    return [*outcomes[:MOST_RIVALS], *_other_steps(plan)[:MOST_RIVALS], *_other_grains(tried)[:MOST_RIVALS]]
 
 
 def _is_other(own: Decision, other: Decision) -> bool:
@@ -156,18 +173,19 @@ def _one_more_step(plan: Interpretation) -> list[Answers]:
     return answers
 
 
-def _other_grains(plan: Interpretation) -> list[Answers]:
+def _other_grains(tried: CarriedOut) -> list[Answers]:
     """Rows as applications where they were read as events, and the other way round where ids repeat."""
+    plan = tried.plan
     if plan.row == "event":
         results = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
         results += [name for name in plan.mapping.columns("selected") if not _said_once(plan, name)]
         return [{"result": name} for name in results] + [{"stage": "none"}]
     if plan.row != "application":
         return []
-    if (events := _events_of_people(plan)) is not None:
-        return [{"candidate": events[0], "stage": events[1]}]
-    if (numbers := _numbers_of_cells(plan)) is not None:
-        return [{"count": numbers}]
+    if tried.events is not None:
+        return [{"candidate": tried.events[0], "stage": tried.events[1]}]
+    if tried.numbers is not None:
+        return [{"count": tried.numbers}]
     if not plan.mapping.columns("candidate"):
         return []
     keys = [name for role in ("candidate", "search") for name in plan.mapping.columns(role)]
@@ -175,14 +193,6 @@ def _other_grains(plan: Interpretation) -> list[Answers]:
         return []
     stages = [name for name in plan.mapping.unused if plan.looks.get(name) in ("step", "outcome")]
     return [{"stage": name} for name in stages] + [{"candidate": "none"}]
-
-
-def _events_of_people(plan: Interpretation) -> tuple[str, str] | None:
-    """The id and the stage, where the rows are events of an id that the reading does not use."""
-    stages = [*plan.mapping.columns("stages"), *plan.mapping.columns("inspected"), *plan.mapping.columns("selected")]
-    stages += [name for name, look in plan.looks.items() if look in ("step", "outcome")]
-    known = [*plan.mapping.columns("candidate"), *plan.mapping.columns("person")]
-    return events_of_people(plan.raw.table, plan.mapping.columns("group"), known, stages)
 
 
 def _numbers_of_cells(plan: Interpretation) -> str | None:
@@ -205,7 +215,7 @@ def _said_once(plan: Interpretation, column: str) -> bool:
     if column not in table:
         return True
     keys = [name for role in ("candidate", "search") for name in plan.mapping.columns(role)]
-    return bool((table.groupby(keys)[column].nunique() <= 1).all())
+    return is_constant_within(table, keys, column)
 
 
 def _selected(plan: Interpretation) -> int:
@@ -231,7 +241,7 @@ def weighed(own: CarriedOut, read: abc.Callable[[Answers], CarriedOut | None]) -
     weight = next((each.weight for each in plan.outcomes.values()), _USUAL)
     best = evidence(own, weight).total
     near: list[tuple[float, Answers]] = []
-    for answers in rivals(plan):
+    for answers in rivals(own):
         other = read(answers)
         if other is None or other.plan.status is None or _says(other.plan) == _says(plan):
             continue
