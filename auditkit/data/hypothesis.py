@@ -198,7 +198,8 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     ask_about_a_later_decision(state, decision)
     ask_about_loose_words(state, decision, found)
     ask_about_an_end(state, decision, found)
-    ask_about_words_at_the_end(state, decision, last)
+    if found is None or not (found.final == "selected").any():
+        ask_about_words_at_the_end(state, decision, last)
     ask_about_several_rows(state, decision)
     find_other_roles(state)
     known_before(state)

@@ -157,13 +157,11 @@ def _for_this_file(found: RawTable, given: Given, options: CleaningOptions) -> t
     """The mapping with columns that have other names now, and the matches; what cannot be matched is a question."""
     now = rematched(given, options.seen, found.table)
     if now.lost:
-        problem, role, likely = now.lost[0]
-        others = {key: value for key, value in now.given.items() if key != role}
-        answers = tried(found, others, options, [{role: name} for name in likely])
+        answers = tried(found, now.given, options, now.answers)
         if answers:
-            question = ReadingQuestion(f"{problem.where}: {problem.what}", answers)
-            raise AmbiguousReading([lost for lost, *_ in now.lost], question)
-        raise InputError([lost for lost, *_ in now.lost])
+            where = "; ".join(f"{problem.where}: {problem.what}" for problem in now.lost)
+            raise AmbiguousReading([*now.lost], ReadingQuestion(where, answers))
+        raise InputError([*now.lost])
     return now.given, now.said
 
 

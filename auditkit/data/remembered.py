@@ -18,6 +18,7 @@ from auditkit.data.columns import describe, named, suits
 from auditkit.data.personal import is_personal
 from auditkit.data.reading import MOST_SHOWN, Reading
 from auditkit.data.roles import Given, column_in
+from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import plain
 from auditkit.errors import Problem
 
@@ -31,11 +32,12 @@ _CLOSE_NAME = 0.8
 
 @dataclass(frozen=True)
 class Rematched:
-    """The mapping for this file, what was matched, and what could not be: each with the columns it may be now."""
+    """The mapping for this file, what was matched and what could not be, with the likeliest answers to all of that."""
 
     given: Given
     said: tuple[str, ...]
-    lost: tuple[tuple[Problem, str, tuple[str, ...]], ...]
+    lost: tuple[Problem, ...]
+    answers: tuple[Given, ...] = ()
 
 
 def columns_seen(reading: Reading) -> dict[str, str | list[str]]:
@@ -53,7 +55,7 @@ def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:
     used = {found for value in given.values() for part in _parts(value) if (found := column_in(part, columns))}
     changed: dict[str, str | list[str]] = {}
     said: list[str] = []
-    lost: list[tuple[Problem, str, tuple[str, ...]]] = []
+    lost: dict[tuple[str, str], tuple[str, ...]] = {}
     for role, value in given.items():
         parts = []
         for part in _parts(value):
@@ -64,16 +66,36 @@ def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:
             free = [name for name in columns if name not in used]
             new = _match(old, seen[old], role, free, table)
             if new is None:
-                fix = "say which it is now, under [mapping] in audit.toml or with --map"
-                problem = Problem(f"{role} = {old!r}", "the file no longer has this column", fix)
-                lost.append((problem, role, _likeliest(old, seen[old], role, free, table)))
+                lost[role, old] = _likeliest(old, seen[old], role, free, table)
                 parts.append(part)
                 continue
             used.add(new)
             said.append(f"{old!r} is called {new!r} in this file")
-            parts.append(new + part[len(old) :])
+            parts.append(_renamed(part, old, new, role))
         changed[role] = parts[0] if isinstance(value, str) else parts
-    return Rematched(changed, tuple(said), tuple(lost))
+    fix = "say which it is now, under [mapping] in audit.toml or with --map"
+    problems = [Problem(f"{role} = {old!r}", "the file no longer has this column", fix) for role, old in lost]
+    places = range(max(map(len, lost.values()), default=0))
+    return Rematched(changed, tuple(said), tuple(problems), tuple(_answer(changed, lost, k) for k in places))
+
+
+def _answer(given: Given, lost: Mapping[tuple[str, str], tuple[str, ...]], place: int) -> Given:
+    """The roles with lost columns, each of these replaced by one that it may be now, or left out where none may."""
+    result: dict[str, str | list[str]] = {}
+    for role in dict.fromkeys(role for role, _ in lost):
+        parts = _parts(given[role])
+        for old, likely in ((old, likely) for (other, old), likely in lost.items() if other == role):
+            name = likely[min(place, len(likely) - 1)] if likely else None
+            parts = [part if not part.startswith(old) else name and _renamed(part, old, name, role) for part in parts]
+        result[role] = ",".join(part for part in parts if part) or "none"
+    return result
+
+
+def _renamed(part: str, old: str, new: str, role: str) -> str:
+    """What a mapping says of a column under its new name; a yes stays bad or good, whatever the name sounds like."""
+    if role == "selected" and part == old and is_bad(old) != is_bad(new):
+        return f"{new}!=Yes"
+    return new + part[len(old) :]
 
 
 def new_columns(seen: Seen, looks: Mapping[str, str], said: Iterable[str]) -> tuple[str, ...]:

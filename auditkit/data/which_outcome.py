@@ -47,6 +47,8 @@ _NESTED = 0.97
 """Share of those who got further that must have reached a step."""
 _CLOSE = 0.6
 """Two decisions whose weights differ by less are not told apart."""
+_GOOD_LETTERS = ("a", "h", "o", "p", "s")
+"""Admitted, hired, offered, passed, selected."""
 _OFFER = 8.0
 _MOST_REASONS = 40
 _MOST_SELECTED = 0.9
@@ -459,8 +461,10 @@ def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last
         return
     found: list[tuple[int, str, str]] = []
     for column in state.columns.values():
-        shown = not is_protected(column.name) and not is_personal(column.name, "")
-        if not column.is_words or not shown or column.distinct > _MOST_REASONS or named(column.name, "segment"):
+        about = min(by_name(column.name), key=lambda match: match.closeness, default=None)
+        other = about is not None and about.role not in ("selected", "reason", "stage")
+        other |= column.name in state.columns_of("stages")
+        if other or not column.is_words or is_personal(column.name, "") or column.distinct > _MOST_REASONS:
             continue
         cells = state.table[column.name]
         for word, n in cells[last].value_counts().items():
@@ -719,7 +723,7 @@ def _good_first(often: pd.Series[int]) -> list[str]:
     def short(word: str) -> float:
         """`APPT` is short for `appointed`: the first letter, and others in order; which share of it."""
         letters = plain(word)
-        share = 0.0
+        share = 0.1 * (letters in _GOOD_LETTERS)
         for whole in good if 2 < len(letters) <= 5 else ():
             rest = iter(whole)
             if whole[0] == letters[0] and len(whole) > len(letters) and all(c in rest for c in letters):

@@ -45,10 +45,14 @@ def find_groups(state: TableLook) -> None:
         for match in own:
             _add_group(state, match.column, kind, names, kinds)
     for column in state.columns.values():
-        by_values = "" if column.name in kinds or by_name(column.name) else kind_by_values(state, column)
+        told = column.name in kinds or by_name(column.name) or vocabulary.has("names", "foreign_group", column.name)
+        by_values = "" if told else kind_by_values(state, column)  # `Interviewer gender` is of somebody else
         if by_values:
             _add_group(state, column.name, by_values, names, kinds)
             state.assume("group-by-values", f"{column.name!r} is read as {by_values} because of its values")
+    if len(names) > 1 and (loose := [name for name in names if plain(name) in vocabulary.words("names", "any_group")]):
+        names = [name for name in names if name not in loose] or names
+        kinds = {name: kinds[name] for name in names}
     if not names:
         free = [c for c in state.columns.values() if c.kind == "category" and c.name not in state.used()]
         roles = ("search", "candidate", "selected", "stage", "reason")
