@@ -187,3 +187,19 @@ def test_counts_with_years_hidden_totals_and_a_note(tmp_path: Path) -> None:
     (tmp_path / "grants.csv").write_text("\n".join([*rows, "", "Source: grants system, 14 January 2026"]))
     history = load(tmp_path / "grants.csv")
     assert len(history.table) == 4 * 177 and history.steps == ("Shortlisted", "Awards")
+
+
+def test_all_columns_with_other_names_are_answered_in_one_command_and_bad_stays_bad() -> None:
+    """`Rejected` was bad by its name: its yes is bad under any name, and good in none."""
+    given = {"group": ["Gender", "Age"], "selected": "Rejected"}
+    seen = {"Gender": ["Female", "Male"], "Age": "many", "Rejected": ["Yes", "No"]}
+    ages = np.resize(np.arange(20, 60), N)
+    frame = people(Age=ages, Rejected=words(SEEN, "Yes", "No"))
+    later = frame.rename(columns={"Age": "Years", "Rejected": "Turned down"})
+    with pytest.raises(AmbiguousReading, match="no longer has this column") as error:
+        load(later, given, columns=seen)
+    first = error.value.question.answers[0]
+    assert first.mapping == {"group": "Gender,Years", "selected": "Turned down!=Yes"}
+    assert first.funnel[-1].count == N - int(SEEN.sum())
+    matched = load(frame.rename(columns={"Rejected": "Rejected now"}), given, columns=seen)
+    assert int(matched.table["selected"].sum()) == N - int(SEEN.sum())

@@ -31,13 +31,7 @@ from auditkit.data.remaining_roles import find_other_roles, known_before, looks_
 from auditkit.data.roles import Choice, Given, Mapping, listed, replace_choice
 from auditkit.data.shapes import in_columns
 from auditkit.data.stages import Stages
-from auditkit.data.statuses import (
-    Words,
-    decide,
-    settled,
-    step_codes,
-    with_reasons,
-)
+from auditkit.data.statuses import Words, decide, settled, step_codes, with_reasons
 from auditkit.data.steps import StepsInOneColumn, labels_of
 from auditkit.data.table_look import Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import ROLES, plain

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from auditkit.data.columns import (
-    Match,
-    best_of,
-    by_name,
-    is_protected,
-    named,
-    suits,
-)
+from auditkit.data.columns import Match, best_of, by_name, is_protected, named, suits
 from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, flag, listed
-from auditkit.data.steps import (
-    label_of,
-)
+from auditkit.data.steps import label_of
 from auditkit.data.table_look import KINDS, TableLook
 from auditkit.data.vocabulary import ROLES, plain, spoken
 from auditkit.data.which_outcome import weigh

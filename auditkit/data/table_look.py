@@ -11,28 +11,12 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.columns import (
-    ColumnProfile,
-    Match,
-    best_of,
-    by_name,
-    describe,
-    is_protected,
-    matches_of,
-)
+from auditkit.data.columns import ColumnProfile, Match, best_of, by_name, describe, is_protected, matches_of
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import Choice, Given, flag, listed, taken
-from auditkit.data.statuses import (
-    Decided,
-    Test,
-    Words,
-    achieved,
-    step_codes,
-)
-from auditkit.data.steps import (
-    label_of,
-)
+from auditkit.data.statuses import Decided, Test, Words, achieved, step_codes
+from auditkit.data.steps import label_of
 from auditkit.data.vocabulary import spoken
 from auditkit.errors import Problem
 

@@ -8,12 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.columns import (
-    Match,
-    best_of,
-    is_protected,
-    named,
-)
+from auditkit.data.columns import Match, best_of, is_protected, named
 from auditkit.data.personal import is_personal, names_people
 from auditkit.data.roles import Choice, flag
 from auditkit.data.shapes import order_of_events

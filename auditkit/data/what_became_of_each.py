@@ -10,20 +10,8 @@ import pandas as pd
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
 from auditkit.data.stages import PASSED, Stages
-from auditkit.data.statuses import (
-    Decided,
-    Test,
-    is_bad,
-    is_empty,
-    settled,
-    step_codes,
-    with_reasons,
-)
-from auditkit.data.steps import (
-    StepsInOneColumn,
-    label_of,
-    labels_of,
-)
+from auditkit.data.statuses import Decided, Test, is_bad, is_empty, settled, step_codes, with_reasons
+from auditkit.data.steps import StepsInOneColumn, label_of, labels_of
 from auditkit.data.table_look import Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import plain, spoken
 

@@ -12,32 +12,13 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.columns import (
-    ColumnProfile,
-    by_name,
-    is_protected,
-    named,
-)
+from auditkit.data.columns import ColumnProfile, by_name, is_protected, named
 from auditkit.data.numbers import to_numbers
 from auditkit.data.personal import is_personal, is_shown, listed_cells
 from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
-from auditkit.data.statuses import (
-    Decided,
-    Test,
-    decide,
-    is_bad,
-    is_empty,
-    is_hired,
-    settled,
-)
-from auditkit.data.steps import (
-    StepsInOneColumn,
-    from_paths,
-    is_last_stage,
-    is_path,
-    label_of,
-)
+from auditkit.data.statuses import Decided, Test, decide, is_bad, is_empty, is_hired, settled
+from auditkit.data.steps import StepsInOneColumn, from_paths, is_last_stage, is_path, label_of
 from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import Problem
@@ -305,6 +286,8 @@ def settle_words(state: TableLook, decision: Decision | None, last: pd.Series[An
             for words in ([*good, *far], good)
             if words and all(is_shown(decision.column, word) for word in words)
         ]
+        state.meant |= dict.fromkeys(rest, "pending")
+        return
     if "rejected" not in known:
         state.meant |= dict.fromkeys(rest, "rejected")
         state.assume(
@@ -368,7 +351,7 @@ def find_reasons(state: TableLook, decision: Decision | None) -> None:
     telling = []
     selected = None if decision is None else decision.selected
     for column in state.columns.values():
-        if column.name in state.used() or not _may_explain(state, column):
+        if column.name in state.used() or not _may_explain(state, column, selected):
             continue
         cells = state.table[column.name]
         codes = {str(word): vocabulary.meaning(str(word)) for word in pd.unique(cells) if not is_empty(str(word))}
@@ -386,14 +369,15 @@ def find_reasons(state: TableLook, decision: Decision | None) -> None:
         state.chosen["reason"] = Choice("reason", tuple(telling), "its values say why applications ended")
 
 
-def _may_explain(state: TableLook, column: ColumnProfile) -> bool:
+def _may_explain(state: TableLook, column: ColumnProfile, selected: pd.Series[Any] | None) -> bool:
     roles = sorted(by_name(column.name), key=lambda match: match.closeness)
     first = roles[0].role if roles else ""
     if not column.is_words or is_protected(column.name) or is_path(state.table[column.name]):
         return False
     codes = state.step(column.name).codes
-    graded = codes[codes != ""].isin(["passed", "failed"])
-    if graded.mean() > 1 - FEW and {"passed", "failed"} <= set(codes.unique()):
+    graded = codes[codes != ""].isin(["passed", "failed"]).mean() > 1 - FEW and (codes == "failed").any()
+    ends = any(is_hired(str(word)) for word in pd.unique(state.table[column.name]))
+    if graded and not ends and selected is not None and _within(selected, codes == "passed"):
         return False  # the results of a step, of which some withdrew
     return first not in ("segment", "search", "candidate", "prior") and not is_last_stage(state.table[column.name])
 
@@ -561,7 +545,7 @@ def ask_about_an_end(state: TableLook, decision: Decision | None, found: StepsIn
     if decision is None or decision.given or not decision.decided.bad or state.ambiguous or found is None:
         return
     there, column = found.final == "selected", state.chosen["stages"].columns[0]
-    if found.selected is None or not _within(there, decision.selected):
+    if found.selected is None or not is_shown(column, found.selected) or not _within(there, decision.selected):
         return
     state.ambiguous = (
         f"of {int(decision.selected.sum()):,} people for whom {decision.column!r} is not true, "

@@ -10,24 +10,13 @@ from typing import Any
 
 import pandas as pd
 
-from auditkit.data.columns import (
-    ColumnProfile,
-    is_protected,
-    named,
-)
+from auditkit.data.columns import ColumnProfile, is_protected, named
 from auditkit.data.dates import to_dates
 from auditkit.data.personal import is_personal, listed_cells
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
 from auditkit.data.stages import Stages
-from auditkit.data.statuses import (
-    Test,
-    is_bad,
-    is_empty,
-    settled,
-    step_codes,
-    with_reasons,
-)
+from auditkit.data.statuses import Test, is_bad, is_empty, settled, step_codes, with_reasons
 from auditkit.data.steps import (
     StepsInOneColumn,
     from_dispositions,

@@ -8,15 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from auditkit.data.attributes import is_coded
-from auditkit.data.columns import (
-    LOOKED_AT,
-    ColumnProfile,
-    Match,
-    best_of,
-    by_name,
-    kind_of,
-    named,
-)
+from auditkit.data.columns import LOOKED_AT, ColumnProfile, Match, best_of, by_name, kind_of, named
 from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, listed
