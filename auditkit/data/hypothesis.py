@@ -161,9 +161,11 @@ def _plan(state: TableLook) -> Interpretation:
 def _plan_of_parts(state: TableLook, once: pd.DataFrame) -> Interpretation:
     """Several rows for an application that agree on its group and outcome: one application each."""
     left = [name for name in state.columns if name not in once]
-    keys = {role: state.columns_of(role) for role in ("candidate", "search") if role in state.chosen}
-    raw, given = replace(state.raw, table=once), {**keys, **state.given, "stage": "none"}
-    inner = look(raw, given, state.words, state.collector, state.assumptions)
+    keys: dict[str, abc.Sequence[str]] = {
+        role: state.columns_of(role) for role in ("candidate", "search") if role in state.chosen
+    }
+    given: Given = {**keys, **state.given, "stage": "none"}
+    inner = look(replace(state.raw, table=once), given, state.words, state.collector, state.assumptions)
     text = f"rows with the same {listed(state.keys())} agree on group and outcome: they count as one application"
     events = stages_of_parts(state, left)
     if events and "stage" not in state.off and not inner.ambiguous:

@@ -29,7 +29,7 @@ from auditkit.errors import InputError, PluginError, Problem
 
 MOST_ANSWERS = 3
 """Readings that are offered where a file can be read in several ways."""
-_MANY = 30
+_LARGE_GROUP = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +228,6 @@ def _leaves_a_group_out(history: History) -> bool:
     selected = history.table[history.decision]
     for name in history.attributes:
         groups = selected.groupby(history.table[f"group:{name}"])
-        if ((groups.sum() == 0) & (groups.size() >= _MANY)).any() and selected.sum() >= _MANY:
+        if ((groups.sum() == 0) & (groups.size() >= _LARGE_GROUP)).any() and selected.sum() >= _LARGE_GROUP:
             return True
     return False

@@ -37,7 +37,7 @@ class Rematched:
     given: Given
     said: tuple[str, ...]
     lost: tuple[Problem, ...]
-    answers: tuple[Given, ...] = ()
+    answers: tuple[Mapping[str, str], ...] = ()
 
 
 def columns_seen(reading: Reading) -> dict[str, str | list[str]]:
@@ -79,14 +79,16 @@ def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:
     return Rematched(changed, tuple(said), tuple(problems), tuple(_answer(changed, lost, k) for k in places))
 
 
-def _answer(given: Given, lost: Mapping[tuple[str, str], tuple[str, ...]], place: int) -> Given:
+def _answer(given: Given, lost: Mapping[tuple[str, str], tuple[str, ...]], place: int) -> dict[str, str]:
     """The roles with lost columns, each of these replaced by one that it may be now, or left out where none may."""
-    result: dict[str, str | list[str]] = {}
+    result: dict[str, str] = {}
     for role in dict.fromkeys(role for role, _ in lost):
         parts = _parts(given[role])
         for old, likely in ((old, likely) for (other, old), likely in lost.items() if other == role):
-            name = likely[min(place, len(likely) - 1)] if likely else None
-            parts = [part if not part.startswith(old) else name and _renamed(part, old, name, role) for part in parts]
+            name = likely[min(place, len(likely) - 1)] if likely else ""
+            mine = [part.startswith(old) for part in parts]
+            now = [_renamed(part, old, name, role) if name else "" for part in parts]
+            parts = [new if own else part for part, new, own in zip(parts, now, mine, strict=True)]
         result[role] = ",".join(part for part in parts if part) or "none"
     return result
 
