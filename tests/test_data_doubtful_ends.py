@@ -203,3 +203,48 @@ def test_all_columns_with_other_names_are_answered_in_one_command_and_bad_stays_
     assert first.funnel[-1].count == N - int(SEEN.sum())
     matched = load(frame.rename(columns={"Rejected": "Rejected now"}), given, columns=seen)
     assert int(matched.table["selected"].sum()) == N - int(SEEN.sum())
+
+
+def test_a_word_only_of_those_who_got_to_the_one_step_may_say_who_was_selected_in_the_end() -> None:
+    offer, kept = words(SEEN, "2025-03-04", ""), yes(0.6, 3, SEEN)
+    others = words(
+        SEEN, "Offer withdrawn by landlord", words(yes(0.2, 4), "Waiting", "Application closed - not rehoused")
+    )
+    outcome = words(kept, "Housed", words(SEEN & yes(0.4, 5), "Under offer", others))
+    dates = {"Registered": [f"2025-01-{1 + k % 28:02}" for k in range(N)], "Date of offer": offer}
+    question = asked(people(**dates, Outcome=outcome))
+    assert "only people who got to the last step have 'Housed' in 'Outcome'" in question.text
+    assert question.answers[0].mapping == {"selected": "Outcome=Housed"}
+    assert [step.count for step in question.answers[0].funnel] == [int(SEEN.sum()), int(kept.sum())]
+    history = load(people(**dates, Outcome=words(kept, "Hired", words(SEEN, "Offer withdrawn", "Rejected"))))
+    assert int(history.table["selected"].sum()) == int(kept.sum())
+
+
+def test_counts_for_each_step_beside_numbers_of_the_steps_and_of_requisitions() -> None:
+    steps = {"New": 40, "1st Interview": 22, "Offer": 9, "Hire": 5}
+    rows = [
+        {
+            "Req. Identifier": 2500000 + req,
+            "Location": "Texas" if req % 2 else "Ohio",
+            "Gender": gender,
+            "Step Sequence": place,
+            "Step Name": step,
+            "# Submissions": count - 2 * (gender == "Female" and place > 1) + req,
+        }
+        for req in range(6)
+        for gender in ("Female", "Male", "Not Specified")
+        for place, (step, count) in enumerate(steps.items(), start=1)
+    ]
+    history = load(pd.DataFrame(rows))
+    women = history.table["group:Gender"] == "Female"
+    expected = [sum(row["# Submissions"] for row in rows if row["Step Name"] == step) for step in steps]
+    assert [len(history.table), *(int(history.reached(step).sum()) for step in history.steps)] == expected
+    assert int(women.sum()) == 6 * 40 + 15
+    plain = pd.DataFrame(rows).drop(columns="# Submissions")
+    assert len(load(plain).table) == len(rows)
+
+
+def test_refusing_to_say_is_no_group() -> None:
+    answers = np.random.default_rng(9).choice(["White British", "Black African", "Refused to say"], N)
+    history = load(people(Hired=words(SEEN, "yes", "no"), Ethnicity=answers))
+    assert set(history.table["group:Ethnicity"].dropna()) == {"White British", "Black African", "unknown"}

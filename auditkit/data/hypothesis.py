@@ -186,9 +186,9 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     decision = find_decision(state)
     find_reasons(state, decision)
     steps, found, inspected = find_steps(state, decision)
-    before = [inspected] if inspected is not None and state.raw.count is not None else steps
-    decision = decision or find_what_came_last(state, before)
-    last = _last_reached(steps, found)
+    every = steps if inspected is None else [inspected]
+    decision = decision or find_what_came_last(state, every if state.raw.count is not None else steps)
+    last = _last_reached(every, found)
     settle_words(state, decision, last)
     ask_what_for(state, decision)
     ask_about_a_later_decision(state, decision)

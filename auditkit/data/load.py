@@ -144,11 +144,13 @@ def _build(
         return history
     if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
         history.problems.raise_refused()
-    if reading is not None and _still_asked(reading, given.keys()):
+    if reading is not None and (asked := _still_asked(reading, given.keys())):
         answers = tried(found, given, options, reading.alternatives)
         if answers:
             problem = Problem(next(iter(answers[0].mapping)), reading.question, f"say which, e.g. {answers[0].flags}")
             raise AmbiguousReading(problem, ReadingQuestion(reading.question, answers))
+        role = next(iter(asked))  # none of the answers can be read
+        raise InputError(Problem(role, reading.question, f"say which with --map {role}=COLUMN"))
     history.problems.raise_refused()
     return history
 

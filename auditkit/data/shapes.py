@@ -113,8 +113,8 @@ def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
 
 
 def _is_id(name: str) -> bool:
-    """`current_stage.id`, but not `Count of Applicant ID`."""
-    return plain(name).split()[-1:] == ["id"] and _counted(name) == plain(name)
+    """`current_stage.id`, `Req. Identifier`, but not `Count of Applicant ID`."""
+    return plain(name).split()[-1:] in (["id"], ["identifier"]) and _counted(name) == plain(name)
 
 
 def _is_numbering(values: pd.Series[Any]) -> bool:
@@ -322,7 +322,10 @@ def _from_long(raw: RawTable) -> RawTable:
     sized = [
         name
         for name in counts
-        if named(name, "count") or named(name, "capacity") or plain(name) in words.words("values", "applied")
+        if named(name, "count")
+        or named(name, "capacity")
+        or plain(name) in words.words("values", "applied")
+        or name.lstrip().startswith("#")
     ]
     sized = sized or (list(counts) if len(counts) == 1 else [])
     for stage in labels:
@@ -333,8 +336,10 @@ def _from_long(raw: RawTable) -> RawTable:
         first = first or (unknown if len(found) > len(unknown) == 1 else [])  # it counts everybody, or is refused below
         if len(found) < 2 or len(first) != 1 or len(sized) != 1:
             continue
+        said = table.groupby(stage)
+        numbered = [name for name in counts if counts[name].nunique() > 1 and (said[name].nunique() == 1).all()]
         rest = [name for name in labels if name != stage]
-        years = [name for name in counts if name not in sized]
+        years = [name for name in counts if name not in (*sized, *numbered)]
         keys = [*rest, *years]
         if not keys or table.duplicated([*keys, stage]).any():
             continue

@@ -446,7 +446,7 @@ def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last
     found: list[tuple[int, str, str]] = []
     for column in state.columns.values():
         about = min(by_name(column.name), key=lambda match: match.closeness, default=None)
-        other = about is not None and about.role not in ("selected", "reason", "stage")
+        other = about is not None and about.role not in ("selected", "reason", "result", "stage")
         other |= column.name in state.columns_of("stages")
         if other or not column.is_words or is_personal(column.name, "") or column.distinct > _MOST_REASONS:
             continue
@@ -565,7 +565,9 @@ def ask_who_was_selected(
     found: StepsInOneColumn | None,
     seen: StepColumn | None,
 ) -> None:
-    """Ask who was selected, where nothing says so."""
+    """Ask who was selected, where nothing says so and no more telling question is open."""
+    if state.ambiguous:
+        return
     if decision is None and len(steps) > 1 and "stages" in state.chosen and not state.chosen["stages"].given:
         unnamed = [step.column for step in steps if _is_unnamed(state, step.column)]
         ends = any(step.rank is not None and step.rank >= _OFFER for step in steps)
