@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 
 def needed_last() -> Iterator[tuple[Any, tuple[Any, ...]]]:
     """Kernels, in the order in which a default report needs them, each with arguments of the types that it passes."""
+    import numpy as np
+
     from auditkit.fitting.logit_kernels import likelihood
     from auditkit.rules.lottery_kernels import drawn_visits
     from auditkit.solver import law_kernels

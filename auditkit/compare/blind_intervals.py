@@ -54,7 +54,7 @@ from auditkit.solver.near_optimum import NearOptimum
 ANGLES = 3_600
 """Points of the ellipse at which the price is taken: an end is exact to a millionth."""
 
-SLIGHT = 1e-9
+NO_PRICE = 1e-9
 """Of the unconstrained utility: a price that is nothing."""
 
 
@@ -156,7 +156,7 @@ class BlindPrices:
         t = float(stdtrit(max(1, len(self.draws) - 1), (1 + level) / 2))
         low, high = self._from_draws(t)
         low, high = min(low, loss), max(high, loss)
-        other = t * self.error / loss if loss > SLIGHT * abs(self.reported.free) else 0.0
+        other = t * self.error / loss if loss > NO_PRICE * abs(self.reported.free) else 0.0
         low = loss - float(np.hypot(loss - low, other * loss)) if self.surely_missed(level) else 0.0
         most = max(self.bound + t * self.error_of_bound, loss)
         return max(low, 0.0), min(loss + float(np.hypot(high - loss, other * high)), most)
@@ -165,7 +165,7 @@ class BlindPrices:
         price, losses = self.centre.loss / self.share, np.array([each.loss for each in self.draws]) / self.share
         first, others = self._missed
         squares = np.sum(others**2, axis=1) / max(float(first @ first), 1e-300)
-        if price <= SLIGHT * abs(self.reported.free) or not first.any():
+        if price <= NO_PRICE * abs(self.reported.free) or not first.any():
             # the centre meets the rows: draws that miss them say what it may cost
             root = np.sqrt(self.reported.loss)
             reach = t * float(np.sqrt(np.mean((np.sqrt(losses) - root) ** 2)))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -83,11 +83,20 @@ def fields_of(kind: type) -> dict[str, Any]:
         return {name: field.annotation for name, field in kind.model_fields.items()}
     if not is_dataclass(kind):
         return {}
-    hints = _hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    hints = {field.name: _hints(kind)[field.name] for field in fields(kind)}
+    return {
+        name: get_args(hint)[0] if get_origin(hint) is Annotated else hint
+        for name, hint in hints.items()
+        if not _left_out(hint)
+    }
 
 
-_hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
+_hints: Callable[[Any], dict[str, Any]] = cache(partial(get_type_hints, include_extras=True))
+
+
+def _left_out(hint: Any) -> bool:
+    """Whether the dump of a report has no such field."""
+    return get_origin(hint) is Annotated and any(getattr(each, "exclude", None) for each in hint.__metadata__)
 
 
 def kinds_of(annotation: Any) -> set[Any]:
