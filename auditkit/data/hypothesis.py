@@ -188,14 +188,13 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     steps, found, inspected = find_steps(state, decision)
     every = steps if inspected is None else [inspected]
     decision = decision or find_what_came_last(state, every if state.raw.count is not None else steps)
-    last = _last_reached(every, found)
-    settle_words(state, decision, last)
+    settle_words(state, decision, _last_reached(steps, found))
     ask_what_for(state, decision)
     ask_about_a_later_decision(state, decision)
     ask_about_loose_words(state, decision, found)
     ask_about_an_end(state, decision, found)
     if found is None or not (found.final == "selected").any():
-        ask_about_words_at_the_end(state, decision, last)
+        ask_about_words_at_the_end(state, decision, _last_reached(every, found))
     ask_about_several_rows(state, decision)
     find_other_roles(state)
     known_before(state)
