@@ -309,3 +309,34 @@ def test_questions_that_need_to_know_the_group_are_refused() -> None:
         with_scores(instance, "F", 0.8)
     with pytest.raises(InputError, match="min_value counts selections only"):
         solve(instance, [build("parity:on=inspection,min_value=3")])
+
+
+@pytest.mark.parametrize("searches", [1, 3])
+@pytest.mark.parametrize(
+    ("method", "specs"),
+    [
+        ("column-generation", ["parity"]),
+        ("column-generation", ["parity", "impact-ratio"]),
+        ("rdip", ["parity"]),
+        ("caratheodory", ["parity", "impact-ratio"]),
+    ],
+)
+def test_rows_that_are_nothing_but_rounding_cost_nothing(searches: int, method: str, specs: list[str]) -> None:
+    """Where nothing tells the groups apart every policy has equal rates, although sums differ in their last digits."""
+    share = {"F": 1249 / 2600, "M": 1351 / 2600}
+
+    def candidate(name: str, values: list[float]) -> dict[str, Any]:
+        known = {g: {"before": p, "given": [p] * len(values)} for g, p in share.items()}
+        weights = np.arange(1, len(values) + 1)
+        probs = (weights / weights.sum()).tolist()
+        return {"id": name, "cost": 0.37, "values": values, "probs": probs, "membership": {"Gender": known}}
+
+    rng = np.random.default_rng(4)
+    people = [[candidate(f"{s}-{i}", rng.uniform(1, 9, 4).tolist()) for i in range(17)] for s in range(searches)]
+    listed = [{"id": f"s{s}", "capacity": 3, "candidates": candidates} for s, candidates in enumerate(people)]
+    instance = instance_from_document({"format": "auditkit-instance/2", "searches": listed})
+    solution = solve(instance, [build(each) for each in specs], method)
+    assert solution.constrained is not None
+    assert solution.loss == 0 and not solution.constrained.duals.any()
+    assert solution.constrained.utility == pytest.approx(solution.unconstrained.utility, rel=1e-12)
+    assert solution.unconstrained.utility > 10

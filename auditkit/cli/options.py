@@ -258,7 +258,11 @@ query_option = click.option(
 _DATA_OPTIONS = (
     click.argument("data", type=DataType(path_type=Path), metavar="DATA...", nargs=-1),
     query_option,
-    click.option("--sheet", metavar="NAME", help="sheet of a workbook (default: the first with a table)"),
+    click.option(
+        "--sheet",
+        metavar="NAME",
+        help="sheet of a workbook (default: the first with a table, and those with the same columns)",
+    ),
     click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
     click.option(
         "--map",

@@ -41,10 +41,10 @@ def search(oracle: Oracle) -> DualOptimum:
         return row.bound - float(column.values[0])
 
     free = oracle.free
+    if oracle.is_met_by(free):
+        return alone(free)
     tolerance = FEASIBILITY * float(oracle.scale[0])
     s = slack(free)
-    if s == 0 or (row.sense == "<=" and s >= 0) or (row.sense == ">=" and s <= 0):
-        return alone(free)
     known = [free, *oracle.known]
     lows, highs = [c for c in known if slack(c) < 0], [c for c in known if slack(c) >= 0]
     if not lows or not highs:

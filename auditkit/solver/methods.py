@@ -32,7 +32,9 @@ def _generate(oracle: Oracle) -> DualOptimum:
     if len(oracle.rows) == 1 and len(oracle.layout.search_ids) == 1:  # no LP needed: half the time
         found = dual_search.search(oracle)
         return replace(found, lotteries=(tuple(enumerate(found.weights.tolist())),))
-    return own_rows.generate(oracle) if own_rows.worthwhile(oracle) else block_master.generate(oracle)
+    if own_rows.worthwhile(oracle):
+        return own_rows.generate(oracle)
+    return dual_search.alone(oracle.free) if oracle.is_met_by(oracle.free) else block_master.generate(oracle)
 
 
 def _affine_only(name: str, method: Callable[[Oracle], DualOptimum]) -> Callable[[Oracle], DualOptimum]:

@@ -22,6 +22,7 @@ from auditkit.solver import evaluate
 from auditkit.solver.block_sums import BlockSums, Sums
 from auditkit.solver.policy import Policy
 from auditkit.solver.pool import Pool
+from auditkit.solver.rounding import without_noise
 from auditkit.solver.session import current
 
 FEASIBILITY = 1e-9
@@ -132,6 +133,11 @@ class Oracle:
     def proper(self, duals: Floats) -> Floats:
         """Duals with the signs that make G a bound."""
         return self.rows.proper(duals)
+
+    def is_met_by(self, column: Column) -> bool:
+        """Whether a column meets all rows up to rounding, which nothing could mend but to select nobody."""
+        miss = without_noise(self.rows.signs * (column.values - self.rows.bounds), self.scale)
+        return bool(np.where(self.rows.is_equality, miss == 0, miss <= 0).all())
 
     @cached_property
     def scale(self) -> Floats:
