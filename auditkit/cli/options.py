@@ -287,14 +287,14 @@ _FIT_OPTIONS = (
     ),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
     click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
-    click.option("--blind", is_flag=True, help="learn priors without the protected attributes"),
+    click.option("--blind", is_flag=True, help="with --group-aware: learn priors without the protected attributes"),
     click.option("--group-aware", is_flag=True, help="policies may use the group: a bound, not a proposal"),
 )
 _REPORT_OPTIONS = (
     click.option(
         "--format",
         "formats",
-        metavar="html,pdf,json",
+        metavar="html,pdf,xlsx,json",
         help="what to write (default: html,json); plugins may add formats",
     ),
     click.option(
