@@ -102,6 +102,10 @@ class HiringBar(Rule):
         return Ranking(known.index(bar=self.bar))
 
     def sentence(self, known: KnownBefore) -> str:
+        kinds = known.layout.kinds
+        lowest = float(kinds.reward[kinds.selecting].min(initial=np.inf)) / known.value_scale
+        if self.bar < lowest:
+            return "no bar that a score could miss; the best interviews and hires"
         return f"no hire below a score of {brief(self.bar)}; the best interviews and hires under that bar"
 
 

@@ -65,7 +65,7 @@ class ScoreWeights(Rule):
 
     def _terms(self) -> str:
         used = self._used()
-        return "".join(f" {'+' if w >= 0 else '-'} {brief(abs(w))} per unit of {n}" for n, w in used.items())
+        return "".join(f" {'+' if w >= 0 else '−'} {brief(abs(w))} per unit of {n}" for n, w in used.items())
 
 
 class InterviewOrder(ScoreWeights):

@@ -207,11 +207,14 @@ def test_shipped_rules_do_what_their_sentences_say() -> None:
     assert np.add.reduceat(drawn[layout.start], layout.search_ptr[:-1]) == pytest.approx(known.interviews)
     bar = visits_of(layout, ranked(HiringBar(bar=3.0), known))
     assert bar[layout.selecting & (layout.reward <= 3.0)].sum() == 0
+    lowest = float(layout.reward[layout.selecting].min()) / known.value_scale
+    assert "no hire below" in HiringBar(bar=lowest + 0.01).sentence(known)
+    assert "no hire below" not in HiringBar(bar=lowest - 0.01).sentence(known)
     more, fewer = (visits_of(layout, ranked(MoreInterviews(cost_share=x), known))[layout.start].sum() for x in (0.1, 1))
     assert more >= fewer
     plain = ScoreWeights(weights={"cv": 0.0})
     assert "per unit" not in plain.sentence(known)
-    assert "- 0.05 per unit of cv + 0.2 per unit of years" in rules(known)[0].sentence(known)
+    assert "− 0.05 per unit of cv + 0.2 per unit of years" in rules(known)[0].sentence(known)
 
 
 def test_a_rule_that_is_not_monotone_in_the_score_is_refused() -> None:
