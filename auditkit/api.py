@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     Data = str | Path | Tabular
     Roles = Mapping[str, str | Sequence[str]]
     Cost = float | Mapping[str, float]
-    Stated = str | Mapping[str, Any] | Constraint
+    Stated = str | Mapping[str, object] | Constraint
     Folders = str | Path | Iterable[str | Path]
-    Available = str | Path | Sequence[Mapping[str, Any]]
+    Available = str | Path | Sequence[Mapping[str, object]]
 
 
 def read(
@@ -138,7 +138,7 @@ def solve(
             raise InputError(wrong_type(name, text, "text"))
     plugins = _plugins(plugins_dir)
     sha256 = rows = None
-    named: list[dict[str, Any]] = []
+    named: list[dict[str, object]] = []
     if isinstance(instance, str | Path):
         instance, named, sha256 = read_instance(Path(instance))
     elif isinstance(instance, Fitted):
@@ -331,7 +331,7 @@ def _not_read_yet(data: Data | History, roles: Roles | None) -> None:
         raise InputError(Problem("map", "the data have been read already", "give it to auditkit.read"))
 
 
-def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, Any]] | None:
+def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, object]] | None:
     """Constraints as SPECs, as tables of keys or as objects: the tables."""
     if constraints is None:
         return None

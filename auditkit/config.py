@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from auditkit.errors import InputError, Problem, validated
 from auditkit.files import read_regular
@@ -186,15 +186,15 @@ class Config(_Part):
     )
     engine: str = Field(default="local", description="where to compute: local, dask, or tcp://HOST:PORT")
     fit: Fit = Field(default=Fit())
-    constraints: list[dict[str, Any]] | None = Field(default=None, description="none given: parity and impact-ratio")
+    constraints: list[dict[str, object]] | None = Field(default=None, description="none given: parity and impact-ratio")
     report: ReportSettings = Field(default=ReportSettings())
     availability: list[AvailableShare] = Field(
         default_factory=list, description="shares of groups in pools outside the firm, to compare selections with"
     )
     statement: Statement = Field(default=Statement())
-    thresholds: dict[str, Any] = Field(default_factory=dict)
-    history: dict[str, Any] = Field(default_factory=dict)
-    alerts: list[dict[str, Any]] = Field(default_factory=list)
+    thresholds: dict[str, object] = Field(default_factory=dict)
+    history: dict[str, object] = Field(default_factory=dict)
+    alerts: list[dict[str, object]] = Field(default_factory=list)
 
     @field_validator("source", mode="before")
     @classmethod
@@ -216,7 +216,7 @@ class Config(_Part):
             target[last] = {**target[last], **value} if last in ("mapping", "words") else value
         return check(document)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """For the report: all settings of it, and of places on a disk only the names."""
         document = self.model_dump(mode="json")
         document["source"] = None if self.source is None else as_unicode(self.source.name)
@@ -231,7 +231,7 @@ class Config(_Part):
         return document
 
 
-def choose(config: Config | str | Path | None, options: Mapping[str, Any]) -> Config:
+def choose(config: Config | str | Path | None, options: Mapping[str, object]) -> Config:
     """The settings of a file, or the defaults, with those of `options` that are in OPTIONS and not None over them."""
     if config is None or isinstance(config, Config):
         base = config or Config()
@@ -251,7 +251,7 @@ _LONG_KEY = re.compile(rb"(?<![A-Za-z0-9_-])(?:%b\.[ \t]*+){%d}" % (_PART, MOST_
 """Python's reader of TOML needs gigabytes for a key of some ten thousand parts."""
 
 
-def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
+def parse(path: Path) -> tuple[bytes, dict[str, object]]:
     """A TOML file: its bytes and its contents."""
     try:
         text = read_regular(path)
@@ -271,7 +271,7 @@ def parse(path: Path) -> tuple[bytes, dict[str, Any]]:
         raise InputError(Problem(str(path), "holds a number with too many digits, or is nested too deeply")) from None
 
 
-def place(document: Mapping[str, Any], path: Path, confirmed: bool = False) -> Config:
+def place(document: Mapping[str, object], path: Path, confirmed: bool = False) -> Config:
     """The settings that a file holds; the places they name are relative to it.
 
     Templates are programs: those that the file names lie beside it, unless the user names them (`confirmed`).
@@ -295,7 +295,7 @@ def _beside(database: str | None, path: Path) -> str | None:
     return database if head or not sign else SQLITE + str(path.parent / file)
 
 
-def check(document: Mapping[str, Any], place: str = "") -> Config:
+def check(document: Mapping[str, object], place: str = "") -> Config:
     """Settings from plain data; raises InputError that names every key that is wrong."""
     try:
         return validated(Config, document, wording=_without_secrets)

@@ -94,7 +94,7 @@ def parse_json(content: bytes, place: str) -> Any:
         raise InputError(Problem(place, "is nested too deeply")) from None
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """An object of JSON; where a key occurs twice, programs disagree on which one counts."""
     made = dict(pairs)
     if len(made) < len(pairs):

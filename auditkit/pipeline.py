@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pandas.api.types import is_numeric_dtype
@@ -522,7 +522,7 @@ def find_rules(
         return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)
 
 
-def constraints_of(keys: Sequence[Mapping[str, Any] | str] | None, plugins: Plugins) -> list[Constraint] | None:
+def constraints_of(keys: Sequence[Mapping[str, object] | str] | None, plugins: Plugins) -> list[Constraint] | None:
     """The constraints of the settings; None if none is named."""
     named = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys or ())]
     return make_constraints(plugins.constraints, named) or None

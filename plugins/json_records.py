@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from auditkit import hookimpl
 from auditkit.data.reader import Reader
@@ -11,6 +11,7 @@ from auditkit.errors import InputError, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pydantic import JsonValue
 
 DEEPEST = 6
 NAMED = ("name", "title", "stage", "status", "step", "label")
@@ -34,7 +35,7 @@ class JsonRecords(Reader):
         return tables
 
 
-def _documents(data: bytes, place: str) -> dict[str, list[dict[str, Any]]]:
+def _documents(data: bytes, place: str) -> dict[str, list[dict[str, JsonValue]]]:
     """Lists of records by name: one object a line, a list, or an object that holds lists."""
     try:
         text = data.decode("utf-8-sig")
@@ -57,7 +58,7 @@ def _documents(data: bytes, place: str) -> dict[str, list[dict[str, Any]]]:
     raise InputError(Problem(place, "holds no records", "export a list of objects, or JSON Lines"))
 
 
-def _lines(text: str, place: str) -> list[dict[str, Any]]:
+def _lines(text: str, place: str) -> list[dict[str, JsonValue]]:
     records = []
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
@@ -71,27 +72,28 @@ def _lines(text: str, place: str) -> list[dict[str, Any]]:
     return _records(records, place)
 
 
-def _records(found: list[Any], place: str) -> list[dict[str, Any]]:
+def _records(found: list[JsonValue], place: str) -> list[dict[str, JsonValue]]:
     wrong = next((i for i, record in enumerate(found, 1) if not isinstance(record, dict)), None)
     if wrong is not None or not found:
         what = "holds no records" if wrong is None else f"record {wrong} is not an object"
         raise InputError(Problem(place, what, "write a list of objects, or one object a line"))
-    return found
+    return [record for record in found if isinstance(record, dict)]
 
 
-def _flat(record: dict[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
+def _flat(record: dict[str, JsonValue], before: str = "", depth: int = 0) -> dict[str, JsonValue]:
     """Nested objects as `outer.inner`; lists of plain values as one text, lists of named objects as a path."""
-    row: dict[str, Any] = {}
+    row: dict[str, JsonValue] = {}
     for key, value in record.items():
         name = f"{before}{key}"
         if isinstance(value, dict) and depth < DEEPEST:
             row |= _flat(value, f"{name}.", depth + 1)
         elif isinstance(value, list):
+            inside = [each for each in value if isinstance(each, dict)]
             if all(not isinstance(each, dict | list) for each in value):
                 row[name] = "; ".join("" if each is None else str(each) for each in value)
-            elif all(isinstance(each, dict) for each in value):
-                inner = next((k for k in NAMED if all(isinstance(each.get(k), str) for each in value)), None)
-                row |= {} if inner is None else {name: " > ".join(each[inner] for each in value)}
+            elif len(inside) == len(value):
+                inner = next((k for k in NAMED if all(isinstance(each.get(k), str) for each in inside)), None)
+                row |= {} if inner is None else {name: " > ".join(str(each[inner]) for each in inside)}
         elif isinstance(value, bool):
             row[name] = "true" if value else "false"
         else:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from auditkit.disparity.results import GroupStatus
 from auditkit.report import view
@@ -173,7 +173,7 @@ def letter(place: int) -> str:
     return (letter(place // 26 - 1) if place >= 26 else "") + chr(ord("A") + place % 26)
 
 
-def _cell(value: Any, formula: str, places: Mapping[str, object]) -> Cell:
+def _cell(value: Any, formula: str, places: Mapping[str, Any]) -> Cell:
     if formula and isinstance(value, int | float):
         value = Formula(formula, value)
     if isinstance(value, Formula):
@@ -490,8 +490,8 @@ def _scores(report: Report) -> SheetTable:
     rows = [
         {
             **row,
-            **{f"q{i}": value for i, value in enumerate(row["quantiles"])},
-            "group": row["group"] + (" (reference)" if row["group"] == row["reference"] else ""),
+            **{f"q{i}": value for i, value in enumerate(cast("tuple[float, ...]", row["quantiles"]))},
+            "group": f"{row['group']} (reference)" if row["group"] == row["reference"] else row["group"],
         }
         for row in TABLES["scores"].rows(report)
     ]
@@ -683,7 +683,7 @@ class _Writer:
     book: Any
     marking: str = ""
     """On every page, as Excel writes it."""
-    formats: dict[str, Any] = field(default_factory=dict)
+    formats: dict[str, object] = field(default_factory=dict)
 
     def write(self, report: Report, tables: Sequence[SheetTable]) -> None:
         contents = self.book.add_worksheet("Contents")

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaValue
 
 from auditkit.config import Config
 from auditkit.errors import InputError, Problem, nearest
@@ -21,7 +22,7 @@ from auditkit.scheduled.settings import HistorySettings
 if TYPE_CHECKING:
     from auditkit.plugin_manager import Plugins
 
-Schema = dict[str, Any]
+Schema = JsonSchemaValue
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 CONSTRAINT, CHANNEL = "ConstraintModel", "Channel"

@@ -41,7 +41,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -72,9 +71,10 @@ def lottery(layout: Layout, rows: Rows) -> Floats | None:
     worth, states = layout.sum_by_search(layout.reward * visits), np.arange(layout.states)
     matrix = rows.signs[:, None] * np.stack([layout.sum_by_search(row.at(states) * visits) for row in rows.rows])
     equal, bounds = rows.is_equality, rows.signs * rows.bounds
-    terms = {"A_eq": matrix[equal], "b_eq": bounds[equal], "A_ub": matrix[~equal], "b_ub": bounds[~equal]}
-    given: dict[str, Any] = {name: own for name, own in terms.items() if own.size}
-    found = linprog(-worth, bounds=(0.0, 1.0), **given)
+    a_eq, b_eq, a_ub, b_ub = (
+        own if own.size else None for own in (matrix[equal], bounds[equal], matrix[~equal], bounds[~equal])
+    )
+    found = linprog(-worth, A_eq=a_eq, b_eq=b_eq, A_ub=a_ub, b_ub=b_ub, bounds=(0.0, 1.0))
     return None if found.status else visits * np.asarray(found.x)[layout.candidate_search[layout.state_candidate]]
 
 

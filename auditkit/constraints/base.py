@@ -471,7 +471,7 @@ class Constraint(BaseModel):
         """The part of this constraint that is not affine but convex, if there is one."""
         return ()
 
-    def keys(self) -> dict[str, Any]:
+    def keys(self) -> dict[str, object]:
         """The keys that make this constraint: its type, then those that differ from their defaults."""
         return {"type": self.type, **self.model_dump(exclude_defaults=True, mode="json")}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from auditkit.constraints import checks, spec
 from auditkit.constraints.base import Constraint, Measure, Row, Rows, defect, unzip
@@ -46,7 +45,7 @@ def _bound(constraint: Constraint, layout: Layout) -> tuple[Iterable[Row], Itera
     return found
 
 
-def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Constraint:
+def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, object]) -> Constraint:
     """A constraint from its keys, `type` among them; raises InputError that names every key that is wrong."""
     keys = dict(keys)
     name = keys.pop("type", None)
@@ -63,7 +62,7 @@ def make(types: Mapping[str, type[Constraint]], keys: Mapping[str, Any]) -> Cons
 
 
 def make_constraints(
-    types: Mapping[str, type[Constraint]], named: Iterable[tuple[str, str | Mapping[str, Any]]]
+    types: Mapping[str, type[Constraint]], named: Iterable[tuple[str, str | Mapping[str, object]]]
 ) -> list[Constraint]:
     """Constraints from pairs of a place and a SPEC or a table of keys; every wrong one is reported with its place."""
     made: list[Constraint] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from auditkit.errors import InputError, Problem
 
@@ -17,14 +16,14 @@ _NUMBER = re.compile(r"[+-]?((0|[1-9]\d*)\.\d*|\.\d+)")
 """What people write and JSON does not know: .5, 5. and +0.5."""
 
 
-def parse(spec: str) -> dict[str, Any]:
+def parse(spec: str) -> dict[str, object]:
     """The keys of a SPEC with its `type`, as a `[[constraints]]` table of TOML would have them.
 
     >>> parse('parity:groups=["F", "M"],tolerance=0.1,on=inspection')
     {'type': 'parity', 'groups': ['F', 'M'], 'tolerance': 0.1, 'on': 'inspection'}
     """
     name, _, rest = spec.partition(":")
-    keys: dict[str, Any] = {"type": name.strip()}
+    keys: dict[str, object] = {"type": name.strip()}
     for part in _split(rest) if rest.strip() else []:
         key, sign, value = part.partition("=")
         if not sign or not key.strip():
@@ -35,7 +34,7 @@ def parse(spec: str) -> dict[str, Any]:
     return keys
 
 
-def render(keys: Mapping[str, Any]) -> str:
+def render(keys: Mapping[str, object]) -> str:
     """The SPEC that `parse` reads as these keys.
 
     >>> render({"type": "quota", "group": "F", "share": 0.4})
@@ -45,12 +44,12 @@ def render(keys: Mapping[str, Any]) -> str:
     return f"{keys['type']}:{rest}" if rest else str(keys["type"])
 
 
-def _text(value: Any) -> str:
-    plain = isinstance(value, str) and _value(value) == value and not set(value) & set(',"[]{}=') and value.strip()
-    return value if plain and value == value.strip() else json.dumps(value, ensure_ascii=False)
+def _text(value: object) -> str:
+    plain = isinstance(value, str) and value and value == value.strip() and not set(value) & set(',"[]{}=')
+    return str(value) if plain and _value(str(value)) == value else json.dumps(value, ensure_ascii=False)
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     try:
         return json.loads(text)
     except json.JSONDecodeError:

@@ -141,11 +141,11 @@ def _fields(part: BaseModel, **other: Any) -> Iterator[str]:
         yield f"# {name} = ...{meaning}" if value is None else f"{name} = {_value(value)}{meaning}"
 
 
-def _named(name: str, tables: Iterable[Mapping[str, Any]]) -> str:
+def _named(name: str, tables: Iterable[Mapping[str, object]]) -> str:
     return "".join(_table(f"[{name}]", keys) for keys in tables)
 
 
-def _table(name: str, keys: Mapping[str, Any]) -> str:
+def _table(name: str, keys: Mapping[str, object]) -> str:
     return f"\n[{name}]\n" + "".join(f"{key} = {_value(value)}\n" for key, value in keys.items()) if keys else ""
 
 

@@ -111,7 +111,7 @@ class _Cleaning:
         self.numbers = NumberReader(collector, decimal_mark(sampled), plan.raw.source.separator)
         self.cells = plan.cells
         self.roles = plan.roles
-        self.clean: dict[str, Any] = {}
+        self.clean: dict[str, pd.Series[Any]] = {}
         self.stages, self.score_stage = plan.stages, plan.score_stage
         self.weight: Any = 1
         self.crossings: tuple[tuple[str, ...], ...] = ()

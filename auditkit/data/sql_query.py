@@ -88,7 +88,7 @@ class Query:
         with self._explained("cannot be opened", "check the URL, and that the server is running"):
             connection = engine.connect()
         try:
-            options: dict[str, Any] = {"no_parameters": True, "stream_results": True, "max_row_buffer": chunk}
+            options: dict[str, object] = {"no_parameters": True, "stream_results": True, "max_row_buffer": chunk}
             if engine.dialect.name == "postgresql":
                 options["postgresql_readonly"] = True
             elif (driver := connection.connection.driver_connection) is not None:
@@ -125,7 +125,7 @@ class Query:
         if self.url.get_backend_name() == "sqlite":
             return sa.create_engine("sqlite://", creator=self._sqlite, poolclass=sa.NullPool)
         url = self.url.set(drivername="postgresql+psycopg")
-        patience: dict[str, Any] = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
+        patience: dict[str, object] = {} if "connect_timeout" in url.query else {"connect_timeout": PATIENCE}
         if "options" not in url.query:
             patience["options"] = f"-c statement_timeout={60_000 * MINUTES}"
         try:

@@ -20,7 +20,7 @@ def _can_be_kept() -> bool:
 KEPT = _can_be_kept()
 """False in a read-only installation of a user without a writable home: every run then compiles."""
 
-OPTIONS: dict[str, Any] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+OPTIONS: dict[str, object] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 INLINED = {**OPTIONS, "inline": "always"}
 """Of a kernel that few others call. Numba optimises a kernel with all that it calls, so each step between is paid for

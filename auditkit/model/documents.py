@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, JsonValue, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from auditkit.errors import InputError, Problem, validated
@@ -98,7 +99,7 @@ class ChainModel(_Model):
 class _BoxOrChain:
     """Candidates are read one by one, so that each problem names its candidate; the schema has them all the same."""
 
-    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, _: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return handler(TypeAdapter(BoxModel | ChainModel).core_schema)
 
 
@@ -124,7 +125,7 @@ class SearchModel(_Model):
 
     id: str
     capacity: int = Field(description="from 0 to the number of candidates")
-    candidates: list[Annotated[dict[str, Any], _BoxOrChain()]]
+    candidates: list[Annotated[dict[str, object], _BoxOrChain()]]
     limits: list[LimitModel] = Field(default_factory=list, description="capacities within the capacity")
 
 
@@ -133,7 +134,7 @@ class InstanceModel(_Model):
 
     format: Literal["auditkit-instance/1", "auditkit-instance/2"]
     searches: list[SearchModel]
-    constraints: list[dict[str, Any]] = Field(default_factory=list)
+    constraints: list[dict[str, object]] = Field(default_factory=list)
 
 
 class _Part(BaseModel):
@@ -297,7 +298,7 @@ class FirstSolutionModel(_SolvedModel):
     constrained: FirstOptimumModel | None
 
 
-def read_instance(path: Path) -> tuple[Instance, list[dict[str, Any]], str]:
+def read_instance(path: Path) -> tuple[Instance, list[dict[str, object]], str]:
     """An instance file: the instance, the keys of its constraints, and the SHA-256 of the file."""
     document, content = read_json(path)
     try:

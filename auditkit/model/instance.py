@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
+    from pydantic import JsonValue
 
 INSTANCE, UNCERTAIN_INSTANCE = "auditkit-instance/1", "auditkit-instance/2"
 """The second has `membership`; a file without it is written in the first."""
@@ -102,7 +103,7 @@ class Instance(Shown):
         """Some of its searches, by their places: their candidates are not made, nor laid out anew."""
         return LaidOut(ByKind(self.searches, searches), self.layout.among(searches))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """The document `auditkit-instance/1` (`/2` where groups are uncertain), without constraints."""
         return _document(self)
 
@@ -176,35 +177,35 @@ def _told(candidates: int, searches: int) -> str:
     return f"<Instance: {candidates:,} candidates in {searches:,} searches>"
 
 
-def _document(instance: Instance) -> dict[str, Any]:
+def _document(instance: Instance) -> dict[str, JsonValue]:
     """An instance as a document, without constraints."""
-    searches = [
+    searches: list[JsonValue] = [
         {
             "id": search.id,
             "capacity": search.capacity,
             "candidates": [_box(c) if isinstance(c, Box) else _chain(c) for c in search.candidates],
+            **({"limits": [_limit(limit) for limit in search.limits]} if search.limits else {}),
         }
-        | ({"limits": [_limit(limit) for limit in search.limits]} if search.limits else {})
         for search in instance.searches
     ]
     uncertain = any(uncertain_attributes(c) for search in instance.searches for c in search.candidates)
     return {"format": UNCERTAIN_INSTANCE if uncertain else INSTANCE, "searches": searches}
 
 
-def _limit(limit: Limit) -> dict[str, Any]:
-    document: dict[str, Any] = {"label": limit.label, "capacity": limit.capacity}
+def _limit(limit: Limit) -> dict[str, JsonValue]:
+    document: dict[str, JsonValue] = {"label": limit.label, "capacity": limit.capacity}
     if limit.candidates is not None:
         return document | {"candidates": list(limit.candidates)}
     return document | {"by": limit.by, "value": limit.value}
 
 
-def _group(group: Groups) -> dict[str, Any]:
+def _group(group: Groups) -> dict[str, JsonValue]:
     """The key `group`, absent where all groups are uncertain."""
     return {"group": group if isinstance(group, str) else dict(group)} if group else {}
 
 
-def _box(box: Box) -> dict[str, Any]:
-    document: dict[str, Any] = {"id": box.id, **_group(box.group), "cost": box.cost}
+def _box(box: Box) -> dict[str, JsonValue]:
+    document: dict[str, JsonValue] = {"id": box.id, **_group(box.group), "cost": box.cost}
     document |= {"values": box.values.tolist(), "probs": box.probs.tolist()}
     if box.true_values is not None:
         document["true_values"] = box.true_values.tolist()
@@ -216,8 +217,8 @@ def _box(box: Box) -> dict[str, Any]:
     return document | ({"attributes": dict(box.attributes)} if box.attributes else {})
 
 
-def _chain(chain: Chain) -> dict[str, Any]:
-    document = {
+def _chain(chain: Chain) -> dict[str, JsonValue]:
+    document: dict[str, JsonValue] = {
         "id": chain.id,
         **_group(chain.group),
         "start": chain.start,
@@ -226,8 +227,8 @@ def _chain(chain: Chain) -> dict[str, Any]:
     return document | ({"attributes": dict(chain.attributes)} if chain.attributes else {})
 
 
-def _state(state: State) -> dict[str, Any]:
-    document: dict[str, Any] = {"stage": state.stage} if state.stage is not None else {}
+def _state(state: State) -> dict[str, JsonValue]:
+    document: dict[str, JsonValue] = {"stage": state.stage} if state.stage is not None else {}
     document["reward"] = state.reward
     if state.selected:
         document["terminal"] = True

@@ -11,9 +11,9 @@ tables from them, `auditkit-solution/3` has them as `meaning`, and `basis` tells
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 Basis = Literal["rate", "count"]
 
@@ -22,7 +22,7 @@ Basis = Literal["rate", "count"]
 class _Meaning:
     kind: str
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """`kind` and the fields, as `auditkit-solution/3` has them."""
         return asdict(self)
 

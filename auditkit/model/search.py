@@ -105,7 +105,7 @@ class Box:
             probs: ArrayLike,
             true_values: ArrayLike | None = None,
             attributes: Mapping[str, float | str] = ...,
-            membership: Mapping[str, Mapping[str, Share | Mapping[str, Any]]] = ...,
+            membership: Mapping[str, Mapping[str, Share | Mapping[str, object]]] = ...,
             *,
             checked: bool = False,
         ) -> None: ...

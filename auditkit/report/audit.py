@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit.compare import Comparison
 from auditkit.config import Config, Parts
@@ -23,6 +23,7 @@ from auditkit.report.section import Section
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pydantic import JsonValue
 
 Progress = Callable[[str], None]
 
@@ -51,7 +52,7 @@ class Audit(Shown):
     parts: ReportParts | None = None
     """The results, with all digits and what proves them."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """The document `auditkit-report/3`."""
         return self.report.to_json()
 

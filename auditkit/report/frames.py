@@ -27,7 +27,7 @@ DISPARITY_COLUMNS = ["attribute", "step", "kind", "group", "applicants", "select
 DISPARITY_COLUMNS += ["impact_ratio_lower", "impact_ratio_upper", "p", "p_adjusted", "p_within", "odds_ratio_within"]
 DISPARITY_COLUMNS += ["shortfall", "detectable_ratio", "status"]
 
-Row = dict[str, Any]
+Row = dict[str, object]
 Bounds = tuple[float, float]
 
 
@@ -77,7 +77,7 @@ def _columns(keys: tuple[str, ...]) -> dict[str, str]:
     return {field: column or field for field, _, column in (key.partition("=") for key in keys)}
 
 
-def fields_of(kind: type) -> dict[str, Any]:
+def fields_of(kind: type) -> dict[str, object]:
     """The fields of a part of the report with their types: parts are models, or results that the report holds."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return {name: field.annotation for name, field in kind.model_fields.items()}
@@ -91,7 +91,7 @@ def fields_of(kind: type) -> dict[str, Any]:
     }
 
 
-_hints: Callable[[Any], dict[str, Any]] = cache(partial(get_type_hints, include_extras=True))
+_hints: Callable[[type], dict[str, object]] = cache(partial(get_type_hints, include_extras=True))
 
 
 def _left_out(hint: Any) -> bool:

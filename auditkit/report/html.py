@@ -78,7 +78,7 @@ def render(
 
 
 def themed(
-    template: str, names: Mapping[str, Any], template_dir: Path | None = None, sections: Sections | None = None
+    template: str, names: Mapping[str, object], template_dir: Path | None = None, sections: Sections | None = None
 ) -> str:
     """A page from a template and what it can use; InputError where the template is the user's and wrong."""
     try:
@@ -435,7 +435,7 @@ NUMBERS: dict[str, Callable[..., str]] = {
 }
 """Filters that write a value; None is marked as missing."""
 
-TEXTS: dict[str, Callable[..., Any]] = {
+TEXTS: dict[str, Callable[..., object]] = {
     "drawing": drawing,
     "decimals_of": lambda bounds: text.decimals_of(_ends(bounds)),
     "flat": text.flat,

@@ -7,7 +7,6 @@ that the models do not know are ignored.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from auditkit.errors import InputError, Problem, validated
 from auditkit.report.schema import EARLIER, FORMAT, Report
@@ -20,8 +19,7 @@ def load(document: object, place: str = "the report") -> Report:
     if not isinstance(document, Mapping) or document.get("format") not in (FORMAT, *EARLIER):
         formats = " or ".join((FORMAT, *EARLIER))
         raise InputError(Problem(place, f"is not a document of the format {formats}", FIX))
-    known: dict[str, Any] = {**document, "format": FORMAT}
     try:
-        return validated(Report, known, fix=FIX, quote=False, extra="ignore")
+        return validated(Report, {**document, "format": FORMAT}, fix=FIX, quote=False, extra="ignore")
     except InputError as error:
         raise InputError([problem.of_file(place) for problem in error.problems]) from None

@@ -200,7 +200,7 @@ def _result(result: Any, how: Round) -> Any:
     return _ordered(found) if isinstance(found, Comparison) else found
 
 
-def _bounds(values: Mapping[str, Any], name: str, first: str | None) -> Bounds | None:
+def _bounds(values: Mapping[str, object], name: str, first: str | None) -> Bounds | None:
     """The interval of a number of a result, or of the ends of an interval."""
     own = _ends(values[name]) or _ends(values.get(f"{name}_interval"))
     if own is not None:
@@ -211,7 +211,7 @@ def _bounds(values: Mapping[str, Any], name: str, first: str | None) -> Bounds |
     if name not in (first, "standard_error", "parts"):
         return None
     error = values.get("standard_error")
-    return _ends(interval) or ((-2 * error, 2 * error) if error else None)
+    return _ends(interval) or ((-2 * error, 2 * error) if isinstance(error, float) and error else None)
 
 
 def _ends(interval: Any) -> Bounds | None:

@@ -84,13 +84,13 @@ class ReportPart(BaseModel):
         own = {name: getattr(result, name) for name in cls.model_fields if name not in more and hasattr(result, name)}
         return cls.model_validate({**own, **more})
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, JsonValue]:
         """As JSON values."""
         return self.model_dump(mode="json")
 
     @model_serializer(mode="wrap")
-    def _without_empty(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> dict[str, Any]:
-        found: dict[str, Any] = dump(self)
+    def _without_empty(self, dump: SerializerFunctionWrapHandler, _: SerializationInfo) -> object:
+        found: dict[str, object] = dump(self)
         for key in self.sparse:
             if found.get(key) in (None, []):
                 found.pop(key, None)
@@ -768,7 +768,7 @@ class Report(ReportPart):
     provenance: ProvenanceModel
 
     @field_serializer("config")
-    def _settings(self, config: Config) -> dict[str, Any]:
+    def _settings(self, config: Config) -> object:
         return config.to_json()
 
     @property

@@ -28,7 +28,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
 
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.report.figures import CONSTRAINED, FIRM, REFERENCE, UNCONSTRAINED, Figures, GroupFigure, PolicyFigure
@@ -101,7 +100,7 @@ class Evaluation:
 # Reading the lines ----------------------------------------------------------------------------------------------------
 
 
-def parse(table: Mapping[str, Any], where: str = "thresholds") -> tuple[Threshold, ...]:
+def parse(table: Mapping[str, object], where: str = "thresholds") -> tuple[Threshold, ...]:
     """The thresholds of a (nested) table; every wrong key and number in one InputError."""
     found: list[Threshold] = []
     problems: list[Problem] = []
@@ -139,7 +138,7 @@ def parse_options(texts: Iterable[str]) -> tuple[Threshold, ...]:
     return tuple(found)
 
 
-def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
+def _leaves(table: Mapping[str, object], above: str = "") -> Iterable[tuple[str, object]]:
     for key, value in table.items():
         name = f"{above}.{key}" if above else str(key)
         if isinstance(value, Mapping) and value:
@@ -148,7 +147,7 @@ def _leaves(table: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, An
             yield name, value
 
 
-def _threshold(name: str, value: Any, where: str) -> Threshold:
+def _threshold(name: str, value: object, where: str) -> Threshold:
     measure, _, kind = name.rpartition(".")
     if not (measure in MEASURES or measure.startswith(f"{IMPACT_RATIO}.")) or kind not in BOUNDS:
         if name in MEASURES:
@@ -164,7 +163,7 @@ def _threshold(name: str, value: Any, where: str) -> Threshold:
     return Threshold(measure, kind, bound)
 
 
-def _number(value: Any) -> Fraction | None:
+def _number(value: object) -> Fraction | None:
     """Exactly what was written: 0.8 is 4/5, not the binary number next to it."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None

@@ -18,6 +18,7 @@ from auditkit.text import plural
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pydantic import JsonValue
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +40,7 @@ class WhatIf(Shown):
         parts = (*found.curves, biased, *found.bias_tables, found.positions, found.places, *found.budgets)
         return [part.sentence for part in parts if part is not None]
 
-    def to_json(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, JsonValue]:
         """What `auditkit whatif --json` prints."""
         return self.answers.to_json()
 

@@ -19,7 +19,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -109,7 +109,7 @@ class Channel(BaseModel, ABC):
         return [value for value in values if value is not None]
 
 
-def make(types: Mapping[str, type[Channel]], keys: Mapping[str, Any]) -> Channel:
+def make(types: Mapping[str, type[Channel]], keys: Mapping[str, object]) -> Channel:
     """A channel from its keys, `type` among them. No message repeats a value: it may be a secret in the wrong place."""
     given = dict(keys)
     name = given.pop("type", None)

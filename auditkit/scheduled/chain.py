@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -97,7 +96,7 @@ def _said(connection: sa.Connection, run: int) -> list[list[str]]:
 
 def _link(connection: sa.Connection, run: int, before: str) -> str:
     """SHA-256 of the link before and of everything that was recorded of a run."""
-    parts: dict[str, Any] = {}
+    parts: dict[str, object] = {}
     for table in PARTS:
         keys = [column for column in table.primary_key.columns if column.name != "run"]
         rows = connection.execute(sa.select(table).where(table.c.run == run).order_by(*keys)).mappings()

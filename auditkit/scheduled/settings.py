@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -119,7 +118,7 @@ class AuditSettings:
     config: Config
     thresholds: tuple[thresholds.Threshold, ...]
     history: HistorySettings
-    alerts: tuple[Mapping[str, Any], ...]
+    alerts: tuple[Mapping[str, object], ...]
 
     @property
     def sha256(self) -> str:

@@ -55,7 +55,7 @@ PIECES_PER_THREAD = 2
 LOST = (CancelledError, KilledWorker, OSError, TimeoutError)
 """What dask raises for the loss of workers or of the scheduler."""
 
-SILENT: dict[str, Any] = {
+SILENT: dict[str, object] = {
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
     "distributed.comm.timeouts.connect": f"{CONNECT_SECONDS}s",
@@ -306,7 +306,7 @@ def _check(client: Client, address: str) -> None:
         raise InputError(Problem("engine", f"the scheduler at {address} has no workers", fix))
     # a function of the standard library: it needs no auditkit there to be asked for
     asked = (importlib.metadata.version, "auditkit")
-    found: dict[str, Any] = client.run(*asked, on_error="return")
+    found: dict[str, object] = client.run(*asked, on_error="return")
     try:
         at_scheduler = client.run_on_scheduler(*asked)
     except importlib.metadata.PackageNotFoundError as error:

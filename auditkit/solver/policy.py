@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Protocol
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -158,7 +158,7 @@ class Outcome:
         self._given = visits
         self._made: ReferenceType[Floats] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"layout": self.layout, "_given": self.visits, "_made": None}
 
     @property

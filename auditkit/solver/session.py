@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from auditkit.model.layout import Floats
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 class Session:
     def __init__(self) -> None:
-        self._kept: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[object, dict[str, object]] = WeakKeyDictionary()
         self._tokens: list[Token[Session]] = []
         self.last_visits: Floats | None = None
         """Those that were asked for last: an audit asks each outcome for a few sums in a row."""

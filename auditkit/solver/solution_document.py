@@ -41,7 +41,7 @@ def document_of(solution: Solution) -> SolutionModel:
         format=SOLUTION,
         status=solution.status,
         method=solution.method,
-        specs=[ConstraintModel.model_construct(**constraint.keys()) for constraint in solution.constraints],
+        specs=[ConstraintModel.model_validate(constraint.keys()) for constraint in solution.constraints],
         unconstrained=_outcome(solution.unconstrained),
         constrained=None if best is None else _optimum(best),
         price_of_fairness=PriceModel(ratio=solution.ratio, loss=solution.loss),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from auditkit.verification.mixtures import ClaimedMixture, check_mixture, mixed_
 Solution = SolutionModel | FirstSolutionModel
 
 
-def check_solution(document: Mapping[str, Any], layout: Layout, rows: Rows, sha256: str) -> list[Check]:
+def check_solution(document: Mapping[str, object], layout: Layout, rows: Rows, sha256: str) -> list[Check]:
     """All claims of an `auditkit-solution/3` document (or `/2`, `/1`) about an instance."""
     return check_claims(solution_of(document), layout, rows, sha256)
 

@@ -19,7 +19,7 @@ OWN_WORDS = {"input": ("path",), "provenance": ("packages", "platform", "python"
 """What the data cannot tell: whole parts, and keys of others."""
 
 
-def compare_reports(report: Mapping[str, Any], again: Audit) -> list[Check]:
+def compare_reports(report: Mapping[str, object], again: Audit) -> list[Check]:
     """Each part of a report against the same part of a report that was made again of the same data.
 
     Earlier versions published all digits, so a part may also be the exact one.

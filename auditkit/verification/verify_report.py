@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from auditkit import __version__
 from auditkit.compare.firm_decisions import standings_of
@@ -32,6 +32,8 @@ from auditkit.verification.claims import Check, Verified
 from auditkit.verification.compare_reports import REWORDED, compare_reports
 
 if TYPE_CHECKING:
+    from pydantic import JsonValue
+
     from auditkit.plugin_manager import Plugins
 
 Progress = Callable[[str], None]
@@ -45,20 +47,21 @@ MOST_ENTRIES = {"constraints": 20, "availability": 1_000}
 
 
 def verify_report(
-    report: dict[str, Any], data: Place, plugins: Plugins, progress: Progress = silent, *, slow: bool = False
+    report: dict[str, JsonValue], data: Place, plugins: Plugins, progress: Progress = silent, *, slow: bool = False
 ) -> Verified:
     """Every claim of a report about its data, derived again; `slow` allows settings that make that take long."""
-    load(report)
+    claimed, settings = load(report), report["config"]
+    assert isinstance(settings, dict)  # `load` has seen to it
     try:
-        datetime.fromisoformat(report["created"])
+        datetime.fromisoformat(claimed.created)
     except ValueError:
         raise InputError(
             Problem("the report: created", "is not a date", "write it again with auditkit report")
         ) from None
-    config = check({**report["config"], "source": None, "also": [], "engine": "local"})  # a report sends data nowhere
+    config = check({**settings, "source": None, "also": [], "engine": "local"})  # a report sends data nowhere
     if not slow:
         refuse_slow(config)
-    given = [GIVEN, *_chosen(config, report["version"])]
+    given = [GIVEN, *_chosen(config, claimed.version)]
     config = config.over(report={**config.report.model_dump(), "template_dir": None})
     progress("reading the data")
     if isinstance(data, Query):
@@ -66,11 +69,11 @@ def verify_report(
     else:
         sha256 = data.sha256() if isinstance(data, Files) else sha256_of(data)
         what = "the SHA-256 of the file is another one"
-    same = sha256 == report["input"]["sha256"]
+    same = sha256 == claimed.input.sha256
     checks = [Check("the report is of this data", same, what)]
     if not same:
         return Verified(tuple(checks), given=tuple(given))
-    again = audit(data, config, plugins, progress, when=report["created"])
+    again = audit(data, config, plugins, progress, when=claimed.created)
     checks += compare_reports(report, again)
     exact = again.exact()
     if again.fitted is not None and exact is not None and exact.firm is not None:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import JsonValue
 
 from auditkit.disparity.plain import plain
 from auditkit.errors import InputError, Problem
@@ -59,8 +60,8 @@ class CategoryTable:
     median: float | None
     minimum_share: Fraction
 
-    def to_json(self) -> dict[str, Any]:
-        document: dict[str, Any] = plain(self)
+    def to_json(self) -> dict[str, JsonValue]:
+        document: dict[str, JsonValue] = plain(self)
         return document
 
 
