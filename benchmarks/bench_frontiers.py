@@ -11,7 +11,7 @@ from auditkit.data.firm_history import History
 from auditkit.fitting.fitted import Fitted
 from auditkit.rules.blind_frontier import frontier_points
 from auditkit.rules.find import most_affected
-from auditkit.solver.session import Session
+from auditkit.session import Session
 from benchmarks.bench_report import export
 from benchmarks.timing import processor_time
 

@@ -20,7 +20,7 @@ def export(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def test_attributes_and_segments(export: tuple[Expected, History]) -> None:
     expected, history = export
-    assert dict(history.kinds_of_attributes) == expected.attributes
+    assert dict(history.characteristics) == expected.attributes
     kinds = set(expected.attributes.values())
     assert len(history.crossings) == ({"sex", "race"} <= kinds)
     assert set(expected.segments) <= set(history.segments)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from auditkit.data.load import check, load
-from auditkit.data.problems import KINDS, LEAVING, RowCounts
+from auditkit.data.problems import CODES, LEAVING, RowCounts
 from auditkit.data.reading import AmbiguousReading
 from auditkit.errors import InputError
 from support.data_files import save, table
@@ -152,8 +152,8 @@ CASES: dict[str, Case] = {
 
 
 def test_every_kind_has_a_case() -> None:
-    assert set(CASES) == set(KINDS)
-    assert {kind.treatment for kind in KINDS.values()} == {"refuse", "warn", "unknown"}
+    assert set(CASES) == set(CODES)
+    assert {kind.treatment for kind in CODES.values()} == {"refuse", "warn", "unknown"}
 
 
 @pytest.mark.parametrize("code", CASES)
@@ -164,7 +164,7 @@ def test_problem(tmp_path: Path, code: str) -> None:
     assert not checked.errors
     found = [problem for problem in checked.problems if problem.code == code]
     assert [(problem.row, problem.column, problem.value) for problem in found] == expected
-    treatment = KINDS[code].treatment
+    treatment = CODES[code].treatment
     for problem in found:
         assert problem.treatment == treatment
         assert problem.what and problem.fix

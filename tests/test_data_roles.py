@@ -141,7 +141,7 @@ def test_crossed_groups(tmp_path: Path) -> None:
     assert history.table["group:sex"].tolist() == ["F", "M", "F"]
     assert history.columns("group") == history.attributes == ("sex", "race", "age group")
     assert history.crossings == (("sex", "race"),)
-    assert history.kinds_of_attributes == {"sex": "sex", "race": "race", "age group": "age"}
+    assert history.characteristics == {"sex": "sex", "race": "race", "age group": "age"}
     assert "group-crossed" in [notice.code for notice in history.notices]
     assert load(path, {"group": "race"}).groups == ("Black", "White")
     assert load(path, {"group": "race+age group"}).groups == ("Black+<30", "White+>30")
@@ -262,7 +262,7 @@ def test_a_mapping_can_be_given_back(tmp_path: Path) -> None:
 
 def test_columns_are_described_and_roles_suggested(tmp_path: Path) -> None:
     found = {
-        name: (column.kind, suggestions(column))
+        name: (column.content, suggestions(column))
         for name, cells in read(save(tmp_path, text(HEADER, ROWS))).table.items()
         for column in [describe(str(name), cells)]
     }

@@ -247,3 +247,63 @@ def test_no_table_without_types_travels_through_the_report() -> None:
     files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     found = {str(path.relative_to(ROOT)): len(UNTYPED.findall(path.read_text(encoding="utf-8"))) for path in files}
     assert {file: number for file, number in found.items() if number} == WHERE_IT_ENTERS
+
+
+KIND_OF_A_PART = {"row_meaning.py", "cuts.py", "results.py", "disparity_tables.py", "segments.py", "segment_search.py"}
+ALIKE = {"layout.py", "variants.py", "state_cells.py"}
+
+
+def test_kind_has_one_meaning_in_model_data_and_disparity() -> None:
+    """Candidates that are alike, or the key `kind` of the files (docs/glossary.md); all else has a name of its own."""
+    found = set()
+    for folder in ("model", "data", "disparity"):
+        for path in (ROOT / "auditkit" / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                name = getattr(node, "id", getattr(node, "attr", getattr(node, "name", "")))
+                of_numpy = isinstance(node, ast.Attribute) and ast.unparse(node).endswith("dtype.kind")
+                if isinstance(name, str) and re.search(r"(^|_)kinds?(_|$)", name) and not of_numpy:
+                    found.add(path.name)
+    assert found <= KIND_OF_A_PART | ALIKE
+
+
+MEMORIES = {"cache", "functools.cache", "lru_cache", "functools.lru_cache", "WeakKeyDictionary", "WeakValueDictionary"}
+RUNNING = {"auditkit/solver/engine.py": ["_running"]}
+"""Engines that are open, innermost last: a stack, not a cache."""
+
+
+def module_caches(source: str) -> list[str]:
+    """Names of a module, or of its classes, that remember: functions that keep answers, and containers to fill."""
+    tree, found = ast.parse(source), []
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    for node in (node for body in bodies for node in body):
+        if isinstance(node, ast.FunctionDef):
+            made = [ast.unparse(each).partition("(")[0] for each in node.decorator_list]
+            found += [node.name] if MEMORIES & {*made} else []
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+            call = ast.unparse(node.value.func) if isinstance(node.value, ast.Call) else ""
+            empty = ast.unparse(node.value) in ("{}", "[]", "dict()", "list()", "set()", "defaultdict(list)")
+            found += [name] if call in MEMORIES or (empty and node in tree.body) else []
+    return found
+
+
+def test_caches_belong_to_the_session() -> None:
+    files = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    found = {str(path.relative_to(ROOT)): module_caches(path.read_text(encoding="utf-8")) for path in files}
+    found.pop("auditkit/session.py")
+    assert {file: names for file, names in found.items() if names} == RUNNING
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@cache\ndef f(): ...",
+        "@lru_cache(maxsize=2)\ndef f(): ...",
+        "class A:\n    @cache\n    def f(self): ...",
+        "_hints = cache(get_type_hints)",
+        "_LAST: list[int] = []",
+        "known = WeakKeyDictionary()",
+    ],
+)
+def test_a_cache_of_a_module_is_seen(source: str) -> None:
+    assert module_caches(source)

@@ -17,7 +17,7 @@ import pytest
 
 from auditkit import api, pipeline
 from auditkit.config import Config, check
-from auditkit.data.problems import KINDS
+from auditkit.data.problems import CODES
 from auditkit.errors import InputError
 from auditkit.report import findings, html
 from auditkit.report.load_report import load
@@ -284,7 +284,7 @@ def test_problems_are_counted_and_told_without_cells(tmp_path: Path) -> None:
     assert by_code["repeated-row"]["what"] == "the row repeats another one cell by cell and is left out"
     assert table[5]["Candidate ID"] not in dump(document)
     assert "left-out-repeated-row" in {f["code"] for f in document["findings"]}
-    for kind in KINDS.values():
+    for kind in CODES.values():
         for text in (kind.what, kind.fix):
             assert "{" not in in_general(text)
 

@@ -63,10 +63,10 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout, dot
 from auditkit.model.variants import moved_by_group
+from auditkit.session import Session
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits
-from auditkit.solver.session import Session
 
 REPLICATES = 12
 LEVEL = 0.95

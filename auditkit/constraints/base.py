@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -26,6 +26,7 @@ from auditkit.errors import OFFER_NAME, made_from
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
 from auditkit.model.row_meaning import Meaning, Other
 from auditkit.model.state_cells import StateCells
+from auditkit.session import kept
 
 Sense = Literal["<=", "==", ">="]
 
@@ -506,28 +507,27 @@ class Constraint(BaseModel):
         return (own.title, own.axis) if main else (f"Utility kept under {own.phrase}", parameter)
 
 
-@cache
-def defect(kind: type[Constraint]) -> str | None:
+@kept()
+def defect(constraint: type[Constraint]) -> str | None:
     """What is wrong with the class of a constraint, if anything is."""
-    called = None if "type" in kind.model_fields else getattr(kind, "type", None)
+    called = None if "type" in constraint.model_fields else getattr(constraint, "type", None)
     if not isinstance(called, str) or not OFFER_NAME.fullmatch(called):
         wrong = "has no type" if called is None else f"has the type {called!r}"
-        return (
-            f"{kind.__name__} {wrong}: write type: ClassVar[str] = ..., with letters, digits, hyphens and underscores"
-        )
+        fix = "write type: ClassVar[str] = ..., with letters, digits, hyphens and underscores"
+        return f"{constraint.__name__} {wrong}: {fix}"
     name = f"the constraint {called!r}"
-    if kind.rows is Constraint.rows and kind.measures is Constraint.measures:
+    if constraint.rows is Constraint.rows and constraint.measures is Constraint.measures:
         return f"{name} has neither rows nor measures: define rows(layout) or measures(layout)"
-    for key in kind.model_fields:
+    for key in constraint.model_fields:
         if hasattr(Constraint, key):
             return f"{name} has the key {key!r}, which hides an attribute of Constraint: call it something else"
-        for base in kind.__mro__[1:]:
+        for base in constraint.__mro__[1:]:
             declared = getattr(base, "model_fields", {}).get(key)
-            if declared is not None and not _narrows(kind.model_fields[key], declared):
+            if declared is not None and not _narrows(constraint.model_fields[key], declared):
                 meaning = f" ({declared.description})" if declared.description else ""
                 return f"{name} has the key {key!r} with another meaning than in {base.__name__}{meaning}: rename it"
-    for parameter in kind.parameters:
-        if not isinstance(parameter, Parameter) or parameter.name not in kind.model_fields:
+    for parameter in constraint.parameters:
+        if not isinstance(parameter, Parameter) or parameter.name not in constraint.model_fields:
             return f"{name}: {parameter!r} in `parameters` is not a Parameter that names one of its keys"
     return None
 

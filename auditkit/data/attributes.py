@@ -1,4 +1,4 @@
-"""Protected attributes: which kind each is, canonical labels, ages in bands, and crossings.
+"""Protected attributes: the characteristic that each is about, canonical labels, ages in bands, and crossings.
 
 Every protected column is an attribute of its own. Ages and dates of birth become two groups, "under 40" and "40 and
 over", with the finer `AGE_BANDS` beside them: the age on the date of the application where there is one.
@@ -35,18 +35,18 @@ _HOMBRE = frozenset({"h", "hombre", "hombres"})
 _MARKS: dict[bool | None, str] = {True: "yes", False: "no"}
 
 
-def default_crossing(kinds: Mapping[str, str]) -> tuple[str, str] | None:
+def default_crossing(characteristics: Mapping[str, str]) -> tuple[str, str] | None:
     """The first column of sex with the first of race, where there are both."""
     first: dict[str, str] = {}
-    for name, kind in kinds.items():
-        first.setdefault(kind, name)
+    for name, characteristic in characteristics.items():
+        first.setdefault(characteristic, name)
     return (first["sex"], first["race"]) if {"sex", "race"} <= first.keys() else None
 
 
 def read_attribute(
     cells: pd.Series[Any],
     column: str,
-    kind: str,
+    characteristic: str,
     applied: pd.Series[Any],
     collector: Collector,
     notices: list[Notice],
@@ -55,13 +55,13 @@ def read_attribute(
 
     `applied` are the dates of the applications, NaT where unknown.
     """
-    if kind == "age" and (age := _ages(cells, column, applied, notices)) is not None:
+    if characteristic == "age" and (age := _ages(cells, column, applied, notices)) is not None:
         known = age.notna() & (age > 0) & (age < 120)
         collector.add("unknown-group", ~known, column, cells)
         bands = np.array(AGE_BANDS, dtype=object)[np.searchsorted(_BAND_STARTS, age.fillna(0) + 1e-9, side="right")]
         band = pd.Series(bands, index=cells.index, dtype="str")
         return band.where(band == YOUNG, OLD).where(known, UNKNOWN), band.where(known, UNKNOWN)
-    return _read_words(cells, column, kind, collector, notices), None
+    return _read_words(cells, column, characteristic, collector, notices), None
 
 
 def legend_of(column: str) -> dict[str, str]:
@@ -77,14 +77,14 @@ def is_coded(column: str, words: Iterable[str]) -> bool:
 
 
 def _read_words(
-    cells: pd.Series[Any], column: str, kind: str, collector: Collector, notices: list[Notice]
+    cells: pd.Series[Any], column: str, characteristic: str, collector: Collector, notices: list[Notice]
 ) -> pd.Series[Any]:
     if legend := legend_of(column):
         cells = cells.map({word: legend.get(plain(word), word) for word in pd.unique(cells)}).astype("str")
     found = {plain(word) for word in pd.unique(cells)}
-    if kind == "sex" and not (found & _HOMBRE and "m" in found):
+    if characteristic == "sex" and not (found & _HOMBRE and "m" in found):
         return read_group(_without_odd_words(cells, column, notices), column, collector, spoken().sex)
-    if kind in ("veteran", "disability", "transgender"):
+    if characteristic in ("veteran", "disability", "transgender"):
         return read_group(cells, column, collector, lambda word: _MARKS.get(spoken().mark(word)))
     return read_group(cells, column, collector)
 

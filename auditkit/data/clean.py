@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.attributes import crossed, default_crossing, read_attribute
-from auditkit.data.columns import describe, is_protected, kind_of
+from auditkit.data.columns import characteristic_of, describe, is_protected
 from auditkit.data.costs import read_capacity, read_costs
 from auditkit.data.dates import to_dates
 from auditkit.data.firm_history import ALL, History
@@ -181,7 +181,7 @@ class _Cleaning:
             tuple(self.notices),
             attributes=attributes,
             crossings=self.crossings,
-            kinds_of_attributes=self._kinds,
+            characteristics=self._characteristics,
             segments=self._segments,
             units=self.roles.columns("unit"),
             steps=tuple(steps),
@@ -197,10 +197,10 @@ class _Cleaning:
         return replace(self.plan, assumptions=(*self.plan.assumptions, *ages, *new))
 
     @property
-    def _kinds(self) -> dict[str, str]:
+    def _characteristics(self) -> dict[str, str]:
         choice = self.roles.choice("group")
         assert choice is not None, "a reading asks for a group"
-        return {name: choice.kinds.get(name, "other") for name in choice.columns}
+        return {name: choice.characteristics.get(name, "other") for name in choice.columns}
 
     @property
     def _segments(self) -> tuple[str, ...]:
@@ -291,14 +291,14 @@ class _Cleaning:
         if cells is not None and column is not None:
             applied = read_dates(cells, column, Collector(), "date", self.cells)
         names = choice.columns
-        if applied.isna().all() and "age" in self._kinds.values():
+        if applied.isna().all() and "age" in self._characteristics.values():
             applied = self._some_date(applied)
         parts, bands = {}, {}
         for name in names:
             parts[name], bands[name] = read_attribute(
-                self.cells[name], name, self._kinds[name], applied, self.collector, self.notices
+                self.cells[name], name, self._characteristics[name], applied, self.collector, self.notices
             )
-        usual = None if self.raw.separate else default_crossing(self._kinds)
+        usual = None if self.raw.separate else default_crossing(self._characteristics)
         self.crossings = tuple(dict.fromkeys([*([usual] if usual else ()), *choice.crossings]))
         several = choice.crossings[0] if choice.crossings else usual
         if choice.given and several is None and len(names) == 2:
@@ -316,7 +316,7 @@ class _Cleaning:
         """The latest date of the file, for ages where nothing says when somebody applied; never a birthday."""
         latest: list[tuple[bool, pd.Timestamp, str]] = []
         for name in map(str, self.cells.columns):
-            if describe(name, self.cells[name]).kind == "date" and kind_of(name) != "age":
+            if describe(name, self.cells[name]).content == "date" and characteristic_of(name) != "age":
                 dates = read_dates(self.cells[name], name, Collector(), "date", self.cells)
                 began = bool(set(plain(name).split()) & {"hire", "start"})  # only if there is nothing better
                 if dates.notna().any():

@@ -43,8 +43,8 @@ class ColumnProfile:
     high: float = math.nan
 
     @property
-    def kind(self) -> str:
-        """One word for people."""
+    def content(self) -> str:
+        """One word for what it holds."""
         if not self.filled:
             return "empty"
         if self.marks == 1 and self.distinct <= 3:
@@ -64,7 +64,7 @@ class ColumnProfile:
         """Few different words or phrases, neither numbers nor dates."""
         return (
             0 < self.distinct <= _MOST_WORDS
-            and self.kind not in ("yes/no", "number", "date", "id")
+            and self.content not in ("yes/no", "number", "date", "id")
             and self.dates < 0.5
         )
 
@@ -119,7 +119,7 @@ class Match(NamedTuple):
     tier: int
     words: int
     name: str
-    attribute: str
+    characteristic: str
 
     @property
     def rank(self) -> tuple[bool, int]:
@@ -175,9 +175,9 @@ def named(name: str, role: str) -> Match | None:
     return next((match for match in by_name(name) if match.role == role), None)
 
 
-def suits(column: ColumnProfile, role: str, attribute: str = "") -> bool:
-    """Whether the values can be what the role means; `attribute` is the kind of a protected column."""
-    marked = column.kind == "yes/no"
+def suits(column: ColumnProfile, role: str, characteristic: str = "") -> bool:
+    """Whether the values can be what the role means; `characteristic` is that of a protected column."""
+    marked = column.content == "yes/no"
     if not column.filled:
         return False
     if role == "candidate":
@@ -185,7 +185,7 @@ def suits(column: ColumnProfile, role: str, attribute: str = "") -> bool:
     if role in ("search", "stage"):
         return column.numbers < 1 or column.whole
     if role == "group":
-        if attribute == "age" and (column.dates >= 0.5 or (column.numbers >= 0.9 and _are_ages(column))):
+        if characteristic == "age" and (column.dates >= 0.5 or (column.numbers >= 0.9 and _are_ages(column))):
             return True
         return column.distinct <= (12 if column.numbers == 1 else 50) and column.dates < 0.5
     if role == "segment":
@@ -213,10 +213,10 @@ def is_protected(name: str) -> bool:
     return any(match.role == "group" for match in by_name(name))
 
 
-def kind_of(column: str) -> str:
+def characteristic_of(column: str) -> str:
     """`sex`, `race`, `age`, `veteran`, `disability`, ... by the name of a protected column; else `other`."""
     found = [match for match in by_name(column) if match.role == "group"]
-    return min(found, key=lambda match: match.closeness).attribute if found else "other"
+    return min(found, key=lambda match: match.closeness).characteristic if found else "other"
 
 
 def _are_ages(column: ColumnProfile) -> bool:
@@ -235,7 +235,7 @@ def matches_of(
         found = [
             match
             for match in by_name(column.name)
-            if match.role not in settled and match.role != "result" and suits(column, match.role, match.attribute)
+            if match.role not in settled and match.role != "result" and suits(column, match.role, match.characteristic)
         ]
         # whether a column named 'status' is a final status or a stage, the rows decide: it may be both until then
         for role in ({match.role for match in found} & {"stage"}) | {m.role for m in _closest(found)}:
@@ -249,5 +249,5 @@ def _closest(found: list[Match]) -> list[Match]:
 
 def suggestions(column: ColumnProfile) -> tuple[str, ...]:
     """The roles that a column could play, best first."""
-    found = [match for match in by_name(column.name) if suits(column, match.role, match.attribute)]
+    found = [match for match in by_name(column.name) if suits(column, match.role, match.characteristic)]
     return tuple(match.role for match in sorted(found, key=lambda match: match.closeness) if match.role != "result")

@@ -50,8 +50,8 @@ def pivot(
     table[person] = read_ids(table[person], table.index, person, collector)
     keys = [person, *mapping.columns("search")]
     app = table.groupby(keys, sort=False).ngroup()
-    kinds, labels = _kinds(table[stage_column], words)
-    collector.add("missing-stage", kinds == "missing", stage_column, table[stage_column])
+    codes, labels = _codes(table[stage_column], words)
+    collector.add("missing-stage", codes == "missing", stage_column, table[stage_column])
 
     date_column = mapping.column("date")
     dates = None if date_column is None else read_dates(table[date_column], date_column, collector, "date")
@@ -59,24 +59,24 @@ def pivot(
         table[date_column] = dates.dt.strftime("%Y-%m-%dT%H:%M:%S").fillna("").astype("str")
         order = dates.reset_index(drop=True).sort_values(kind="stable", na_position="last").index
         table, app, dates = table.iloc[order], app.iloc[order], dates.iloc[order]
-        kinds, labels = kinds.iloc[order], labels.iloc[order]
-    found = list(dict.fromkeys(labels[kinds == "stage"]))
+        codes, labels = codes.iloc[order], labels.iloc[order]
+    found = list(dict.fromkeys(labels[codes == "stage"]))
     if not found:
         raise InputError(
             Problem(stage_column, "no event is a stage between application and decision", "map another column")
         )
-    stages = _in_order(found, app, labels, kinds, dates, mapping.columns("stages"), stage_column, notices)
+    stages = _in_order(found, app, labels, codes, dates, mapping.columns("stages"), stage_column, notices)
 
     first_row = pd.Series(table.index, index=app.to_numpy()).groupby(level=0).min().sort_index()
     merged = _merge(table, app, mapping, collector)
     columns = []
     for name in stages:
         reached = np.zeros(len(merged), dtype=bool)
-        reached[app[(labels == name) & (kinds == "stage")].unique()] = True
+        reached[app[(labels == name) & (codes == "stage")].unique()] = True
         columns.append(f"stage:{name}")
         merged[f"stage:{name}"] = pd.Series(np.where(reached, "yes", ""), dtype="str")
     choices = [c for c in mapping.choices if c.role not in _STAGE_ROLES]
-    final = _final(app, kinds, merged, columns[-1], notices)
+    final = _final(app, codes, merged, columns[-1], notices)
     if final is not None:
         status_column = mapping.column("selected")
         if status_column is None:
@@ -84,13 +84,13 @@ def pivot(
             choices.append(Choice("selected", (_FINAL,), "the last event that decides"))
         else:
             merged[status_column] = merged[status_column].where(merged[status_column] != "", final)
-    score_stage = _most_scores(table, mapping, kinds, labels)
-    choices = _cost_by_stage(choices, table, app, labels, kinds, merged, stages, mapping)
+    score_stage = _most_scores(table, mapping, codes, labels)
+    choices = _cost_by_stage(choices, table, app, labels, codes, merged, stages, mapping)
     merged.index = pd.Index(first_row.to_numpy())
     notices.append(
         Notice("events", f"{len(table):,} events of {len(merged):,} applications; stages: {', '.join(stages)}")
     )
-    hired = labels[kinds == "selected"]
+    hired = labels[codes == "selected"]
     selected = None if hired.empty or mapping.column("selected") else str(hired.mode().iloc[0])
     roles = Mapping(tuple(choices), mapping.unused)
     return Applications(merged, roles, stages, tuple(columns), score_stage, selected)
@@ -102,14 +102,14 @@ def _only(mapping: Mapping, role: str) -> str:
     return column
 
 
-def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any], pd.Series[Any]]:
+def _codes(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """What each event is (`start`, `stage`, `missing` or a final status), and its name in the usual spelling."""
     index, found = pd.factorize(cells)
     often = np.bincount(index)
     spelling: dict[str, tuple[int, str]] = {}
     for word, count in zip(found, often, strict=True):
         spelling[plain(word)] = max(spelling.get(plain(word), (0, "")), (int(count), str(word)))
-    kinds, labels = [], []
+    codes, labels = [], []
     for word in found:
         text = plain(word)
         code = words.get(text) or spoken().meaning(str(word))
@@ -118,9 +118,9 @@ def _kinds(cells: pd.Series[Any], words: dict[str, str]) -> tuple[pd.Series[Any]
         ends = code in _ENDS and not step and not somewhere
         start = text in spoken().words("cells", "start")
         missing = spoken().is_missing(str(word))
-        kinds.append("missing" if missing else "start" if start else str(code) if ends else "stage")
+        codes.append("missing" if missing else "start" if start else str(code) if ends else "stage")
         labels.append(spelling[text][1])
-    spread = [pd.Series(part, dtype="str").take(index).set_axis(cells.index) for part in (kinds, labels)]
+    spread = [pd.Series(part, dtype="str").take(index).set_axis(cells.index) for part in (codes, labels)]
     return spread[0], spread[1]
 
 
@@ -128,7 +128,7 @@ def _in_order(
     found: list[str],
     app: pd.Series[Any],
     labels: pd.Series[Any],
-    kinds: pd.Series[Any],
+    codes: pd.Series[Any],
     dates: pd.Series[Any] | None,
     given: tuple[str, ...],
     column: str,
@@ -145,7 +145,7 @@ def _in_order(
         if rest := [name for name in found if name not in stages]:
             notices.append(Notice("stages-left-out", f"events that are none of the given stages: {', '.join(rest)}"))
         return stages
-    here = kinds == "stage"
+    here = codes == "stage"
     frame = pd.DataFrame({"app": app[here].to_numpy(), "stage": labels[here].to_numpy()})
     frame["date"] = pd.NaT if dates is None else dates[here].to_numpy()
     often = frame.drop_duplicates(["app", "stage"])["stage"].value_counts()
@@ -200,17 +200,17 @@ def _merge(table: pd.DataFrame, app: pd.Series[Any], mapping: Mapping, collector
 
 
 def _final(
-    app: pd.Series[Any], kinds: pd.Series[Any], merged: pd.DataFrame, last_stage: str, notices: list[Notice]
+    app: pd.Series[Any], codes: pd.Series[Any], merged: pd.DataFrame, last_stage: str, notices: list[Notice]
 ) -> pd.Series[Any] | None:
     """The last deciding event of each application; None if no event decides anything."""
-    ends = kinds.isin(_ENDS)
+    ends = codes.isin(_ENDS)
     if not ends.any():
         return None
-    final = kinds[ends].groupby(app[ends].to_numpy()).last().reindex(range(len(merged))).fillna("")
-    if not kinds.isin(["selected", "declined"]).any():
+    final = codes[ends].groupby(app[ends].to_numpy()).last().reindex(range(len(merged))).fillna("")
+    if not codes.isin(["selected", "declined"]).any():
         final = final.where((final != "") | (merged[last_stage] == ""), "selected")
     open_end = "pending"
-    if not (kinds == "rejected").any():
+    if not (codes == "rejected").any():
         # a log without one rejection does not record them
         open_end = "rejected"
         notices.append(
@@ -219,11 +219,11 @@ def _final(
     return final.where(final != "", open_end).astype("str").replace({"declined": "offer declined"})
 
 
-def _most_scores(table: pd.DataFrame, mapping: Mapping, kinds: pd.Series[Any], labels: pd.Series[Any]) -> str | None:
+def _most_scores(table: pd.DataFrame, mapping: Mapping, codes: pd.Series[Any], labels: pd.Series[Any]) -> str | None:
     column = mapping.column("score")
     if column is None:
         return None
-    scored = labels[(table[column] != "") & (kinds == "stage")]
+    scored = labels[(table[column] != "") & (codes == "stage")]
     return None if scored.empty else str(scored.mode().iloc[0])
 
 
@@ -232,7 +232,7 @@ def _cost_by_stage(
     table: pd.DataFrame,
     app: pd.Series[Any],
     labels: pd.Series[Any],
-    kinds: pd.Series[Any],
+    codes: pd.Series[Any],
     merged: pd.DataFrame,
     stages: tuple[str, ...],
     mapping: Mapping,
@@ -241,7 +241,7 @@ def _cost_by_stage(
     column = mapping.column("cost")
     if column is None:
         return choices
-    filled = table[column].where((table[column] != "") & (kinds == "stage"))
+    filled = table[column].where((table[column] != "") & (codes == "stage"))
     if filled.groupby(app.to_numpy()).nunique().max() <= 1:
         return choices
     names = []

@@ -51,7 +51,7 @@ class History(Shown):
 
     `attributes`, `segments` and `steps` are the names after the colon, in order; the last step is the selection.
     `units` are the segments with limits inside a search, from outer to inner.
-    `crossings` are tuples of attributes that are compared crossed. `kinds_of_attributes` maps each attribute to `sex`,
+    `crossings` are tuples of attributes that are compared crossed. `characteristics` maps each attribute to `sex`,
     `race`, `age`, `veteran`, `disability`, `nationality`, `religion`, `orientation`, `transgender` or `other`.
     `tool_scores` are columns of the table with a number for everybody that are named like scores.
     """
@@ -66,7 +66,7 @@ class History(Shown):
     notices: tuple[Notice, ...]
     attributes: tuple[str, ...] = ()
     crossings: tuple[tuple[str, ...], ...] = ()
-    kinds_of_attributes: Mapping[str, str] = field(default_factory=dict)
+    characteristics: Mapping[str, str] = field(default_factory=dict)
     segments: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
@@ -130,16 +130,16 @@ class History(Shown):
         """The groups that occur, sorted, without "unknown"."""
         return tuple(sorted(set(self.table["group"].unique()) - {UNKNOWN}))
 
-    def attribute_of(self, kind: str) -> str | None:
-        """The first attribute of a kind: `attribute_of("sex")` is "Gender", None if the data has none."""
-        return next((name for name in self.attributes if self.kinds_of_attributes[name] == kind), None)
+    def attribute_of(self, characteristic: str) -> str | None:
+        """The first attribute about a characteristic: `attribute_of("sex")` is "Gender", None if the data has none."""
+        return next((name for name in self.attributes if self.characteristics[name] == characteristic), None)
 
     @property
     def ordered(self) -> dict[str, tuple[str, ...]]:
         """Columns of ordered groups, from the youngest: `band:` of ages, and `group:` of a file's own bands of age."""
         found: dict[str, tuple[str, ...]] = {f"band:{name}": AGE_BANDS for name in self.columns("band")}
         for name in self.attributes:
-            if self.kinds_of_attributes.get(name) == "age" and f"band:{name}" not in found:
+            if self.characteristics.get(name) == "age" and f"band:{name}" not in found:
                 found[f"group:{name}"] = in_order(self.table[f"group:{name}"].unique())
         return {name: bands for name, bands in found.items() if len(bands) > 2}
 
@@ -148,9 +148,9 @@ class History(Shown):
         """How many people made more than one application."""
         return 0 if not self.has("person") else int((self.table["person"].value_counts() > 1).sum())
 
-    def columns(self, kind: str) -> tuple[str, ...]:
+    def columns(self, prefix: str) -> tuple[str, ...]:
         """The names after the colon of `group:`, `member:`, `prior:`, `expense:`, `cost:`, `stage:` or `passed:`."""
-        return tuple(str(c).removeprefix(f"{kind}:") for c in self.table.columns if str(c).startswith(f"{kind}:"))
+        return tuple(str(c).removeprefix(f"{prefix}:") for c in self.table.columns if str(c).startswith(f"{prefix}:"))
 
 
 def render_mapping(history: History) -> list[tuple[str, str, str]]:

@@ -27,93 +27,93 @@ _FIRST = 3
 Treatment = Literal["refuse", "warn", "unknown"]
 
 
-class ProblemKind(NamedTuple):
-    """How a kind of problem is treated, what it says and how to fix it (`{value}` and the like are filled in)."""
+class ProblemCode(NamedTuple):
+    """How a problem is treated, what it says and how to fix it (`{value}` and the like are filled in)."""
 
     treatment: Treatment
     what: str
     fix: str
 
 
-KINDS: dict[str, ProblemKind] = {
-    "not-a-number": ProblemKind("refuse", "{value} is not a number", "write a number or leave the cell empty"),
-    "bad-capacity": ProblemKind("refuse", "{value} is not a whole number of positions", "write 0, 1, 2, ..."),
-    "bad-count": ProblemKind("refuse", "{value} is not a whole number of applications", "write 0, 1, 2, ..."),
-    "inconsistent-capacity": ProblemKind(
+CODES: dict[str, ProblemCode] = {
+    "not-a-number": ProblemCode("refuse", "{value} is not a number", "write a number or leave the cell empty"),
+    "bad-capacity": ProblemCode("refuse", "{value} is not a whole number of positions", "write 0, 1, 2, ..."),
+    "bad-count": ProblemCode("refuse", "{value} is not a whole number of applications", "write 0, 1, 2, ..."),
+    "inconsistent-capacity": ProblemCode(
         "refuse", "capacity {value} differs from the {other} of the same search above", "give a search one capacity"
     ),
-    "inconsistent-unit-capacity": ProblemKind(
+    "inconsistent-unit-capacity": ProblemCode(
         "refuse", "capacity {value} differs from the {other} of the same unit above", "give a unit one capacity"
     ),
-    "duplicate-candidate": ProblemKind(
+    "duplicate-candidate": ProblemCode(
         "refuse",
         "candidate {value} occurs again in the same search, with other cells",
         "keep one row, map the requisition with --map search=COLUMN, or, if each row is an event, --map stage=COLUMN"
         "{instead}",
     ),
-    "ambiguous-date": ProblemKind(
+    "ambiguous-date": ProblemCode(
         "refuse",
         "{value} may be day/month or month/day, and the other dates of the column do not settle it",
         "write dates as 2024-03-25, or leave the column out with --map {role}=none",
     ),
-    "unknown-word": ProblemKind(
+    "unknown-word": ProblemCode(
         "refuse",
         "{value} is not known to mean {meaning}",
         'use one of the known words, or say which one means {role}: --map "{role}={column}=VALUE"{more}',
     ),
-    "conflicting-value": ProblemKind(
+    "conflicting-value": ProblemCode(
         "refuse",
         "{value} differs from the same application's earlier {other}",
         "give all events of an application one value",
     ),
-    "repeated-row": ProblemKind(
+    "repeated-row": ProblemCode(
         "warn", "candidate {value}: the row repeats another one cell by cell and is left out", "remove it"
     ),
-    "repeated-header": ProblemKind("warn", "the header is repeated here; the row is left out", "remove the row"),
-    "total-row": ProblemKind("warn", "{value}: a row of totals or notes is left out", "remove the row"),
-    "ambiguous-number": ProblemKind(
+    "repeated-header": ProblemCode("warn", "the header is repeated here; the row is left out", "remove the row"),
+    "total-row": ProblemCode("warn", "{value}: a row of totals or notes is left out", "remove the row"),
+    "ambiguous-number": ProblemCode(
         "warn",
         "{value} was read with {value_mark} as the decimal mark, but the file does not settle which it is",
         "write numbers without thousands separators",
     ),
-    "selected-not-inspected": ProblemKind(
+    "selected-not-inspected": ProblemCode(
         "warn", "selected but not inspected ({value}): counted as inspected", "check the column of inspections"
     ),
-    "score-without-inspection": ProblemKind(
+    "score-without-inspection": ProblemCode(
         "warn",
         "score {value} without an inspection: the score is not used",
         "if it was known before the interview, map it with --map prior={column}",
     ),
-    "inspected-without-score": ProblemKind(
+    "inspected-without-score": ProblemCode(
         "warn", "inspected, but there is no score", "fill in the score if there is one"
     ),
-    "more-selected-than-capacity": ProblemKind(
+    "more-selected-than-capacity": ProblemCode(
         "warn",
         "{value} selected in a search with {other} positions: its capacity is taken as {value}",
         "correct the capacity",
     ),
-    "negative-cost": ProblemKind("warn", "cost {value} is negative: taken as a gain", "check the sign"),
-    "missing-cost": ProblemKind(
+    "negative-cost": ProblemCode("warn", "cost {value} is negative: taken as a gain", "check the sign"),
+    "missing-cost": ProblemCode(
         "warn", "{value} rows have no cost", "fill it in, or give one for all such rows with --cost"
     ),
-    "missing-candidate": ProblemKind("warn", "there is no candidate id: the row number serves", "fill in the id"),
-    "mixed-dates": ProblemKind("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
-    "group-spelling": ProblemKind("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
-    "stage-skipped": ProblemKind(
+    "missing-candidate": ProblemCode("warn", "there is no candidate id: the row number serves", "fill in the id"),
+    "mixed-dates": ProblemCode("warn", "dates are written in {value} styles: {other}", "write all dates as 2024-03-25"),
+    "group-spelling": ProblemCode("warn", "{value} is taken as the same group as {other}", "spell it in one way"),
+    "stage-skipped": ProblemCode(
         "warn", "a later stage was reached, but not {other}: counted as reached", "check the stage columns"
     ),
-    "unreadable-date": ProblemKind("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
-    "unknown-group": ProblemKind("unknown", "the group is unknown ({value})", "fill it in if it is known"),
-    "missing-search": ProblemKind(
+    "unreadable-date": ProblemCode("unknown", "{value} is not a date: counted as no date", "write dates as 2024-03-25"),
+    "unknown-group": ProblemCode("unknown", "the group is unknown ({value})", "fill it in if it is known"),
+    "missing-search": ProblemCode(
         "unknown", "there is no search: counted in the search 'unknown'", "fill in the requisition"
     ),
-    "missing-status": ProblemKind(
+    "missing-status": ProblemCode(
         "unknown", "nothing says whether the candidate was selected: counted as undecided", "fill it in"
     ),
-    "missing-stage": ProblemKind(
+    "missing-stage": ProblemCode(
         "unknown", "the event has no stage: it only says that somebody applied", "fill in the stage"
     ),
-    "prior-not-number": ProblemKind(
+    "prior-not-number": ProblemCode(
         "unknown", "{value} is not a number, as most of the column is: counted as missing", "write a number"
     ),
 }
@@ -123,10 +123,10 @@ OF_OUTCOMES = (
     *("selected-not-inspected", "score-without-inspection", "inspected-without-score"),
     *("missing-status", "missing-stage", "stage-skipped"),
 )
-"""Kinds of problems that depend on what became of a candidate."""
+"""Codes of problems that depend on what became of a candidate."""
 
 OF_CANDIDATES = ("duplicate-candidate", "repeated-row")
-"""Kinds of problems whose value is the id of a candidate."""
+"""Codes of problems whose value is the id of a candidate."""
 
 LEAVING = ("repeated-row", "repeated-header", "total-row")
 """The only ways in which a row that was read does not take part."""
@@ -196,7 +196,7 @@ class Finding:
         return HIDDEN if self.hides(value) else shown(value)
 
     def __iter__(self) -> Iterator[DataProblem]:
-        kind = KINDS[self.code]
+        code = CODES[self.code]
         for i, (row, value) in enumerate(zip(self.rows, self.values, strict=True)):
             words = {"value": self.shown(value), "column": self.column, **self.facts}
             if self.others:
@@ -206,9 +206,9 @@ class Finding:
                 None if row is None else int(row),
                 self.column,
                 "" if self.hides(value) else str(value),
-                kind.what.format(**words),
-                kind.fix.format(**words),
-                kind.treatment,
+                code.what.format(**words),
+                code.fix.format(**words),
+                code.treatment,
             )
 
 
@@ -219,7 +219,7 @@ def _line(findings: list[Finding]) -> Problem:
         return first.as_problem()
     rows = [row for finding in findings for row in finding.rows[: _FIRST + 1] if row is not None]
     values = dict.fromkeys(value for finding in findings for value in finding.values[:1000])
-    seen = [value for value in list(values)[1:_FIRST] if "{value}" in KINDS[first.code].what and value != ""]
+    seen = [value for value in list(values)[1:_FIRST] if "{value}" in CODES[first.code].what and value != ""]
     others = [shown(value) for value in seen if not findings[0].hides(value)]
     listed = ", ".join(str(row) for row in rows[:_FIRST]) + (", ..." if number > _FIRST else "")
     place = f"{number:,} rows ({listed})" if rows else f"{number:,} values"
@@ -239,7 +239,7 @@ class Problems:
 
     def __iter__(self) -> Iterator[DataProblem]:
         order = ("refuse", "warn", "unknown")
-        for finding in sorted(self.findings, key=lambda f: order.index(KINDS[f.code].treatment)):
+        for finding in sorted(self.findings, key=lambda f: order.index(CODES[f.code].treatment)):
             yield from finding
 
     def counts(self) -> dict[str, int]:
@@ -250,10 +250,10 @@ class Problems:
         return totals
 
     def lines(self) -> tuple[Problem, ...]:
-        """One line for each kind of problem and column: how many rows, the first of them, the first values."""
+        """One line for each code and column: how many rows, the first of them, the first values."""
         order = ("refuse", "warn", "unknown")
         groups: dict[tuple[str, str], list[Finding]] = {}
-        for finding in sorted(self.findings, key=lambda f: order.index(KINDS[f.code].treatment)):
+        for finding in sorted(self.findings, key=lambda f: order.index(CODES[f.code].treatment)):
             groups.setdefault((finding.code, finding.column), []).append(finding)
         return tuple(_line(findings) for findings in groups.values())
 
@@ -270,7 +270,7 @@ class Problems:
 
     def of(self, treatment: str) -> Problems:
         """Only those with this treatment."""
-        return Problems(tuple(f for f in self.findings if KINDS[f.code].treatment == treatment))
+        return Problems(tuple(f for f in self.findings if CODES[f.code].treatment == treatment))
 
     def raise_refused(self) -> None:
         """One InputError with every refusal, if there is one."""

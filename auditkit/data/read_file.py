@@ -212,18 +212,18 @@ def _with_readers(
 ) -> list[tuple[str, pd.DataFrame]] | None:
     """The text cells that a reader finds, the table to read first; None if no reader knows the file."""
     asked: list[tuple[int, type[Reader]]] = []
-    for kind in readers:
+    for reader in readers:
         try:
-            with blaming(kind, f"the reader {kind.name!r}"):
-                asked.append((claims(kind, data, place), kind))
+            with blaming(reader, f"the reader {reader.name!r}"):
+                asked.append((claims(reader, data, place), reader))
         except PluginError as error:
             on_fault(error)
-    for sure, kind in sorted(asked, key=lambda pair: -pair[0]):
+    for sure, reader in sorted(asked, key=lambda pair: -pair[0]):
         if not sure:
             break
         try:
-            with blaming(kind, f"the reader {kind.name!r}"):
-                tables = {str(name): table for name, table in kind().read(data, place).items()}
+            with blaming(reader, f"the reader {reader.name!r}"):
+                tables = {str(name): table for name, table in reader().read(data, place).items()}
                 if not all(isinstance(table, pd.DataFrame) for table in tables.values()):
                     raise TypeError("it returned something else than tables of pandas")
                 texts = []
@@ -233,8 +233,8 @@ def _with_readers(
         except PluginError as error:
             on_fault(error)
             continue
-        if not shipped(kind):
-            notices.append(Notice("reader", f"the file was read by the {origin_of(kind)}"))
+        if not shipped(reader):
+            notices.append(Notice("reader", f"the file was read by the {origin_of(reader)}"))
         return texts
     return None
 

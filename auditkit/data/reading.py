@@ -46,7 +46,7 @@ class ColumnReading:
     name: str
     role: str
     reason: str
-    kind: str
+    content: str
     values: tuple[tuple[str, int], ...]
     looks_like: str = ""
 

@@ -7,11 +7,11 @@ from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.steps import label_of
-from auditkit.data.table_look import KINDS, TableLook
+from auditkit.data.table_look import CONTENTS, TableLook
 from auditkit.data.vocabulary import ROLES, plain, spoken
 from auditkit.data.which_outcome import weigh
 from auditkit.data.which_steps import word_of_those_selected
-from auditkit.data.who_is_counted import kind_by_values
+from auditkit.data.who_is_counted import characteristic_by_values
 
 
 def find_other_roles(state: TableLook) -> None:
@@ -70,8 +70,8 @@ def _mention(state: TableLook, role: str) -> None:
             continue
         if suits(column, role):
             continue
-        kind = KINDS.get(column.kind, "empty")
-        text = f"{role}: {name!r} is named like it, but its values are {kind}"
+        content = CONTENTS.get(column.content, "empty")
+        text = f"{role}: {name!r} is named like it, but its values are {content}"
         state.notices.append(Notice("unsuited-column", text, f"to use it anyway: {flag(role, name)}"))
 
 
@@ -114,9 +114,9 @@ def looks_like(state: TableLook, name: str) -> str:
         return ""
     if vocabulary.has("names", "postal", plain(name)):
         return "postal code"
-    if is_protected(name) or kind_by_values(state, column):
+    if is_protected(name) or characteristic_by_values(state, column):
         return "group"
-    if column.kind in ("yes/no", "date") and vocabulary.step_rank(label_of(name)) is not None:
+    if column.content in ("yes/no", "date") and vocabulary.step_rank(label_of(name)) is not None:
         return "step"
     weighed = weigh(state, column) if name not in state.used() else None
     if weighed is not None and weighed.weight >= 1.5 and weighed.selected.any():
@@ -125,8 +125,8 @@ def looks_like(state: TableLook, name: str) -> str:
         return "step"
     if passed_by_all(state, name) is not None:
         return "step"
-    if column.kind == "yes/no" and not vocabulary.has("favourable", "not_decision", plain(name)):
+    if column.content == "yes/no" and not vocabulary.has("favourable", "not_decision", plain(name)):
         return "step"
-    if column.kind == "number" and set(plain(name).split()) & vocabulary.words("names", "score_words"):
+    if column.content == "number" and set(plain(name).split()) & vocabulary.words("names", "score_words"):
         return "score"
     return ""

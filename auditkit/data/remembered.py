@@ -21,6 +21,7 @@ from auditkit.data.roles import Given, column_in
 from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import plain
 from auditkit.errors import Problem
+from auditkit.text import indefinite
 
 Seen = Mapping[str, "str | Sequence[str]"]
 """Column -> its words, or "many"."""
@@ -105,9 +106,9 @@ def new_columns(seen: Seen, looks: Mapping[str, str], said: Iterable[str]) -> tu
     known = {plain(name) for name in seen}
     told = " ".join(said)
     return tuple(
-        f"{name!r} is new in this file and not used; it looks like {'an' if kind == 'outcome' else 'a'} {kind}"
-        for name, kind in looks.items()
-        if kind and plain(name) not in known and f"called {name!r}" not in told
+        f"{name!r} is new in this file and not used; it looks like {indefinite(role)}"
+        for name, role in looks.items()
+        if role and plain(name) not in known and f"called {name!r}" not in told
     )
 
 
@@ -122,7 +123,7 @@ def _match(old: str, before: str | Sequence[str], role: str, free: Sequence[str]
         same = [name for name in same if _alike(old, name) >= 0.5 or named(name, role) is not None]
     if len(same) == 1:
         return same[0]
-    alike = [name for name in free if _alike(old, name) >= _CLOSE_NAME and _same_kind(before, name, table, role)]
+    alike = [name for name in free if _alike(old, name) >= _CLOSE_NAME and _like_before(before, name, table, role)]
     return alike[0] if len(alike) == 1 and not same else None
 
 
@@ -151,7 +152,7 @@ def _alike(old: str, name: str) -> float:
     return difflib.SequenceMatcher(None, one, other).ratio()
 
 
-def _same_kind(before: str | Sequence[str], name: str, table: pd.DataFrame, role: str) -> bool:
+def _like_before(before: str | Sequence[str], name: str, table: pd.DataFrame, role: str) -> bool:
     profile = describe(name, table[name])
     if isinstance(before, str):
         return suits(profile, role)

@@ -24,7 +24,7 @@ _TESTED = ("selected", "inspected")
 
 @dataclass(frozen=True)
 class Choice:
-    """The columns of a role, and why they. `tests` are comparisons of columns with values, `kinds` those of groups."""
+    """The columns of a role, and the reason. `tests` compare columns with values, `characteristics` are of groups."""
 
     role: str
     columns: tuple[str, ...]
@@ -33,7 +33,7 @@ class Choice:
     test: Test | None = None
     crossings: tuple[tuple[str, ...], ...] = ()
     tests: abc.Mapping[str, Test] = field(default_factory=dict)
-    kinds: abc.Mapping[str, str] = field(default_factory=dict)
+    characteristics: abc.Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from collections import abc
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
-from weakref import ref
 
 import numpy as np
 import pandas as pd
 
-from auditkit.data.columns import by_name, is_protected, kind_of, named
+from auditkit.data.columns import by_name, characteristic_of, is_protected, named
 from auditkit.data.dates import to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Notice
@@ -27,11 +26,11 @@ from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
+from auditkit.session import current
 
 _MOST_ROWS = 5000
 _MANY = 30
 _DIGIT = re.compile(r"\d")
-_LAST: list[tuple[ref[pd.DataFrame], dict[str, pd.Series[Any]]]] = []
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
 
 
@@ -103,13 +102,14 @@ def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> Non
 
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
     """Columns of whole numbers that may be counts: not ages. Those of the last table are kept: every shape asks."""
-    if not _LAST or _LAST[0][0]() is not table:
-        names = [str(name) for name in table if kind_of(str(name)) != "age" and not _is_id(str(name))]
+
+    def counts() -> dict[str, pd.Series[Any]]:
+        names = [str(name) for name in table if characteristic_of(str(name)) != "age" and not _is_id(str(name))]
         found = {name: values for name in names if (values := _whole(table[name])) is not None}
         found = {name: values for name, values in found.items() if values.any() and not _is_numbering(values)}
-        found = {name: values for name, values in found.items() if not _are_years(values)}
-        _LAST[:] = [(ref(table), found)]
-    return dict(_LAST[0][1])
+        return {name: values for name, values in found.items() if not _are_years(values)}
+
+    return dict(current().latest(table, "counts", counts))
 
 
 def _is_id(name: str) -> bool:
@@ -630,7 +630,7 @@ def _one_race(raw: RawTable, assumptions: list[str]) -> RawTable:
         for name in table
         if races.match(plain(str(name))) and (cells := _flags(table[name])) is not None
     }
-    others = [str(name) for name in table if kind_of(str(name)) == "race" and name not in flags]
+    others = [str(name) for name in table if characteristic_of(str(name)) == "race" and name not in flags]
     hispanic = [name for name in [*flags, *others] if words.has("values", "hispanic", plain(name))]
     if len(flags) >= 2 and not [name for name in others if name not in hispanic]:
         yes = pd.DataFrame(flags)
@@ -667,7 +667,7 @@ def _one_sex(raw: RawTable, assumptions: list[str]) -> RawTable:
     """A yes/no column for women and one for men are one attribute."""
     table, words = raw.table, spoken()
     flags = {str(name): cells for name in table if words.sex(str(name)) and (cells := _flags(table[name])) is not None}
-    if len(flags) == 1 and not any(kind_of(str(name)) == "sex" for name in table):
+    if len(flags) == 1 and not any(characteristic_of(str(name)) == "sex" for name in table):
         (name, yes), *_ = flags.items()
         text = f"{name!r} is read as an attribute, 'Sex'"
         assumptions.append(text)

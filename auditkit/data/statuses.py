@@ -142,10 +142,10 @@ def _denies(word: str, others: list[str]) -> str | None:
 def _is_about_staying(column: str, found: list[str]) -> bool:
     """Whether words are about who keeps a job: some lost it, some stayed, and nobody was hired."""
     vocabulary = spoken()
-    kinds = {word: vocabulary.employment(word) for word in found}
-    lost = any(kind == "rejected" for kind in kinds.values())
-    kept = any(kind == "selected" for kind in kinds.values())
-    hired = any(vocabulary.meaning(word) == "selected" and kinds[word] is None for word in found)
+    meanings = {word: vocabulary.employment(word) for word in found}
+    lost = any(meaning == "rejected" for meaning in meanings.values())
+    kept = any(meaning == "selected" for meaning in meanings.values())
+    hired = any(vocabulary.meaning(word) == "selected" and meanings[word] is None for word in found)
     return lost and kept and not hired
 
 

@@ -83,12 +83,12 @@ def is_last_stage(cells: pd.Series[Any], decided: pd.Series[Any] | None = None) 
 
     One word that is not known, beside several stages that are, is a stage too.
     """
-    known = {word: _kind(str(word)) for word in pd.unique(cells)}
-    kinds = cells.map(known)
-    staged = kinds.map(lambda kind: isinstance(kind, float))
-    between = {kind for kind in kinds[staged].unique() if 0 < kind < HIRED}
-    several = len(between) >= 2 or (len(between) == 1 and bool((kinds == 0.0).any()))
-    strange = [word for word, kind in known.items() if kind == "" and not spoken().is_missing(str(word))]
+    known = {word: _rank(str(word)) for word in pd.unique(cells)}
+    ranks = cells.map(known)
+    staged = ranks.map(lambda rank: isinstance(rank, float))
+    between = {rank for rank in ranks[staged].unique() if 0 < rank < HIRED}
+    several = len(between) >= 2 or (len(between) == 1 and bool((ranks == 0.0).any()))
+    strange = [word for word, rank in known.items() if rank == "" and not spoken().is_missing(str(word))]
     if len(strange) == 1 and len(between) >= 2:
         staged = staged | (cells == strange[0])
     if not several or cells.nunique() > _MOST_STAGES:
@@ -98,7 +98,7 @@ def is_last_stage(cells: pd.Series[Any], decided: pd.Series[Any] | None = None) 
     return bool((staged | (cells == "")).mean() >= 0.8)
 
 
-def _kind(word: str) -> float | str:
+def _rank(word: str) -> float | str:
     """The rank of a stage, else the status that a word means, else ""."""
     words = spoken()
     if words.is_missing(word):
@@ -116,10 +116,10 @@ def from_paths(cells: pd.Series[Any]) -> StepsInOneColumn:
     codes, found = pd.factorize(cells)
     missing = spoken().is_missing
     paths = [[part for part in _PATH.split(str(word)) if not missing(part)] for word in found]
-    kinds = {part: _kind(part) for path in paths for part in path}
+    ranks = {part: _rank(part) for path in paths for part in path}
     often = np.bincount(codes, minlength=len(found))
-    ends = {part for part, kind in kinds.items() if kind in _ENDS or kind == HIRED}
-    names = [part for part in kinds if part not in ends]
+    ends = {part for part, rank in ranks.items() if rank in _ENDS or rank == HIRED}
+    names = [part for part in ranks if part not in ends]
     index = {name: i for i, name in enumerate(names)}
     ahead = np.zeros((len(names), len(names)))
     reached = np.zeros((len(found), len(names)), dtype=bool)
@@ -130,10 +130,10 @@ def from_paths(cells: pd.Series[Any]) -> StepsInOneColumn:
         for i, a in enumerate(inner):
             for b in inner[i + 1 :]:
                 ahead[a, b] += often[k]
-        last = [kinds[part] for part in path if part in ends]
+        last = [ranks[part] for part in path if part in ends]
         final.append("" if not last else "selected" if last[-1] == HIRED else str(last[-1]))
     order = sorted(range(len(names)), key=lambda i: (-(ahead[i] > ahead[:, i]).sum(), -reached[codes, i].sum()))
-    selected = next((part for part, kind in kinds.items() if kind in (HIRED, "selected")), None)
+    selected = next((part for part, rank in ranks.items() if rank in (HIRED, "selected")), None)
     return _in_table(cells, codes, [names[i] for i in order], reached[:, order], final, selected)
 
 
@@ -144,38 +144,38 @@ def from_last_stage(cells: pd.Series[Any], selected: pd.Series[Any] | None = Non
     """
     codes, found = pd.factorize(cells)
     often = np.bincount(codes, minlength=len(found))
-    kinds = [_kind(str(word)) for word in found]
-    if selected is not None and HIRED not in kinds:
+    ranks = [_rank(str(word)) for word in found]
+    if selected is not None and HIRED not in ranks:
         shares = np.bincount(codes, weights=selected.to_numpy(dtype=float), minlength=len(found)) / np.maximum(often, 1)
-        kinds = [
-            HIRED if kind == "" and share > 0.9 and not spoken().is_missing(str(word)) else kind
-            for word, kind, share in zip(found, kinds, shares, strict=True)
+        ranks = [
+            HIRED if rank == "" and share > 0.9 and not spoken().is_missing(str(word)) else rank
+            for word, rank, share in zip(found, ranks, shares, strict=True)
         ]
     leading = [_LEADING.match(str(word)) for word in found]
-    numbered = all(leading[i] for i, kind in enumerate(kinds) if isinstance(kind, float) or kind == "")
+    numbered = all(leading[i] for i, rank in enumerate(ranks) if isinstance(rank, float) or rank == "")
     starts = [plain(str(word)) in spoken().words("cells", "start") for word in found]
     places: dict[int, float] = {}
-    for i, kind in enumerate(kinds):
+    for i, rank in enumerate(ranks):
         match = leading[i]
         if numbered and match is not None:
             places[i] = float(match.group(1))
-        elif isinstance(kind, float) and 0 < kind < HIRED:
-            places[i] = kind
-        elif kind == 0.0 and any(starts) and not starts[i]:
+        elif isinstance(rank, float) and 0 < rank < HIRED:
+            places[i] = rank
+        elif rank == 0.0 and any(starts) and not starts[i]:
             places[i] = _AFTER_START
-        elif kind == "" and not spoken().is_missing(str(found[i])):
+        elif rank == "" and not spoken().is_missing(str(found[i])):
             # where no word is that of the start, the stage at which most applications ended is
-            places[i] = _UNPLACED if any(starts) or 0.0 in kinds or often[i] < often.max() else 0.0
+            places[i] = _UNPLACED if any(starts) or 0.0 in ranks or often[i] < often.max() else 0.0
     stages = sorted(places, key=lambda i: (places[i], -often[i]))
     far = {i: place for place, i in enumerate(stages)}
     reached = np.zeros((len(found), len(stages)), dtype=bool)
     final = []
-    for k, kind in enumerate(kinds):
-        hired = kind == HIRED
+    for k, rank in enumerate(ranks):
+        hired = rank == HIRED
         reached[k, : len(stages) if hired else far.get(k, -1) + 1] = True
-        final.append("selected" if hired else str(kind) if kind in _ENDS else "")
-    end = next((str(found[i]) for i, kind in enumerate(kinds) if kind == HIRED), None)
-    unplaced = tuple(str(found[i]) for i in stages if kinds[i] == "" and not numbered)
+        final.append("selected" if hired else str(rank) if rank in _ENDS else "")
+    end = next((str(found[i]) for i, rank in enumerate(ranks) if rank == HIRED), None)
+    unplaced = tuple(str(found[i]) for i in stages if ranks[i] == "" and not numbered)
     return _in_table(cells, codes, [str(found[i]) for i in stages], reached, final, end, unplaced)
 
 
@@ -270,7 +270,7 @@ def from_dispositions(cells: pd.Series[Any]) -> StepsInOneColumn:
 
 
 def _told_apart(ends: list[Ending | None], often: np.ndarray[Any, np.dtype[np.intp]]) -> list[Ending | None]:
-    """Endings with ranks by which steps of one kind in one column can be told apart."""
+    """Endings with ranks by which steps of one rank in one column can be told apart."""
     tests: dict[str, int] = {}
     for e, n in zip(ends, often, strict=True):
         if e is not None and e.rank == STEP_RANKS["test"]:

@@ -26,7 +26,7 @@ ENOUGH = 2.0
 """The least weight at which a column is taken as the decision without asking."""
 FEW = 0.1
 """Share of the rows that words of unknown meaning may have without a question."""
-KINDS = {
+CONTENTS = {
     "yes/no": "yes and no",
     "id": "ids",
     "number": "numbers",
@@ -117,7 +117,7 @@ class TableLook:
         for name, column in self.columns.items():
             roles = sorted(by_name(name), key=lambda match: match.closeness)
             about = roles[0].role if roles else ""
-            part = about == "segment" and column.kind != "yes/no"
+            part = about == "segment" and column.content != "yes/no"
             if name not in used and column.filled and not is_protected(name) and not part:
                 result.append(column)
         return result
@@ -136,8 +136,8 @@ class TableLook:
 
     def choose(self, role: str, match: Match) -> None:
         name = f"its name holds {match.name!r}" if match.loose else "its name says so"
-        kind = self.columns[match.column].kind
-        self.chosen[role] = Choice(role, (match.column,), f"{name}; its values are {KINDS[kind]}")
+        content = self.columns[match.column].content
+        self.chosen[role] = Choice(role, (match.column,), f"{name}; its values are {CONTENTS[content]}")
 
     def ask(self, role: str, what: str, likely: abc.Sequence[str], more: str = "") -> None:
         fix = f"say which with --map {role}=COLUMN"

@@ -13,7 +13,7 @@ from auditkit.data.personal import is_personal, names_people
 from auditkit.data.roles import Choice, flag
 from auditkit.data.shapes import order_of_events
 from auditkit.data.statuses import decide, is_empty, is_onward
-from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, TableLook
+from auditkit.data.table_look import CHANCE, CONTENTS, ENOUGH, FEW, Decision, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import weigh
 
@@ -33,7 +33,7 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
         for column in state.columns.values()
         if column.is_words and column.steps >= 0.5 and not is_protected(column.name)
     ]
-    dated = any(column.kind == "date" for column in state.columns.values())
+    dated = any(column.content == "date" for column in state.columns.values())
     clear = 0.5 if dated else 0.8
     people = len(state.table.drop_duplicates(keys))
     best = best_of(stages) if len(best_of(stages)) == 1 else best_of([*stages, *by_values])
@@ -59,8 +59,8 @@ def find_events(state: TableLook, person: str | None, search: str | None, stages
     most = [name for name, n in between.items() if n == max(between.values())]
     if len(most) != 1:
         return None
-    kind = state.columns[most[0]].kind
-    return Choice("stage", (most[0],), f"one row for each event; its values are {KINDS[kind]}")
+    content = state.columns[most[0]].content
+    return Choice("stage", (most[0],), f"one row for each event; its values are {CONTENTS[content]}")
 
 
 def events_of_people(
@@ -109,7 +109,7 @@ def ask_about_an_unnamed_id(state: TableLook, matches: dict[str, list[Match]]) -
 
 def _of_one_person(state: TableLook, keys: list[str]) -> bool:
     """Whether the rows of a key have one sex, one race and so on; else a name that several people have is no key."""
-    groups = [name for name in state.columns_of("group") if state.columns[name].kind != "date"]
+    groups = [name for name in state.columns_of("group") if state.columns[name].content != "date"]
     told = state.table[groups].where(~state.table[groups].map(spoken().is_unknown))
     differ = told.groupby([state.table[key] for key in keys]).nunique() > 1
     return bool((differ.mean() <= FEW).all())
@@ -151,7 +151,7 @@ def find_result(state: TableLook) -> str | None:
         return None
     passes: dict[str, float] = {}
     for column in state.free():
-        if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
+        if column.name in state.used() or not (column.is_words or column.content == "yes/no"):
             continue
         if said_beside_every_event(state, column.name):
             continue  # it is about the application: nobody passed one step and failed another
@@ -165,7 +165,7 @@ def find_result(state: TableLook) -> str | None:
     if passes:
         return max(passes, key=lambda name: passes[name])
     for column in state.free():
-        if column.name in state.used() or not (column.is_words or column.kind == "yes/no"):
+        if column.name in state.used() or not (column.is_words or column.content == "yes/no"):
             continue
         cells = state.table[column.name]
         codes = decide(cells, column.name, state.words).codes
@@ -183,7 +183,9 @@ def day_of_events(state: TableLook) -> str | None:
     """The date of each event: one that differs within applications, and of several of these one that is named so."""
     if "date" in state.chosen or "date" in state.off:
         return next(iter(state.columns_of("date")), None)
-    days = [column.name for column in state.columns.values() if column.kind == "date" and not is_protected(column.name)]
+    days = [
+        column.name for column in state.columns.values() if column.content == "date" and not is_protected(column.name)
+    ]
     return min(days, key=lambda name: (said_beside_every_event(state, name), named(name, "date") is None), default=None)
 
 
@@ -290,7 +292,7 @@ def ask_about_several_rows(state: TableLook, decision: Decision | None) -> None:
         known = state.columns_of("candidate") + state.columns_of("search")
         if column.name in (*constant, *known) or not 1.3 <= rows <= 30 or column.distinct < 20:
             continue
-        if column.filled < column.rows or column.kind == "date" or is_personal(column.name, ""):
+        if column.filled < column.rows or column.content == "date" or is_personal(column.name, ""):
             continue
         if all(is_constant_within(state.table, [column.name], name) for name in constant):
             state.ambiguous = (

@@ -86,7 +86,7 @@ def _endings(state: TableLook, status: pd.Series[Any], decision: Decision) -> pd
     over = None
     only_good = not decision.decided.bad and bool(decision.decided.codes.isin(["selected", ""]).all())
     for column in state.columns.values():
-        if column.name == decision.column or column.kind not in ("date", "yes/no") or column.name in state.used():
+        if column.name == decision.column or column.content not in ("date", "yes/no") or column.name in state.used():
             continue
         yes = step_codes(state.table[column.name], "").isin(["yes"])
         if vocabulary.has("within", "withdrawn", column.name) and not yes.all():

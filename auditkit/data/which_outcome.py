@@ -19,7 +19,7 @@ from auditkit.data.problems import Collector, Notice
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import Decided, Test, decide, is_bad, is_empty, is_hired, settled
 from auditkit.data.steps import StepsInOneColumn, from_paths, is_last_stage, is_path, label_of
-from auditkit.data.table_look import CHANCE, ENOUGH, FEW, KINDS, Decision, StepColumn, TableLook
+from auditkit.data.table_look import CHANCE, CONTENTS, ENOUGH, FEW, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import Problem
 from auditkit.text import percent
@@ -137,10 +137,10 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
         weight, why = 1.4, "its name is that of a stage"
     elif reason is not None:
         weight, why = 1.0, "it names those selected among the reasons why applications ended"
-    elif column.kind in ("yes/no", "date"):
+    elif column.content in ("yes/no", "date"):
         good = spoken().meaning(label_of(name)) == "selected" or spoken().step_rank(label_of(name)) == HIRED
-        weight = 1.7 if good and column.kind == "yes/no" else 1.0 if good else -0.2
-        if column.kind == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
+        weight = 1.7 if good and column.content == "yes/no" else 1.0 if good else -0.2
+        if column.content == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
             weight, why = 1.4, "its name is that of an outcome"
     if spoken().has("favourable", "not_decision", plain(name)):
         weight -= 2.0
@@ -164,7 +164,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
     if decided.staying:
         weight += 0.8
         why = "its values say who kept the job and who lost it"
-    why = f"{why}; its values are {KINDS[column.kind]}"
+    why = f"{why}; its values are {CONTENTS[column.content]}"
     return Decision(name, decided, selected, weight, why, guess=guess)
 
 
@@ -203,19 +203,19 @@ def _good_if_blank(
 
 def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
     """Not a number, not protected, not about a part of the firm, not the date of the application."""
-    if column.kind not in ("yes/no", "date") and not column.is_words:
+    if column.content not in ("yes/no", "date") and not column.is_words:
         return False
     roles = sorted(by_name(column.name), key=lambda match: match.closeness)
     first = roles[0].role if roles else ""
     private = spoken().has("names", "private", plain(column.name)) and column.statuses < 0.8  # `Current Status Name`
     if is_protected(column.name) or private or _is_about_the_job(state, column.name):
         return False
-    hired = column.kind == "date" and spoken().step_rank(label_of(column.name)) == HIRED
-    if column.kind == "date" and first != "selected" and not is_bad(column.name):
+    hired = column.content == "date" and spoken().step_rank(label_of(column.name)) == HIRED
+    if column.content == "date" and first != "selected" and not is_bad(column.name):
         return hired
     if first in ("segment", "prior", "score", "outcome", "capacity", "expense", "cost", "search", "person"):
         return column.statuses >= 0.8 and first in ("prior", "outcome")
-    return not (first == "date" and column.kind == "date")
+    return not (first == "date" and column.content == "date")
 
 
 def _weighed_together(state: TableLook, found: list[Decision]) -> list[Decision]:
@@ -466,7 +466,7 @@ def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last
 
 def ask_what_for(state: TableLook, decision: Decision | None) -> None:
     """Employees may be selected for a promotion or for a layoff: a bare `Selected` does not say which."""
-    if decision is None or decision.given or state.ambiguous or state.columns[decision.column].kind != "yes/no":
+    if decision is None or decision.given or state.ambiguous or state.columns[decision.column].content != "yes/no":
         return
     vocabulary = spoken()
     texts = (*state.columns, str(state.raw.source.path))
@@ -491,7 +491,7 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     match, good = named(decision.column, "selected"), decision.decided.meanings.items()
     hired = any(code == "selected" and is_hired(word) for word, code in good)
     sure = match is not None and not decision.decided.bad and (match.tier < 1 or (hired and match.tier <= 2))
-    if sure or column.kind not in ("yes/no", "date"):
+    if sure or column.content not in ("yes/no", "date"):
         return False
     if not decision.decided.bad and not _is_unnamed(state, column.name):
         return False
@@ -507,7 +507,7 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
 def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
     """Whether a flag or date of an offer or a hire is true of part of those selected, and of (nearly) nobody else."""
     rank = spoken().step_rank(label_of(column.name))
-    if column.kind not in ("yes/no", "date") or rank is None or rank < _OFFER or is_bad(column.name):
+    if column.content not in ("yes/no", "date") or rank is None or rank < _OFFER or is_bad(column.name):
         return False
     if named(decision.column, "selected") is not None:  # who then accepts, enrols or starts is not the firm's decision
         return False
@@ -585,10 +585,10 @@ def ask_who_was_selected(
         return
     used = state.used()
     like = [name for name in state.columns if name not in used and named(name, "selected") is not None]
-    like = [name for name in like if state.columns[name].kind in ("category", "status", "text", "yes/no")]
+    like = [name for name in like if state.columns[name].content in ("category", "status", "text", "yes/no")]
     if not like and seen is not None:
         like = [
-            c.name for c in state.free() if c.kind == "yes/no" and _within(state.step(c.name).reached, seen.reached)
+            c.name for c in state.free() if c.content == "yes/no" and _within(state.step(c.name).reached, seen.reached)
         ]
         state.alternatives = [{"selected": name} for name in like]
     inspected = state.chosen.get("inspected")
@@ -599,7 +599,7 @@ def ask_who_was_selected(
         text = "no column says who was selected: the audit is of who was inspected"
         state.notices.append(Notice("no-selected", text))
         return
-    if state.alternatives and like and state.columns[like[0]].kind == "yes/no":
+    if state.alternatives and like and state.columns[like[0]].content == "yes/no":
         what = f"no column is named like a selection; {listed(like)} may say it"
         state.ask("selected", what, like)
         return
@@ -622,14 +622,14 @@ def ask_who_was_selected(
         if c.name not in used and is_outcome(state, c) and not spoken().has("favourable", "not_decision", plain(c.name))
     ]
     scores = spoken().words("names", "score_words")
-    scored = [c.name for c in free if c.kind == "number" and set(plain(c.name).split()) & scores]
+    scored = [c.name for c in free if c.content == "number" and set(plain(c.name).split()) & scores]
     more = "" if likely else f"; columns: {listed([c.name for c in free])}"
     if scored and not likely:
         more = f", or, if a pass mark decided, {flag('selected', scored[-1] + '>=MARK')}{more}"
     what = "no column says who was selected (such as hired, selected, decision, final status)"
     state.ask("selected", what, likely, more)
     amounts = [
-        c.name for c in free if c.kind == "number" and c.low == 0 and c.name not in used and _are_amounts(state, c)
+        c.name for c in free if c.content == "number" and c.low == 0 and c.name not in used and _are_amounts(state, c)
     ]
     state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
@@ -652,7 +652,7 @@ def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
 
 
 def is_outcome(state: TableLook, column: ColumnProfile) -> bool:
-    return column.kind in ("yes/no", "status") and _may_decide(state, column)
+    return column.content in ("yes/no", "status") and _may_decide(state, column)
 
 
 def _within(one: pd.Series[Any], other: pd.Series[Any]) -> bool:

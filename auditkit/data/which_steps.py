@@ -66,7 +66,7 @@ def find_steps(
     paths = [
         c.name
         for c in state.free()
-        if c.filled and c.kind in ("category", "text", "status", "id") and is_path(state.table[c.name])
+        if c.filled and c.content in ("category", "text", "status", "id") and is_path(state.table[c.name])
     ]
     if paths:
         state.chosen["stages"] = Choice("stages", (paths[0],), "each cell is the path of an application")
@@ -140,12 +140,12 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
     step = state.step(name)
     flags = step.codes
     known = float((flags[flags != ""] != "?").mean()) if (flags != "").any() else 0.0
-    if column.kind == "yes/no" or (column.kind == "date" and rank is not None):
+    if column.content == "yes/no" or (column.content == "date" and rank is not None):
         return step
-    if column.kind == "date":
+    if column.content == "date":
         dated = named(name, "date") is not None or named(name, "selected") is not None
         return None if dated or spoken().has("favourable", "not_decision", plain(name)) else step
-    if column.kind == "number":
+    if column.content == "number":
         blank = (state.table[name] == "").any()
         if timed and rank is not None and blank:
             return StepColumn(name, flags.replace({"no": "yes"}), rank)
@@ -178,7 +178,7 @@ def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected:
 
 def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> str | None:
     """The one value of those selected, where chance cannot explain that no other value is theirs."""
-    if not (column.is_words or column.kind == "yes/no") or column.distinct > 12 or not selected.any():
+    if not (column.is_words or column.content == "yes/no") or column.distinct > 12 or not selected.any():
         return None
     cells = state.table[column.name]
     held = pd.unique(cells[selected])

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pandas as pd
 
 from auditkit.data.attributes import is_coded
-from auditkit.data.columns import LOOKED_AT, ColumnProfile, Match, best_of, by_name, kind_of, named
+from auditkit.data.columns import LOOKED_AT, ColumnProfile, Match, best_of, by_name, characteristic_of, named
 from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, listed
-from auditkit.data.table_look import KINDS, TableLook
+from auditkit.data.table_look import CONTENTS, TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import is_outcome
 
@@ -26,27 +26,33 @@ def find_groups(state: TableLook) -> None:
     """Every protected column is an attribute; of two columns that say the same, the first."""
     if "group" in state.chosen:
         given = state.chosen["group"]
-        state.chosen["group"] = replace(given, kinds={name: _kind(state, name) for name in given.columns})
+        state.chosen["group"] = replace(
+            given, characteristics={name: _characteristic(state, name) for name in given.columns}
+        )
         return
     vocabulary = spoken()
     found = state.matches().get("group", [])
     names: list[str] = []
-    kinds: dict[str, str] = {}
-    for kind in vocabulary.groups:
-        own = sorted((match for match in found if match.attribute == kind), key=lambda match: match.rank)
+    characteristics: dict[str, str] = {}
+    for characteristic in vocabulary.groups:
+        own = sorted((match for match in found if match.characteristic == characteristic), key=lambda match: match.rank)
         for match in own:
-            _add_group(state, match.column, kind, names, kinds)
+            _add_group(state, match.column, characteristic, names, characteristics)
     for column in state.columns.values():
-        told = column.name in kinds or by_name(column.name) or vocabulary.has("names", "foreign_group", column.name)
-        by_values = "" if told else kind_by_values(state, column)  # `Interviewer gender` is of somebody else
+        told = (
+            column.name in characteristics
+            or by_name(column.name)
+            or vocabulary.has("names", "foreign_group", column.name)
+        )
+        by_values = "" if told else characteristic_by_values(state, column)  # `Interviewer gender` is of somebody else
         if by_values:
-            _add_group(state, column.name, by_values, names, kinds)
+            _add_group(state, column.name, by_values, names, characteristics)
             state.assume("group-by-values", f"{column.name!r} is read as {by_values} because of its values")
     if len(names) > 1 and (loose := [name for name in names if plain(name) in vocabulary.words("names", "any_group")]):
         names = [name for name in names if name not in loose] or names
-        kinds = {name: kinds[name] for name in names}
+        characteristics = {name: characteristics[name] for name in names}
     if not names:
-        free = [c for c in state.columns.values() if c.kind == "category" and c.name not in state.used()]
+        free = [c for c in state.columns.values() if c.content == "category" and c.name not in state.used()]
         roles = ("search", "candidate", "selected", "stage", "reason")
         likely = [
             column.name
@@ -59,12 +65,12 @@ def find_groups(state: TableLook) -> None:
         return
     reason = "protected attributes by name and values"
     if len(names) == 1:
-        reason = f"its name or its values say so; its values are {KINDS[state.columns[names[0]].kind]}"
-    state.chosen["group"] = Choice("group", tuple(names), reason, kinds=kinds)
+        reason = f"its name or its values say so; its values are {CONTENTS[state.columns[names[0]].content]}"
+    state.chosen["group"] = Choice("group", tuple(names), reason, characteristics=characteristics)
     coded = [
         name
         for name in names
-        if kinds[name] in ("sex", "race") and is_coded(name, map(str, pd.unique(state.table[name])))
+        if characteristics[name] in ("sex", "race") and is_coded(name, map(str, pd.unique(state.table[name])))
     ]
     if coded:
         rest = [name for name in names if name not in coded]
@@ -72,30 +78,34 @@ def find_groups(state: TableLook) -> None:
         state.alternatives = [{"group": ",".join(each)} for each in (names, rest) if each]
 
 
-def _add_group(state: TableLook, column: str, kind: str, names: list[str], kinds: dict[str, str]) -> None:
-    same = next((name for name in names if kinds[name] == kind and _same_values(state, name, column)), None)
+def _add_group(
+    state: TableLook, column: str, characteristic: str, names: list[str], characteristics: dict[str, str]
+) -> None:
+    same = next(
+        (name for name in names if characteristics[name] == characteristic and _same_values(state, name, column)), None
+    )
     if same is not None:
         text = f"{column!r} says the same as {same!r} and is not used as an attribute of its own"
         state.notices.append(Notice("same-attribute", text))
         return
     names.append(column)
-    kinds[column] = kind
+    characteristics[column] = characteristic
 
 
-def _kind(state: TableLook, column: str) -> str:
-    by_the_name = kind_of(column)
+def _characteristic(state: TableLook, column: str) -> str:
+    by_the_name = characteristic_of(column)
     return (
         by_the_name
         if by_the_name != "other"
-        else kind_by_values(state, state.columns[column]) or "other"
+        else characteristic_by_values(state, state.columns[column]) or "other"
         if (column in state.columns)
         else by_the_name
     )
 
 
-def kind_by_values(state: TableLook, column: ColumnProfile) -> str:
+def characteristic_by_values(state: TableLook, column: ColumnProfile) -> str:
     """`sex` or `race` where most cells hold words for them, whatever the column is called."""
-    if not 2 <= column.distinct <= 15 or column.kind in ("yes/no", "number", "date"):
+    if not 2 <= column.distinct <= 15 or column.content in ("yes/no", "number", "date"):
         return ""
     vocabulary = spoken()
     often = state.table[column.name].value_counts()
@@ -150,7 +160,7 @@ def _not_by_name(state: TableLook) -> None:
     if words.str.fullmatch(_NAME).mean() < 0.8:
         return
     del state.chosen["candidate"]
-    ids = [c for c in state.columns.values() if c.kind == "id" and c.name not in (column, *state.used())]
+    ids = [c for c in state.columns.values() if c.content == "id" and c.name not in (column, *state.used())]
     unique = [c.name for c in ids if c.distinct == c.rows and not is_personal(c.name, "")]
     text = f"{column!r} holds names that occur again"
     if unique:

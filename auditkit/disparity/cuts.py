@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from auditkit.disparity.applicants import Applicants, group_codes
 from auditkit.disparity.pair import Pair
-from auditkit.disparity.results import Kind
+from auditkit.disparity.results import TableKind
 from auditkit.disparity.small_values import JOINED, common, join_requisitions, numbers
 from auditkit.errors import InputError, Problem
 from auditkit.model.groups import MINIMUM_SHARE, comparable
@@ -26,7 +26,7 @@ from auditkit.model.groups import MINIMUM_SHARE, comparable
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
-Key = tuple[str, str, Kind]
+Key = tuple[str, str, TableKind]
 """Attribute, step and kind: the name of a table."""
 
 
@@ -91,7 +91,7 @@ class Cut:
     """x counts those who were not selected, because being selected is bad."""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> TableKind:
         return "cumulative" if self.before is None else "conditional"
 
     @property

@@ -15,34 +15,34 @@ def with_measures(
     found: Disparities, measures: Iterable[type[DisparityMeasure]], on_fault: Callable[[PluginError], None]
 ) -> Disparities:
     """Every table with these measures of the groups that are compared; a measure that fails once is left out."""
-    for kind in measures:
+    for measure in measures:
         try:
-            tables = tuple(_with_measure(table, kind) for table in found.tables)
+            tables = tuple(_with_measure(table, measure) for table in found.tables)
         except PluginError as error:
             on_fault(error)
             continue
-        column = MeasureColumn(kind.name, kind.title, kind.form, kind.legend)
+        column = MeasureColumn(measure.name, measure.title, measure.form, measure.legend)
         found = replace(found, tables=tables, measures=(*found.measures, column))
     return found
 
 
-def _with_measure(table: DisparityTable, kind: type[DisparityMeasure]) -> DisparityTable:
+def _with_measure(table: DisparityTable, measure: type[DisparityMeasure]) -> DisparityTable:
     rows = [row for row in table.groups if row.status is not GroupStatus.EXCLUDED]
     if table.reference is None or len(rows) < 2:
         return table
-    numbers = _numbers(kind, {row.group: Numbers(row.applicants, row.selected) for row in rows}, table.reference)
-    groups = [replace(row, measures={**row.measures, kind.name: numbers.get(row.group)}) for row in table.groups]
+    numbers = _numbers(measure, {row.group: Numbers(row.applicants, row.selected) for row in rows}, table.reference)
+    groups = [replace(row, measures={**row.measures, measure.name: numbers.get(row.group)}) for row in table.groups]
     return replace(table, groups=tuple(groups))
 
 
-def _numbers(kind: type[DisparityMeasure], counts: dict[str, Numbers], reference: str) -> dict[str, float | None]:
-    with blaming(kind, f"the measure {kind.name!r}"):
-        found = dict(kind().measure(dict(counts), reference))
+def _numbers(measure: type[DisparityMeasure], counts: dict[str, Numbers], reference: str) -> dict[str, float | None]:
+    with blaming(measure, f"the measure {measure.name!r}"):
+        found = dict(measure().measure(dict(counts), reference))
         numbers = {group: None if number is None else float(number) for group, number in found.items()}
     strange = [group for group in numbers if group not in counts]
     missing = [group for group in counts if group not in numbers and group != reference]
     wrong = [group for group, number in numbers.items() if number is not None and not math.isfinite(number)]
     for groups, what in ((strange, "there is no group"), (missing, "it has no number for"), (wrong, "not finite for")):
         if groups:
-            raise PluginError(kind, f"the measure {kind.name!r}: {what} {', '.join(map(repr, groups))}")
+            raise PluginError(measure, f"the measure {measure.name!r}: {what} {', '.join(map(repr, groups))}")
     return numbers

@@ -23,7 +23,7 @@ from auditkit.disparity.score_validity import ScoreValidity
 from auditkit.disparity.stratified import Agreement
 from auditkit.disparity.trend import Trend
 
-Kind = Literal["cumulative", "conditional"]
+TableKind = Literal["cumulative", "conditional"]
 
 
 class GroupStatus(StrEnum):
@@ -233,7 +233,7 @@ class DisparityTable:
 
     attribute: str
     step: str
-    kind: Kind
+    kind: TableKind
     crossing: bool
     reference: str | None
     groups: tuple[GroupResult, ...]
@@ -291,7 +291,7 @@ class SegmentTable:
 
     attribute: str
     step: str
-    kind: Kind
+    kind: TableKind
     segment: str
     group: str
     reference: str
@@ -325,7 +325,7 @@ class SegmentDifference:
     against: str | None
     """The other group; None: everybody else."""
     step: str
-    kind: Kind
+    kind: TableKind
     segment: str
     value: str
     applicants: int
@@ -411,7 +411,7 @@ class Disparities:
         """Those of plugins that have a column of their own; the shortfall has one already."""
         return tuple(column for column in self.measures if column.name != "shortfall")
 
-    def table(self, attribute: str, step: str, kind: Kind = "cumulative") -> DisparityTable:
+    def table(self, attribute: str, step: str, kind: TableKind = "cumulative") -> DisparityTable:
         return next(t for t in self.tables if (t.attribute, t.step, t.kind) == (attribute, step, kind))
 
     def found(self) -> Iterator[tuple[DisparityTable, GroupResult]]:

@@ -27,7 +27,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +35,7 @@ from auditkit.disparity import hypergeometric
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import DisparitySettings, cuts
 from auditkit.disparity.small_values import join_requisitions
+from auditkit.session import kept
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,7 +74,7 @@ def _log_mean(n1: int, n0: int, m: int) -> Floats:
     return np.asarray(top + np.log(np.exp(powers - top).sum(axis=0)))
 
 
-@lru_cache(maxsize=500)
+@kept(most=500)
 def _increments(n1: int, n0: int) -> Floats:
     """What each further person selected adds to log E[theta^X], (applicants, grid)."""
     if n1 + n0 > LARGE:

@@ -73,8 +73,8 @@ def exact_test(n1: Any, x1: Any, n0: Any, x0: Any) -> ExactTest | None:
     if len(n1) > MOST_STRATA or float(np.sum(upper - lower)) > MOST_OUTCOMES:
         return None
     law, begin = np.ones(1), 0
-    kinds, times = np.unique(np.stack([n1, n0, m], axis=1).astype(np.int64), axis=0, return_counts=True)
-    for (ones, zeros, chosen), many in zip(kinds.tolist(), times.tolist()):
+    tables, times = np.unique(np.stack([n1, n0, m], axis=1).astype(np.int64), axis=0, return_counts=True)
+    for (ones, zeros, chosen), many in zip(tables.tolist(), times.tolist()):
         first, power = hypergeometric.law(ones, zeros, chosen)
         while many:  # the law of `many` equal strata by squaring
             if many % 2:

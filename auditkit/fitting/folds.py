@@ -70,7 +70,7 @@ def _deal(names: Any, unit: Ints, scored: Bools, count: int) -> Ints:
 
 
 def cross_fit(
-    kind: Fitter,
+    fitter: Fitter,
     features: pd.DataFrame,
     scores: Floats,
     weights: Floats,
@@ -90,8 +90,8 @@ def cross_fit(
             training = np.repeat(training, times[training])
         own = weights[training] / weights[training].mean()
         try:
-            with blaming(kind, f"the fitter {kind.name!r}"):
-                laws = kind.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
+            with blaming(fitter, f"the fitter {fitter.name!r}"):
+                laws = fitter.train(features.iloc[training], scores[training], own).laws(features.iloc[inside])
                 if not isinstance(laws, Laws):
                     raise TypeError(f"its laws are of the class {type(laws).__name__}, not Laws")
             if len(laws) != len(inside):
@@ -99,9 +99,9 @@ def cross_fit(
         except PluginError:
             raise
         except InputError as error:
-            problems = [problem.at(f"fitter {kind.name!r}") for problem in error.problems]
-            if not shipped(kind):
-                raise PluginError(kind, f"the fitter {kind.name!r} failed", "; ".join(map(str, problems))) from None
+            problems = [problem.at(f"fitter {fitter.name!r}") for problem in error.problems]
+            if not shipped(fitter):
+                raise PluginError(fitter, f"the fitter {fitter.name!r} failed", "; ".join(map(str, problems))) from None
             raise InputError(problems) from None
         parts.append((inside, laws))
     return Laws.joined(parts, len(features))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from auditkit.fitting.fitter import group_columns
-from auditkit.fitting.regression import is_number, kinds_of, positions_in
+from auditkit.fitting.regression import distinct_values, is_number, positions_in
 from auditkit.model.layout import Floats, Ints
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Halves:
 
 
 @dataclass(frozen=True, eq=False)
-class Kinds:
+class ByValue:
     """A split of a category into its values; 0 for one never seen in training."""
 
     column: str
@@ -73,7 +73,7 @@ class Kinds:
         return positions_in(self.seen, features[self.column]) + 1
 
 
-Split = Halves | Kinds
+Split = Halves | ByValue
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def numbered(codes: Ints) -> tuple[Ints, Ints]:
 def _next_split(features: pd.DataFrame, column: str, times: int) -> Split | None:
     """The next split of a column that was split some times already; None if there is nothing left to split."""
     if not is_number(features[column]):
-        return Kinds(column, kinds_of(features[column])) if times == 0 else None
+        return ByValue(column, distinct_values(features[column])) if times == 0 else None
     values = features[column].to_numpy(dtype=np.float64, na_value=np.nan)
     known = values[~np.isnan(values)]
     if not len(known):

@@ -97,9 +97,9 @@ def fit(
     chance_weights = propensity_weights(features, scored)
     weights = chance_weights if propensity else scored.astype(np.float64)
     with blaming(fitters[fitter], f"making the fitter {fitter!r}"):
-        kind = fitters[fitter](points=points if plan is None else min(points, chains.MOST_POINTS))
-        fitter_settings = kind.model_dump(mode="json")
-    all_laws = cross_fit(kind, features, scores, weights, dealt)
+        model = fitters[fitter](points=points if plan is None else min(points, chains.MOST_POINTS))
+        fitter_settings = model.model_dump(mode="json")
+    all_laws = cross_fit(model, features, scores, weights, dealt)
 
     rows, search = _in_layout_order(history, notices)
     laws, people = all_laws.take(rows), searches.people(history, rows)
@@ -165,7 +165,7 @@ def fit(
         for name in alike
     ]
     refit = Refit(
-        Training(features, scores, weights, dealt, kind, plan, results),
+        Training(features, scores, weights, dealt, model, plan, results),
         np.unique(table["search"].to_numpy(dtype=object).astype(str), return_inverse=True)[1].astype(np.int64),
         rows,
         actual,

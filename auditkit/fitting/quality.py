@@ -163,13 +163,13 @@ def _warnings(by_group: tuple[Error, ...], by_stratum: tuple[Error, ...], p: flo
         found.append(f"fewer than {FEW} scores to learn from and to judge by in group {', '.join(few)}")
     if few := [error.name for error in by_stratum if error.scores < FEW]:
         found.append(f"fewer than {FEW} scores to judge by among candidates of {', '.join(few)} expected score")
-    for kind, error in [*(("group", e) for e in by_group), *(("expected score", e) for e in by_stratum)]:
+    for what, error in [*(("group", e) for e in by_group), *(("expected score", e) for e in by_stratum)]:
         if error.scores < FEW or error.mean_error is None or not error.standard_error:
             continue
         if abs(error.mean_error) > 3 * error.standard_error:
             side = "higher" if error.mean_error > 0 else "lower"
             found.append(
-                f"{kind} {error.name}: scores are {brief(abs(error.mean_error))} {side} than expected on average"
+                f"{what} {error.name}: scores are {brief(abs(error.mean_error))} {side} than expected on average"
             )
     if p < DOUBTFUL:
         found.append(f"the priors' spread or shape is off: the PIT histogram is not even (p = {p_value(p)})")

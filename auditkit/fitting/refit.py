@@ -57,7 +57,7 @@ class Training:
     scores: Floats
     weights: Floats
     folds: Folds
-    kind: Fitter
+    fitter: Fitter
     plan: StagePlan | None
     results: Sequence[Floats]
     """Of each stage: 1 for passed, 0 for failed, NaN if not known."""
@@ -193,7 +193,7 @@ class Refit:
         used = np.union1d(asked, np.flatnonzero(taught))
         rows, t, taught = np.searchsorted(used, asked), self.training.only(used), taught[used]
         groups = GroupResiduals(t.features)
-        laws = cross_fit(t.kind, t.features, t.scores, t.weights, t.folds, taught)
+        laws = cross_fit(t.fitter, t.features, t.scores, t.weights, t.folds, taught)
         if moved:
             laws = groups.moved(laws, t.scores, t.weights * taught)
         of_groups = {name: own.only(used) for name, own in self.chances.items()}

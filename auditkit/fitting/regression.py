@@ -29,7 +29,7 @@ def is_number(column: pd.Series[Any]) -> bool:
     return bool(column.dtype.kind in "fiub")
 
 
-def kinds_of(column: pd.Series[Any]) -> pd.Index[Any]:
+def distinct_values(column: pd.Series[Any]) -> pd.Index[Any]:
     """The values of a category that occur, as text."""
     import pandas as pd
 
@@ -60,7 +60,7 @@ class Design:
         for name in map(str, features.columns):
             column = features[name]
             if not is_number(column):
-                seen = kinds_of(column)
+                seen = distinct_values(column)
                 if len(seen) > 1:
                     categories.append((name, seen))
                 continue

@@ -46,7 +46,7 @@ import numpy as np
 
 from auditkit.fitting.fitter import Laws, ScoreModel, group_columns, quantise
 from auditkit.fitting.partition import TREND, numbered, partition
-from auditkit.fitting.regression import Design, kinds_of, least_squares, positions_in
+from auditkit.fitting.regression import Design, distinct_values, least_squares, positions_in
 from auditkit.model.layout import Floats, Ints
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class _Attribute:
     """What the groups of one protected attribute add."""
 
     def __init__(self, strata: Strata, name: str, features: pd.DataFrame, codes: list[Ints]) -> None:
-        self.name, self.groups = name, kinds_of(features[name])
+        self.name, self.groups = name, distinct_values(features[name])
         group = positions_in(self.groups, features[name])
         others = [strata.effect(features, other) for other in group_columns(features) if other != name]
         scores = strata.scores - sum(others) if others else strata.scores

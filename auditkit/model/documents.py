@@ -407,9 +407,9 @@ def _candidate(raw: Any, place: str, problems: list[Problem]) -> Candidate | Non
         return None
 
 
-def _validate(kind: type[M], raw: Any, place: str, problems: list[Problem]) -> M | None:
+def _validate(model: type[M], raw: Any, place: str, problems: list[Problem]) -> M | None:
     try:
-        return validated(kind, raw)
+        return validated(model, raw)
     except InputError as error:
         problems += [problem.at(place) if place else problem for problem in error.problems]
         return None

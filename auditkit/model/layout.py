@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cache, cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -32,6 +32,7 @@ from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.membership import uncertain_problem
 from auditkit.model.search import Box, Candidate, Chain, Search, uncertain_attributes
 from auditkit.model.state_cells import StateCells
+from auditkit.session import kept
 
 FEW_STATES = 1_000_000
 """Of a layout that keeps its arrays of all states."""
@@ -968,12 +969,12 @@ def _labels(groups: Sequence[Groups], uncertain: Iterable[Iterable[str]]) -> dic
     return {name: [own.get(name, UNKNOWN) for own in each] for name in names}
 
 
-@cache
+@kept()
 def _backwards(m: int) -> Ints:
     return np.arange(m)[::-1]
 
 
-@cache
+@kept()
 def _box_shape(m: int) -> Shape:
     values = list(range(1, m + 1))
     return Shape(
@@ -1081,7 +1082,7 @@ def _order(chain: Chain) -> tuple[list[str], bool]:
     return list(finished)[::-1], cyclic
 
 
-@lru_cache(maxsize=100)
+@kept(most=100)
 def _chain_shape(children: tuple[tuple[int, ...], ...], terminal: tuple[bool, ...], cyclic: bool) -> Shape:
     size = len(children)
     ends = np.array(terminal, dtype=np.bool_), np.zeros(size, np.bool_)

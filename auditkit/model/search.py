@@ -45,13 +45,13 @@ def _read_only(name: str, values: Any) -> NDArray[np.float64]:
     return array
 
 
-def entries(place: str, given: Any, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
+def entries(place: str, given: Any, types: tuple[type, ...], expected: str) -> tuple[Any, ...]:
     """The entries of a list, all of the classes meant; raises InputError with the places of others."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(wrong_type(place, given, f"a list of {expected}"))
     found = tuple(given)
     if wrong := [
-        wrong_type(f"{place}[{i}]", one, expected) for i, one in enumerate(found) if not isinstance(one, kinds)
+        wrong_type(f"{place}[{i}]", one, expected) for i, one in enumerate(found) if not isinstance(one, types)
     ]:
         raise InputError(wrong)
     return found
@@ -61,9 +61,9 @@ def _name_problems(**names: object) -> list[Problem]:
     return [wrong_type(place, name, "text") for place, name in names.items() if not isinstance(name, str)]
 
 
-def _is(value: object, *kinds: type) -> bool:
+def _is(value: object, *types: type) -> bool:
     """Whether a value is of these classes, which the annotations promise and a caller may not keep to."""
-    return isinstance(value, kinds) and not isinstance(value, bool)
+    return isinstance(value, types) and not isinstance(value, bool)
 
 
 LARGEST = 1e100

@@ -102,9 +102,9 @@ def _column(raw: RawTable, profile: ColumnProfile, role: str, reason: str) -> Co
         counted = raw.table[profile.name].value_counts()
         values = tuple(ValueCount(str(text) or "empty", int(rows)) for text, rows in counted.items())[:LISTED]
     between = ""
-    if profile.kind == "number" and profile.distinct > FEW:
+    if profile.content == "number" and profile.distinct > FEW:
         between = f"{profile.low:g} to {profile.high:g}"
-    return ColumnView(profile.name, role, reason, profile.kind, profile.filled, profile.distinct, values, between)
+    return ColumnView(profile.name, role, reason, profile.content, profile.filled, profile.distinct, values, between)
 
 
 def _favourable(
@@ -126,7 +126,7 @@ def _favourable(
         options.append(MenuOption("", "choose"))
     for profile in profiles:
         role = roles.get(profile.name, NOT_USED)
-        few = 2 <= profile.distinct <= FEW and profile.kind in ("yes/no", "status", "category")
+        few = 2 <= profile.distinct <= FEW and profile.content in ("yes/no", "status", "category")
         if few and role in (NOT_USED, "selected", "inspected", "stage", "stages", "outcome"):
             for text, rows in raw.table[profile.name].value_counts().items():
                 if text:

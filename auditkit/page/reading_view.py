@@ -24,7 +24,7 @@ class ColumnView:
     name: str
     role: str
     reason: str
-    kind: str
+    content: str
     filled: int
     distinct: int
     values: tuple[ValueCount, ...]

@@ -6,10 +6,9 @@ fields of the entries around them that tell rows apart. Parts inside an entry be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
-from functools import cache, partial
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -17,6 +16,7 @@ from pydantic import BaseModel
 
 from auditkit.report import view
 from auditkit.report.schema import AnswersModel, ConstrainedModel, Report
+from auditkit.session import kept
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,7 +91,9 @@ def fields_of(kind: type) -> dict[str, object]:
     }
 
 
-_hints: Callable[[type], dict[str, object]] = cache(partial(get_type_hints, include_extras=True))
+@kept()
+def _hints(part: type) -> dict[str, object]:
+    return get_type_hints(part, include_extras=True)
 
 
 def _left_out(hint: Any) -> bool:

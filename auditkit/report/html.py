@@ -15,7 +15,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -51,6 +51,7 @@ from auditkit.report.schema import CurveModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 from auditkit.report.words import labels, sentences
+from auditkit.session import kept
 
 Sections = Mapping[str, type[Section] | Section]
 
@@ -97,7 +98,7 @@ SHOWN: dict[Parts, tuple[str, ...]] = {
 }
 
 
-@cache
+@kept()
 def shipped_sections() -> Sections:
     """Sections that are plugins of auditkit's own."""
     return plugin_manager.shipped().sections

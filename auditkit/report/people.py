@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from auditkit.data.problems import KINDS
+from auditkit.data.problems import CODES
 from auditkit.model.groups import UNKNOWN
 from auditkit.report import schema
 
@@ -50,10 +50,10 @@ def problems(history: History) -> schema.ProblemsModel:
         by_code=tuple(
             schema.ProblemModel(
                 code=code,
-                treatment=KINDS[code].treatment,
+                treatment=CODES[code].treatment,
                 count=n,
-                what=_WORDS.get(code) or in_general(KINDS[code].what),
-                fix=in_general(KINDS[code].fix),
+                what=_WORDS.get(code) or in_general(CODES[code].what),
+                fix=in_general(CODES[code].fix),
             )
             for code, n in sorted(counts.items())
         ),
@@ -106,7 +106,7 @@ def attributes(shown: Protected) -> tuple[schema.AttributeModel, ...]:
     return tuple(
         schema.AttributeModel(
             name=name,
-            kind=history.kinds_of_attributes.get(name, "crossing"),
+            kind=history.characteristics.get(name, "crossing"),
             crossing=name in shown.crossings,
             groups=tuple(sorted(str(group) for group in labels[counted].unique() if group != UNKNOWN)),
         )

@@ -49,7 +49,6 @@ FORMAT: Literal["auditkit-report/3"] = "auditkit-report/3"
 EARLIER = ("auditkit-report/2",)
 """Formats that `load` reads too: their keys have the same names and meaning."""
 
-Basis = Literal["cumulative", "conditional"]
 Outcome = Literal["inspected", "selected"]
 P = TypeVar("P", bound="ReportPart")
 

@@ -18,13 +18,13 @@ from auditkit.disparity.results import (
     GroupResult,
     GroupStatus,
     SegmentTable,
+    TableKind,
 )
 from auditkit.disparity.score_differences import ScorePage
 from auditkit.disparity.segments import REQUISITION
 from auditkit.fitting.quality import Error
 from auditkit.model.limits import UnitNumbers
 from auditkit.report.schema import (
-    Basis,
     ConstrainedModel,
     FindingModel,
     FollowUpModel,
@@ -447,7 +447,7 @@ class MatrixColumn(NamedTuple):
     """A column of the first page: a step, of whom."""
 
     step: str
-    kind: Basis
+    kind: TableKind
     of: str
 
 

@@ -36,7 +36,7 @@ from auditkit.rules.known_before import known_among, known_of
 from auditkit.rules.play import GroupPair, played, played_by, played_by_firm
 from auditkit.rules.requisitions import among, dealt, some
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
-from auditkit.solver.session import current
+from auditkit.session import current
 
 BLOCKS, SPLITS = 8, 6
 LEVEL, ALPHA = 0.95, 0.05
@@ -79,7 +79,7 @@ class Judges:
         layout, refit = fitted.instance.layout, fitted.refit
         if refit is None or len(layout.search_ids) < FEWEST_SEARCHES:
             return None
-        fewer = refit.training.kind.model_copy(update={"points": min(POINTS, refit.training.kind.points)})
+        fewer = refit.training.fitter.model_copy(update={"points": min(POINTS, refit.training.fitter.points)})
         chances = {name: own for name, own in refit.chances.items() if name in attributes}
         labels = refit.groups
         if labels is not None:
@@ -87,7 +87,7 @@ class Judges:
             labels = replace(
                 labels, labels=of_groups, imputed={n: p for n, p in labels.imputed.items() if n in chances}
             )
-        refit = replace(refit, training=replace(refit.training, kind=fewer), chances=chances, groups=labels)
+        refit = replace(refit, training=replace(refit.training, fitter=fewer), chances=chances, groups=labels)
         fitted = replace(fitted, refit=refit)
         known = known_of(fitted, with_refits=False)
         block = np.empty(len(layout.search_ids), dtype=np.int64)

@@ -34,7 +34,7 @@ from auditkit.rules.play import (
 from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import KnownBefore, Rule
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.solver.session import current
+from auditkit.session import current
 from auditkit.text import brief
 
 TARGETS = (0.8, 0.9, 1.0)

@@ -22,8 +22,8 @@ from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
 from auditkit.rules.known_before import firm_ranking
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
+from auditkit.session import current
 from auditkit.solver.evaluate import Prepared
-from auditkit.solver.session import current
 
 MOST_LOTTERY_STEPS = 1e9
 """Of the kernel of lotteries."""

@@ -29,10 +29,10 @@ from auditkit.model.row_meaning import Meaning
 from auditkit.model.variants import with_capacities
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
+from auditkit.session import Session
 from auditkit.solver import Optimum, solve_once
 from auditkit.solver.evaluate import Prepared
 from auditkit.solver.policy import Outcome, Policy
-from auditkit.solver.session import Session
 
 LAYERS = 12
 """Positions beyond this many in one search are not ranked but given out evenly."""

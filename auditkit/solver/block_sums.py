@@ -13,9 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from auditkit import session
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.solver import box_kernels, engine, session
+from auditkit.solver import box_kernels, engine
 from auditkit.solver.box_kernels import Boxes, Weights
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.evaluate import Prepared, fixed, in_order, in_threads, nested, pieces, tolerance

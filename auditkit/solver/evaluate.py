@@ -11,13 +11,14 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
+from auditkit.session import kept
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes, Events
 from auditkit.solver.candidate_types import Types
@@ -122,7 +123,7 @@ def _over_searches(layout: Layout, searches: Ints | None, work: Callable[[Ints],
     in_threads(pieces(np.concatenate([[0], np.cumsum(sizes)])), lambda a, b: work(chosen[a:b]))
 
 
-@cache
+@kept()
 def _threads(_: int) -> ThreadPoolExecutor:
     """Started once for each process: a forked one has none of its parent's."""
     return ThreadPoolExecutor(os.cpu_count(), "auditkit")

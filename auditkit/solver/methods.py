@@ -13,6 +13,7 @@ from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
+from auditkit.session import current
 from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, own_rows, rdip
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum
@@ -22,7 +23,6 @@ from auditkit.solver.oracle import Column, Infeasible, Oracle, free_visits
 from auditkit.solver.policy import Level, Mixture, Outcome, Policy
 from auditkit.solver.rounding import without_noise
 from auditkit.solver.self_check import require_sound
-from auditkit.solver.session import current
 from auditkit.solver.solution import Approximation, Optimum, Solution
 
 

@@ -18,12 +18,12 @@ import numpy as np
 
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Layout, dot
+from auditkit.session import current
 from auditkit.solver import evaluate
 from auditkit.solver.block_sums import BlockSums, Sums
 from auditkit.solver.policy import Policy
 from auditkit.solver.pool import Pool
 from auditkit.solver.rounding import without_noise
-from auditkit.solver.session import current
 
 FEASIBILITY = 1e-9
 """A row may miss its bound by this much, relative to the size of its terms."""

@@ -13,9 +13,9 @@ import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Floats, Layout
+from auditkit.session import current
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.policy import Policy
-from auditkit.solver.session import current
 
 MOST_POLICIES = 200
 MOST_ENTRIES = 20_000_000

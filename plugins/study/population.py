@@ -22,7 +22,6 @@ What the paper leaves open, and what is done here:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box, Candidate, Chain, Search, State
 from auditkit.model.variants import with_capacities
+from auditkit.session import kept
 
 SIZE = 60
 ATOMS = 40
@@ -38,7 +38,7 @@ PHONE, ONSITE, OFFER = "phone", "onsite", "offer"
 PASS, ACCEPT, OFFER_COST = 0.8, 0.9, 3.0
 
 
-@cache
+@kept()
 def normal_slices(atoms: int) -> Floats:
     """Means of equally likely slices of N(0, 1): E[z; slice] is the difference of the density at its ends."""
     from scipy.stats import norm

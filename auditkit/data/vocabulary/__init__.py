@@ -16,11 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from importlib import resources
 from typing import Any, ClassVar
 
 from auditkit.errors import nearest
+from auditkit.session import kept
 
 Tables = Mapping[str, Mapping[str, Sequence[Any]]]
 """Section -> entry -> phrases, or lists of names by tier."""
@@ -66,12 +67,12 @@ STEP_RANKS: dict[str, float] = {
     "hired": 9, "offer": 8, "check": 7, "third": 5.5, "second": 5, "manager": 3, "longlist": 1.2, "gate": 1.1,
     "screen": 1.5, "test": 2, "interview": 4, "applied": 0,
 }  # fmt: skip
-"""How far along a hiring process a step of each kind usually is."""
+"""How far along a hiring process each step usually is."""
 
 HIRED = 9.0
 
 
-@lru_cache(maxsize=65_536)
+@kept(most=65_536)
 def plain(text: str) -> str:
     """`CandidateID`, `candidate-id` and `Candidate Id` are all `candidate id`; `Résumé` is `resume`."""
     letters = unicodedata.normalize("NFKD", _CAMEL.sub(" ", text))
@@ -99,7 +100,7 @@ class Vocabulary:
     tables: Tables
 
     def tiers(self, section: str, key: str) -> tuple[tuple[str, ...], ...]:
-        """The names of a role or of a kind of group; a later tier counts only without an earlier one."""
+        """The names of a role or of a characteristic; a later tier counts only without an earlier one."""
         return tuple(tuple(names) for names in self.tables[section].get(key, ()))
 
     def phrases(self, section: str, key: str) -> tuple[str, ...]:
@@ -111,7 +112,7 @@ class Vocabulary:
 
     @cached_property
     def groups(self) -> dict[str, tuple[tuple[str, ...], ...]]:
-        return {kind: self.tiers("groups", kind) for kind in self.tables["groups"]}
+        return {name: self.tiers("groups", name) for name in self.tables["groups"]}
 
     @cached_property
     def _sets(self) -> dict[tuple[str, str], frozenset[str]]:
@@ -245,10 +246,10 @@ class Vocabulary:
         """The step that a text names: its rank, the words that say so, and where in the plain text they begin."""
         text = plain(word)
         for whole in (True, False):
-            for kind, rank in STEP_RANKS.items():
-                if kind == "gate" and not whole:
+            for step, rank in STEP_RANKS.items():
+                if step == "gate" and not whole:
                     continue  # "less qualified" is not a step
-                pattern = self.pattern("steps", kind)
+                pattern = self.pattern("steps", step)
                 found = pattern.fullmatch(text) if whole else pattern.search(text)
                 if found:
                     number = _ORDINAL.search(text)
@@ -330,7 +331,7 @@ def _plain_phrase(phrase: str) -> str:
     )
 
 
-@lru_cache(maxsize=1)
+@kept()
 def shipped() -> Vocabulary:
     """What auditkit knows by itself: English, German, French, Spanish, Portuguese, Dutch and Italian."""
     return merged(_shipped_tables())
@@ -343,7 +344,7 @@ def _shipped_tables() -> list[Tables]:
     return [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
 
 
-@lru_cache(maxsize=2)
+@kept(most=2)
 def extended(*added: type[WordList]) -> Vocabulary:
     """What ships and what plugins add."""
     return merged([*_shipped_tables(), *(offer.tables for offer in added)]) if added else shipped()

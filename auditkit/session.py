@@ -1,0 +1,81 @@
+"""What is worked out once and used again, in one place: the session owns every cache.
+
+Policies that were evaluated on a layout, its unconstrained visits, the types of its candidates, and the last answers of
+an instance are kept as long as their owner lives, which policies that name it by their rows prolong. `with Session():`
+gives a block of code one of its own, whose end frees what was kept: for instances that are asked once. Everything else
+shares the session of the process, and what depends on no instance (`kept`) is that of the process everywhere. Answers
+do not depend on what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+from weakref import ReferenceType, WeakKeyDictionary, ref
+
+if TYPE_CHECKING:
+    from auditkit.model.layout import Floats
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+class Session:
+    def __init__(self) -> None:
+        self._kept: WeakKeyDictionary[object, dict[str, object]] = WeakKeyDictionary()
+        self._latest: dict[str, tuple[ReferenceType[Any], object]] = {}
+        self._answers: dict[object, Callable[..., object]] = {}
+        self._tokens: list[Token[Session]] = []
+        self.last_visits: Floats | None = None
+        """Those that were asked for last: an audit asks each outcome for a few sums in a row."""
+
+    def get(self, owner: object, name: str, make: Callable[[], T]) -> T:
+        """What is kept with an owner under a name, made if it is not there."""
+        own = self._kept.setdefault(owner, {})
+        if name not in own:
+            own[name] = make()
+        return cast(T, own[name])
+
+    def latest(self, owner: object, name: str, make: Callable[[], T]) -> T:
+        """The same for owners that cannot be hashed, such as tables: only that of the last owner is kept."""
+        held = self._latest.get(name)
+        if held is None or held[0]() is not owner:
+            held = self._latest[name] = ref(owner), make()
+        return cast(T, held[1])
+
+    def answers(self, function: Callable[..., T], most: int | None) -> Callable[..., T]:
+        """A function that remembers what it answered, the last `most` times."""
+        found = self._answers.get(function)
+        if found is None:
+            found = self._answers.setdefault(function, lru_cache(most)(function))
+        return cast("Callable[..., T]", found)
+
+    def __enter__(self) -> Session:
+        self._answers = current()._answers
+        self._tokens.append(_CURRENT.set(self))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _CURRENT.reset(self._tokens.pop())
+
+
+_CURRENT: ContextVar[Session] = ContextVar("session", default=Session())  # noqa: B039  shared on purpose
+
+
+def current() -> Session:
+    return _CURRENT.get()
+
+
+def kept(most: int | None = None) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """For functions whose answer depends on their arguments alone: the session keeps the last `most` answers."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+            return _CURRENT.get().answers(function, most)(*args, **kwargs)
+
+        return asked
+
+    return decorate
