@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from auditkit import hookimpl
-from auditkit.constraints import AmountAtMost, AuditContext, Description, GroupConstraint, Parameter, Row, Words
+from auditkit.constraints import AmountAtMost, AuditContext, Description, GroupConstraint, Parameter, Row, Slider, Words
 from auditkit.constraints.outcome import counted
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.layout import Floats, Layout
@@ -45,6 +45,10 @@ class Budget(GroupConstraint):
     @classmethod
     def explored_by_default(cls, context: AuditContext) -> Budget | None:
         return None if context.inspected is None else cls(on="inspection", limit=context.inspected)
+
+    @classmethod
+    def at_slider(cls, slider: Slider, value: float, attribute: str) -> Budget | None:
+        return cls(on="inspection", limit=value) if slider == "interviews" else None
 
     def parameter_range(self, name: str, layout: Layout, visits: Floats) -> tuple[float, float]:
         return 0.0, max(abs(row.value(visits)) for row in self.rows(layout))

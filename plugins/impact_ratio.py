@@ -10,7 +10,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from auditkit import hookimpl
-from auditkit.constraints import AuditContext, Description, GroupConstraint, Parameter, RatioAtLeast, Row, Words
+from auditkit.constraints import AuditContext, Description, GroupConstraint, Parameter, RatioAtLeast, Row, Slider, Words
 from auditkit.model.layout import Layout
 from auditkit.text import plain
 
@@ -32,6 +32,10 @@ class ImpactRatio(GroupConstraint):
     @classmethod
     def explored_by_default(cls, context: AuditContext) -> ImpactRatio | None:
         return cls.priced_by_default(context)
+
+    @classmethod
+    def at_slider(cls, slider: Slider, value: float, attribute: str) -> ImpactRatio | None:
+        return cls(minimum=value, by=attribute) if slider == "impact ratio" else None
 
     def rows(self, layout: Layout) -> list[Row]:
         outcome = self.outcome(layout)

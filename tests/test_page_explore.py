@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 from unittest import mock
 
 import pytest
@@ -11,6 +12,7 @@ from starlette.datastructures import FormData
 
 from auditkit import pipeline, plugin_manager, text
 from auditkit.config import Config
+from auditkit.constraints import Budget, Slider
 from auditkit.data import source
 from auditkit.data.privacy import protect
 from auditkit.errors import InputError
@@ -97,6 +99,22 @@ def test_other_values_of_a_point_are_prepared_and_give_the_same(bench: Bench) ->
 def test_no_interviews_at_all_earn_nothing(bench: Bench) -> None:
     found = AskSliders(Explore("Gender", LOWEST, 0, 1.0))(bench, lambda _: None)
     assert found.utility == pytest.approx(0, abs=1e-9) and found.interviews == pytest.approx(0, abs=1e-9)
+
+
+def test_a_constraint_of_a_plugin_says_what_a_slider_asks_for(bench: Bench) -> None:
+    class OwnBudget(Budget):
+        type: ClassVar[str] = "own-budget"
+
+        @classmethod
+        def at_slider(cls, slider: Slider, value: float, attribute: str) -> OwnBudget | None:
+            return cls(on="inspection", limit=value / 2) if slider == "interviews" else None
+
+    explorer = bench.explorer
+    assert isinstance(explorer, Explorer)
+    own = replace(bench.plugins, constraints={OwnBudget.type: OwnBudget})
+    asked = Explore("Gender", 0.8, 20, 1.0)
+    assert replace(explorer, plugins=own).demands(asked) == [OwnBudget(on="inspection", limit=10)]
+    assert [one.type for one in explorer.demands(asked)] == ["budget", "impact-ratio"]
 
 
 def test_without_a_report_there_is_nothing_to_explore() -> None:

@@ -7,7 +7,7 @@ import importlib.util
 import re
 from typing import Any
 
-from auditkit.constraints.base import AuditContext, Compared, Constraint, Measure, Parameter, Row, Rows
+from auditkit.constraints.base import AuditContext, Compared, Constraint, Measure, Parameter, Row, Rows, Slider
 from auditkit.constraints.binding import bind, make, make_constraints
 from auditkit.constraints.outcome import (
     GroupConstraint,

@@ -426,6 +426,10 @@ class AuditContext:
     """How many candidates the firm inspected, if that is known."""
 
 
+Slider = Literal["impact ratio", "interviews"]
+"""Of the page: the least ratio of the groups' rates, and the most interviews."""
+
+
 class Constraint(BaseModel):
     """Base of all constraints. Subclasses set `type` and declare their keys as fields."""
 
@@ -453,6 +457,11 @@ class Constraint(BaseModel):
     @classmethod
     def explored_by_default(cls, context: AuditContext) -> Constraint | Sequence[Constraint] | None:
         """The constraints of this type whose frontier is drawn even if the user names none; None for most."""
+        return None
+
+    @classmethod
+    def at_slider(cls, slider: Slider, value: float, attribute: str) -> Constraint | None:
+        """What a slider of the page asks for, if that is a constraint of this type; None for most types."""
         return None
 
     @property

@@ -18,8 +18,9 @@ import numpy as np
 from auditkit import pipeline
 from auditkit.compare.comparison import firm_standing
 from auditkit.config import Config
-from auditkit.constraints.base import Constraint
+from auditkit.constraints.base import Constraint, Slider
 from auditkit.data.privacy import Protected
+from auditkit.errors import blaming
 from auditkit.fitting.fitted import Fitted
 from auditkit.page.explore import LOWEST, SCALES, Explore, Explored, ExploredGroup, SliderRanges
 from auditkit.plugin_manager import Plugins
@@ -62,13 +63,8 @@ class Explorer:
 
     def answer(self, asked: Explore) -> Explored:
         begun = time.perf_counter()
-        keys: list[dict[str, object]] = []
-        if asked.ratio > LOWEST:
-            keys.append({"type": "impact-ratio", "minimum": asked.ratio, "by": asked.attribute})
-        if asked.interviews is not None:
-            keys.append({"type": "budget", "limit": asked.interviews, "on": "inspection"})
         fitted = self.fitted(asked.value_scale)
-        solution = self.solve(asked.value_scale, pipeline.constraints_of(keys, self.plugins) or [])
+        solution = self.solve(asked.value_scale, self.demands(asked))
         best = solution.constrained
         outcome = None if best is None else best.outcome
         return Explored(
@@ -82,6 +78,19 @@ class Explorer:
             conflict=tuple(solution.conflict),
             seconds=time.perf_counter() - begun,
         )
+
+    def demands(self, asked: Explore) -> list[Constraint]:
+        """What the sliders ask for, said by the types of constraints."""
+        places: dict[Slider, float] = {}
+        if asked.ratio > LOWEST:
+            places["impact ratio"] = asked.ratio
+        if asked.interviews is not None:
+            places["interviews"] = asked.interviews
+        made = []
+        for each in self.plugins.constraints.values():
+            with blaming(each, f"at_slider of the constraint {each.type!r}"):
+                made += [each.at_slider(slider, value, asked.attribute) for slider, value in places.items()]
+        return [one for one in made if one is not None]
 
     def fitted(self, value_scale: float) -> Fitted:
         if value_scale not in self.fits:
