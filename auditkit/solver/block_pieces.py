@@ -253,6 +253,8 @@ def _cut_boxes(problem: BlockSums, a: int, b: int) -> BoxPiece:
             reward=weights.reward[states],
             cell=weights.cell[states],
             share=weights.share[states],
+            opening=weights.opening,
+            later=weights.later,
             row_ptr=_ptr(rows),
             row=weights.row[pairs],
             row_first=_ptr(lengths)[:-1],

@@ -155,6 +155,9 @@ class BlockSums:
         owner = np.repeat(np.arange(len(types.ptr) - 1), np.diff(types.ptr))
         of_type, of_row, first = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
         dense = np.zeros((len(self.alone), len(types.reward)))
+        share, values = self.cells.shares[types.alike], np.ones(len(types.reward), dtype=np.bool_)
+        values[types.ptr[:-1]] = False
+        later = (share != 0.0).any(axis=0, where=values[:, None])
         for number, j in enumerate(self.alone):  # all states of every type that a row touches
             row = self.typed_rows.rows[j]
             dense[number, row.states] = row.coefficients
@@ -167,7 +170,9 @@ class BlockSums:
         return Weights(
             reward=types.reward,
             cell=cell,
-            share=self.cells.shares[types.alike],
+            share=share,
+            opening=np.flatnonzero(~later),
+            later=np.flatnonzero(later),
             row_ptr=np.searchsorted(type_[order], np.arange(len(types.ptr))).astype(np.int64),
             row=number_of[order],
             row_first=begin[order],
@@ -222,7 +227,7 @@ def sums_of_boxes(
     events = box_kernels.type_events(boxes.type_ptr, boxes.prob, order, weights.reward, every)
     further = len(weights.row) > 0
     yields = box_kernels.event_yields(boxes.type_ptr, boxes.prob, events, weights) if further else None
-    shares = box_kernels.event_shares(boxes.type_ptr, boxes.prob, events, weights.share)
+    shares = box_kernels.event_shares(boxes.type_ptr, boxes.prob, events, weights.share, weights.later)
     into = (weights, yields, shares, found.utility, found.counts, found.further)
     in_threads(ranges, lambda a, b: box_kernels.box_sums(a, b, block_ptr, boxes, limits, events, *into))
     return found

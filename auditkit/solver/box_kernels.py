@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from auditkit.fitting.compile_options import INLINED, OPTIONS
-from auditkit.solver.kernels import compare
+from auditkit.solver.kernels import compare, falling
 from auditkit.solver.room_kernels import barred, room
 
 
@@ -37,7 +37,7 @@ class Weights(NamedTuple):
     """What is added up for each block of searches, by the states of types: rewards, counts of cells, further rows.
 
     `cell[s]` is the cell whose count the visits of s join, and `share[s]` what they add to each of the shared cells,
-    which are counted after the others. Further row i of type t is `row_ptr[t] <= i < row_ptr[t+1]`:
+    which are counted after the others: only those of starts to the cells `opening`. Further row i of type t is `row_ptr[t] <= i < row_ptr[t+1]`:
     its number `row[i]` and a coefficient for each state of the type, from `row_first[i]` on. Its sum over block b is
     entry `entry_ptr[row]` + the place of b among `entry_block[entry_ptr[row]:entry_ptr[row + 1]]`.
     """
@@ -45,6 +45,8 @@ class Weights(NamedTuple):
     reward: np.ndarray
     cell: np.ndarray
     share: np.ndarray
+    opening: np.ndarray
+    later: np.ndarray
     row_ptr: np.ndarray
     row: np.ndarray
     row_first: np.ndarray
@@ -177,133 +179,118 @@ def type_events(type_ptr, prob, index, reward, wanted):
     return Events(ptr, key[:count], kappa[:count], gain[:count], of_state, state[:count], always)
 
 
-@njit(**OPTIONS)
-def merge_events(types, events, key, order, other_key, other, ends):
-    """Events of the candidates of a search in order of time, ties to the earlier candidate: how many there are, and
-    whether the answer is in `other`.
-
-    The events of a candidate fall already, so runs are merged two by two; each ends with a key below all others.
-    """
-    filled = 0
+@njit(**INLINED)
+def list_events(types, events, key, owner, kappa):
+    """The events of the candidates of a search, one candidate after another: how many there are."""
+    count = 0
     for i in range(len(types)):
         for e in range(events.ptr[types[i]], events.ptr[types[i] + 1]):
-            key[filled], order[filled] = events.key[e], (e << 32) + i
-            filled += 1
-        key[filled], order[filled] = -1.0, -1
-        filled += 1
-        ends[i] = filled
-    runs, swapped = len(types), False
-    while runs > 1:
-        made, low, place = 0, 0, 0
-        for r in range(0, runs - 1, 2):
-            i, j, high = low, ends[r], ends[r + 1]
-            for _ in range(high - low - 2):
-                left = np.int64(key[i] >= key[j])
-                first = j + left * (i - j)  # without a branch, of which every second would be mispredicted
-                other_key[place], other[place] = key[first], order[first]
-                i += left
-                j += 1 - left
-                place += 1
-            other_key[place], other[place] = -1.0, -1
-            place += 1
-            ends[made] = place
-            made += 1
-            low = high
-        if runs % 2:
-            for i in range(low, ends[runs - 1]):
-                other_key[place], other[place] = key[i], order[i]
-                place += 1
-            ends[made] = place
-            made += 1
-        key, other_key, order, other = other_key, key, other, order
-        swapped = not swapped
-        runs = made
-    return filled - len(types), swapped
+            key[count], owner[count], kappa[count] = events.key[e], i, events.kappa[e]
+            count += 1
+    return count
+
+
+@njit(**INLINED)
+def box_room(search, c0, n, k, count, limits, key, owner, kappa, found):
+    """The room that each of the events listed finds."""
+    if k == 0 or count == 0:
+        for e in range(count):
+            found[e] = 0.0
+        return
+    order = falling(key[:count])
+    owners, kappas = np.empty(count, np.int64), np.empty(count)
+    for e in range(count):
+        owners[e], kappas[e] = owner[order[e]], kappa[order[e]]
+    chance = room(search, c0, n, k, owners, kappas, limits)
+    for e in range(count):
+        found[order[e]] = chance[e]
 
 
 @njit(**OPTIONS)
 def most_events(first_search, last_search, search_ptr, type, ptr):
-    """The largest numbers of candidates and of events (one more for each candidate) in a search."""
-    candidates, most = 0, 0
+    """The largest number of events in a search."""
+    most = 0
     for search in range(first_search, last_search):
         size = 0
         for c in range(search_ptr[search], search_ptr[search + 1]):
-            size += ptr[type[c] + 1] - ptr[type[c]] + 1
+            size += ptr[type[c] + 1] - ptr[type[c]]
         most = max(most, size)
-        candidates = max(candidates, search_ptr[search + 1] - search_ptr[search])
-    return candidates, most
+    return most
 
 
 @njit(**OPTIONS)
 def box_events(search, boxes, events):
     """Events of a search in order of time: numbers among those of types, candidates within the search, and chances."""
     types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]
-    n, most = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
-    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
-    key, other_key, ends = np.empty(most), np.empty(most), np.empty(n, np.int64)
-    count, swapped = merge_events(types, events, key, order, other_key, other, ends)
-    merged = other if swapped else order
-    number, owner, kappa = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
-    for e in range(count):
-        number[e], owner[e], kappa[e] = merged[e] >> 32, merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
-    return number, owner, kappa
+    most = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
+    key, owner, kappa = np.empty(most), np.empty(most, np.int64), np.empty(most)
+    list_events(types, events, key, owner, kappa)
+    number, filled = np.empty(most, np.int64), 0
+    for i in range(len(types)):
+        for e in range(events.ptr[types[i]], events.ptr[types[i] + 1]):
+            number[filled] = e
+            filled += 1
+    order = falling(key)
+    return number[order], owner[order], kappa[order]
 
 
 @njit(**OPTIONS)
 def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, shares, utility, counts, entries):
     """Sums over the searches of the blocks first..last-1, in their order: utility[b], counts[b, cell] and entries of
     further rows; `yields` (`event_yields`) is None where there are none of those, which are then not compiled."""
-    shared = shares.shape[1]
+    shared = len(weights.opening) + len(weights.later)
     plain = counts.shape[1] - shared
-    n, most = most_events(block_ptr[first], block_ptr[last], boxes.search_ptr, boxes.type, events.ptr)
-    key, other_key = np.empty(most), np.empty(most)
-    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
-    owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
-    rows = len(weights.entry_ptr) - 1
+    most = most_events(block_ptr[first], block_ptr[last], boxes.search_ptr, boxes.type, events.ptr)
+    key, owner, kappa, chance = np.empty(most), np.empty(most, np.int64), np.empty(most), np.empty(most)
+    rows, later = len(weights.entry_ptr) - 1, np.empty(len(weights.later))
     further, seen, touched = np.zeros(rows), np.full(rows, -1), np.empty(rows, np.int64)
     for block in range(first, last):
         total, met = 0.0, 0
+        for c in range(len(later)):
+            later[c] = 0.0
         for search in range(block_ptr[block], block_ptr[block + 1]):
             k, c0 = boxes.capacity[search], boxes.search_ptr[search]
             types = boxes.type[c0 : boxes.search_ptr[search + 1]]
+            count = list_events(types, events, key, owner, kappa)
+            box_room(search, c0, len(types), k, count, limits, key, owner, kappa, chance)
+            place = 0
             for i in range(len(types)):
-                t = types[i]
-                if events.always[t] and not barred(search, c0 + i, k, limits):
-                    total += weights.reward[boxes.type_ptr[t]]
-                    counts[block, weights.cell[boxes.type_ptr[t]]] += 1.0
-                    for c in range(shared):
-                        counts[block, plain + c] += weights.share[boxes.type_ptr[t], c]
+                t, opened, selected = types[i], 0.0, 0.0
+                start, begin = boxes.type_ptr[t], events.ptr[t]
+                always = events.always[t] and not barred(search, c0 + i, k, limits)
+                if always:
+                    opened = 1.0
+                    total += weights.reward[start]
+                    for c in range(len(later)):
+                        later[c] += weights.share[start, weights.later[c]]
+                elif events.ptr[t + 1] > begin and events.of_state[start] == begin:
+                    opened = chance[place]
+                counts[block, weights.cell[start]] += opened
+                for c in weights.opening:
+                    counts[block, plain + c] += opened * weights.share[start, c]
                 if yields is not None:
                     for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
                         row = weights.row[r]
                         if seen[row] != block:
                             seen[row], further[row], touched[met] = block, 0.0, row
                             met += 1
-                        if events.always[t] and not barred(search, c0 + i, k, limits):
+                        if always:
                             further[row] += weights.coefficient[weights.row_first[r]]
-            count, swapped = merge_events(types, events, key, order, other_key, other, ends)
-            merged = other if swapped else order
-            for e in range(count):
-                owner[e], kappa[e] = merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
-            if k > 0 and count > 0:
-                chance = room(search, c0, len(types), k, owner[:count], kappa[:count], limits)
-            else:
-                chance = np.zeros(count)
-            for e in range(count):
-                x, event = chance[e], merged[e] >> 32
-                if x > 0.0:
-                    t = types[owner[e]]
-                    start = boxes.type_ptr[t]
-                    total += events.gain[event] * x
-                    if events.of_state[start] == event:
-                        counts[block, weights.cell[start]] += x
-                    counts[block, weights.cell[start + 1]] += kappa[e] * x
-                    for c in range(shared):
-                        counts[block, plain + c] += shares[event, c] * x
-                    if yields is not None:
-                        for r in range(weights.row_ptr[t], weights.row_ptr[t + 1]):
-                            further[weights.row[r]] += yields[weights.row_first[r] + event - events.ptr[t]] * x
+                        for e in range(events.ptr[t + 1] - begin):
+                            further[row] += yields[weights.row_first[r] + e] * chance[place + e]
+                for event in range(begin, events.ptr[t + 1]):
+                    x = chance[place]
+                    if x > 0.0:
+                        total += events.gain[event] * x
+                        selected += kappa[place] * x
+                        for c in range(len(later)):
+                            later[c] += shares[event, c] * x
+                    place += 1
+                if selected > 0.0:
+                    counts[block, weights.cell[start + 1]] += selected
         utility[block] = total
+        for c in range(len(later)):
+            counts[block, plain + weights.later[c]] += later[c]
         if yields is not None:
             for i in range(met):
                 entries[entry_of(weights, touched[i], block)] = further[touched[i]]
@@ -312,36 +299,26 @@ def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, sha
 @njit(**OPTIONS)
 def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
     """Expected visits of every state of some searches, in the numbering of the layout."""
-    n, most = 0, 0
+    most = 0
     for search in searches:
-        sizes = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
-        n, most = max(n, sizes[0]), max(most, sizes[1])
-    key, other_key = np.empty(most), np.empty(most)
-    order, other = np.empty(most, np.int64), np.empty(most, np.int64)
-    owner, kappa, ends = np.empty(most, np.int64), np.empty(most), np.empty(n, np.int64)
+        most = max(most, most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr))
+    key, owner, kappa, chance = np.empty(most), np.empty(most, np.int64), np.empty(most), np.empty(most)
     for search in searches:
         c0, k = boxes.search_ptr[search], boxes.capacity[search]
         types = boxes.type[c0 : boxes.search_ptr[search + 1]]
+        count = list_events(types, events, key, owner, kappa)
+        box_room(search, c0, len(types), k, count, limits, key, owner, kappa, chance)
+        place = 0
         for i in range(len(types)):
-            for s in range(candidate_ptr[c0 + i], candidate_ptr[c0 + i + 1]):
-                visits[s] = 0.0
-        count, swapped = merge_events(types, events, key, order, other_key, other, ends)
-        merged = other if swapped else order
-        for e in range(count):
-            owner[e], kappa[e] = merged[e] & 0xFFFFFFFF, events.kappa[merged[e] >> 32]
-        if k > 0 and count > 0:
-            chance = room(search, c0, len(types), k, owner[:count], kappa[:count], limits)
-            for e in range(count):  # at the state of each event first: the room that it finds
-                visits[candidate_ptr[c0 + owner[e]] + events.state[merged[e] >> 32]] = chance[e]
-        for i in range(len(types)):
-            base, out = boxes.type_ptr[types[i]], candidate_ptr[c0 + i]
-            start = visits[out]
-            for j in range(1, boxes.type_ptr[types[i] + 1] - base):
-                e = events.of_state[base + j]
+            t, out = types[i], candidate_ptr[c0 + i]
+            base, begin = boxes.type_ptr[t], events.ptr[t]
+            for j in range(boxes.type_ptr[t + 1] - base):
+                e, visits[out + j] = events.of_state[base + j], 0.0
                 if e >= 0:
-                    visits[out + j] = boxes.prob[base + j] * (visits[out + j] if events.state[e] == j else start)
-            if events.always[types[i]] and not barred(search, c0 + i, k, limits):
+                    visits[out + j] = chance[place + e - begin] * (boxes.prob[base + j] if j else 1.0)
+            if events.always[t] and not barred(search, c0 + i, k, limits):
                 visits[out] = 1.0
+            place += events.ptr[t + 1] - begin
 
 
 @njit(**INLINED)
@@ -358,9 +335,9 @@ def entry_of(weights, row, block):
 
 
 @njit(**OPTIONS)
-def event_shares(type_ptr, prob, events, share):
-    """What each event adds to the shared cells if there is room."""
-    cells = share.shape[1]
+def event_shares(type_ptr, prob, events, share, later):
+    """What each event adds to the shared cells `later` if there is room."""
+    cells = len(later)
     found = np.zeros((len(events.key), cells))
     for t in range(len(type_ptr) - 1 if cells else 0):
         for s in range(type_ptr[t], type_ptr[t + 1]):
@@ -368,7 +345,7 @@ def event_shares(type_ptr, prob, events, share):
             if e >= 0:
                 chance = prob[s] if s > type_ptr[t] else 1.0
                 for c in range(cells):
-                    found[e, c] += chance * share[s, c]
+                    found[e, c] += chance * share[s, later[c]]
     return found
 
 

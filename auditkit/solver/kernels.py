@@ -21,6 +21,9 @@ from numba import njit
 from auditkit.fitting.compile_options import INLINED, OPTIONS
 from auditkit.solver.room_kernels import advance, barred, begin, room
 
+MOST_MOVES = 8
+"""For each key, of an insertion into its bucket, before keys are merged instead."""
+
 
 class Chains(NamedTuple):
     """The structure of `Layout` as numba sees it."""
@@ -307,6 +310,41 @@ def cyclic_mass(c, chains, index, mass):
 
 @njit(**OPTIONS)
 def falling(keys):
+    """The stable order of falling keys: buckets of equal width, each sorted by insertion; merged where most keys fall
+    into a few of these."""
+    n = len(keys)
+    order, begin, found = np.arange(n), np.zeros(n + 1, np.int64), np.empty(n)
+    high = low = keys[0] if n else 0.0
+    for key in keys:
+        high, low = max(high, key), min(low, key)
+    if high == low:
+        return order
+    scale = (n - 1) / (high - low)
+    if not 0.0 < scale < 1e300:  # infinite, or too near to each other
+        return merged(keys)
+    for key in keys:
+        begin[int((high - key) * scale) + 1] += 1
+    for b in range(n):
+        begin[b + 1] += begin[b]
+    for i in range(n):
+        bucket = int((high - keys[i]) * scale)
+        order[begin[bucket]], found[begin[bucket]] = i, keys[i]
+        begin[bucket] += 1
+    moves = 0
+    for i in range(1, n):
+        own, key, place = order[i], found[i], i
+        while place > 0 and found[place - 1] < key:
+            order[place], found[place] = order[place - 1], found[place - 1]
+            place -= 1
+        order[place], found[place] = own, key
+        moves += i - place
+        if moves > MOST_MOVES * n:
+            return merged(keys)
+    return order
+
+
+@njit(**OPTIONS)
+def merged(keys):
     """The stable order of falling keys: runs that fall already are merged two by two."""
     n = len(keys)
     ends, runs = np.empty(n + 1, np.int64), 0
