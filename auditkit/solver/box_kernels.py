@@ -37,9 +37,10 @@ class Weights(NamedTuple):
     """What is added up for each block of searches, by the states of types: rewards, counts of cells, further rows.
 
     `cell[s]` is the cell whose count the visits of s join, and `share[s]` what they add to each of the shared cells,
-    which are counted after the others: only those of starts to the cells `opening`. Further row i of type t is `row_ptr[t] <= i < row_ptr[t+1]`:
-    its number `row[i]` and a coefficient for each state of the type, from `row_first[i]` on. Its sum over block b is
-    entry `entry_ptr[row]` + the place of b among `entry_block[entry_ptr[row]:entry_ptr[row + 1]]`.
+    which are counted after the others: only those of starts to the cells `opening`. Further row i of type t is
+    `row_ptr[t] <= i < row_ptr[t+1]`: its number `row[i]` and a coefficient for each state of the type, from
+    `row_first[i]` on. Its sum over block b is entry `entry_ptr[row]` + the place of b among
+    `entry_block[entry_ptr[row]:entry_ptr[row + 1]]`.
     """
 
     reward: np.ndarray
