@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import re
 from base64 import b64decode
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Environment, nodes
 
 from auditkit import cli
 from auditkit.config import Config
@@ -130,6 +132,76 @@ def test_templates_print_numbers_and_texts_as_they_are_given() -> None:
                 code = re.sub(r"\"[^\"]*\"|'[^']*'|\(\*\w+\)", "", "".join(expression))  # without texts and *parts
                 found += [f"{path.name}: {code}"] if re.search(r"[*/]|\breplace\b", code) else []
     assert not found
+
+
+ELEMENT = re.compile(r"\s*(?:<.*>|\x00)?\s*", re.DOTALL)
+"""Nothing, a value, or whole elements."""
+ATTRIBUTE = re.compile(r' (?:[a-z-]+="[^"]*"|checked|selected|open|disabled)')
+CLASSES, ADDRESSES = {" few", " named"}, {"report", "reading", "run", "from"}
+
+
+def words_in(parts: Sequence[nodes.Node]) -> str:
+    """What a part of a template writes, values as \\0."""
+    found = ""
+    for part in parts:
+        if isinstance(part, nodes.Output):
+            found += "".join(one.data if isinstance(one, nodes.TemplateData) else "\0" for one in part.nodes)
+        elif isinstance(part, nodes.If):
+            found += words_in(part.body) + "".join(words_in(one.body) for one in part.elif_) + words_in(part.else_)
+        elif isinstance(part, nodes.For):
+            found += words_in(part.body)
+        elif isinstance(part, nodes.CallBlock | nodes.Include):
+            found += "<>"
+    return found
+
+
+def is_prose(text: str) -> bool:
+    return re.search("[A-Za-z]{2,}", re.sub("<[^>]*>", "", text)) is not None
+
+
+def choices_of_words(template: str) -> list[str]:
+    """Where a template picks between words, or goes on with a sentence or not, instead of printing what was picked.
+
+    Allowed are attributes of an element, whole elements that are there or not, and one paragraph where they are not.
+    """
+    found = []
+    tree = Environment(trim_blocks=True, lstrip_blocks=True).parse(template)
+    for one in tree.find_all(nodes.If):
+        branches = [one.body, *(each.body for each in one.elif_), one.else_]
+        texts = [text for text in map(words_in, branches) if is_prose(text) and not ATTRIBUTE.fullmatch(text)]
+        absent = len(texts) == 2 and not one.elif_ and any(re.fullmatch(r"\s*<p[ >].*</p>\s*", t, re.S) for t in texts)
+        if (len(texts) > 1 and not absent) or not all(ELEMENT.fullmatch(text) for text in texts):
+            found.append(f"line {one.lineno}: {texts}")
+    for choice in tree.find_all(nodes.CondExpr):
+        ends = [end for end in (choice.expr1, choice.expr2) if end is not None]
+        constants = [c.value for end in ends for c in [end, *end.find_all(nodes.Const)] if isinstance(c, nodes.Const)]
+        told = [text for text in constants if isinstance(text, str) and is_prose(text)]
+        found += [f"line {choice.lineno}: {told}"] if set(told) - CLASSES - ADDRESSES else []
+    return found
+
+
+def test_templates_choose_no_words() -> None:
+    """Sentences and choices between them are functions (`report/words`, `page/page_words`)."""
+    paths = sorted((ROOT / "templates").glob("*.html"))
+    assert len(paths) > 40
+    found = {path.name: choices_of_words(path.read_text(encoding="utf-8")) for path in paths}
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "<p>It is{% if late %} late{% endif %}.</p>",
+        "{% if late %}<b>too late</b>{% else %}<b>in time</b>{% endif %}",
+        '{{ "too late" if late else "in time" }}',
+        '{{ "It is " ~ ("late" if late else "time") }}',
+        "{% if one %}<i>one</i>{% elif two %}<i>two</i>{% endif %}",
+    ],
+)
+def test_a_choice_of_words_is_seen(template: str) -> None:
+    assert choices_of_words(template)
+    assert not choices_of_words('<p{% if x %} class="late"{% endif %}>{% if y %}<b>in time</b>{% endif %}</p>')
+    assert not choices_of_words("{% if rows %}<table><td>Row</table>{% else %}<p>There are no rows.</p>{% endif %}")
 
 
 def test_every_section_takes_its_title_from_one_place() -> None:

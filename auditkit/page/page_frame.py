@@ -20,6 +20,7 @@ from auditkit.data.source import paths_of
 from auditkit.data.vocabulary import ROLES
 from auditkit.errors import InputError, Problem
 from auditkit.page.open_audits import OpenAudit, OpenAudits
+from auditkit.page.page_words import SAY
 from auditkit.page.reading_view import NOT_USED
 from auditkit.page.worker import Pending
 from auditkit.text import amount, count, expected, noun, percent, plural, ratio, scientific, sentence, spaced
@@ -66,7 +67,7 @@ class PageFrame:
         )
         formats = (amount, count, expected, noun, percent, plural, ratio, scientific, sentence, spaced)
         self.templates.filters |= {each.__name__: each for each in formats}
-        self.templates.globals |= {"version": __version__, "roles": _role_menu()}
+        self.templates.globals |= {"version": __version__, "roles": _role_menu(), "say": SAY}
         self.templates.globals |= {"limit": MOST_BYTES, "megabytes": megabytes()}
 
     def audit(self, request: Request) -> OpenAudit:

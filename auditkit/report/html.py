@@ -50,7 +50,7 @@ from auditkit.report import charts, histograms, view
 from auditkit.report.schema import CurveModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
-from auditkit.report.words import labels, sentences
+from auditkit.report.words import labels, page_texts, sentences
 from auditkit.session import kept
 
 Sections = Mapping[str, type[Section] | Section]
@@ -208,7 +208,7 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         loaders.insert(0, _Theme(template_dir))
     made = _Sandbox(
         loader=ChoiceLoader(loaders),
-        bytecode_cache=COMPILED,
+        bytecode_cache=_compiled(),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_presentable,
@@ -224,10 +224,8 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
         "most_marked": charts.MOST_MARKED,
         "most_columns": MOST_COLUMNS,
         "status_names": labels.STATUSES,
-        "shift_headings": labels.SHIFT_HEADINGS,
         "marks": {status.value: mark for status, mark in view.MARKS.items()},
-        "flag_texts": {flag.value: text for flag, text in sentences.CAUTIONS.items()},
-        "reconciled_texts": {word.value: text for word, text in sentences.RECONCILED.items()},
+        "say": page_texts.SAY,
         "verdict_texts": sentences.VERDICTS,
         "treatment_texts": sentences.TREATMENTS,
         "order_texts": sentences.ORDERS,
@@ -250,7 +248,9 @@ class _Compiled(BytecodeCache):
         self.kept[bucket.key, bucket.checksum] = bucket.code
 
 
-COMPILED = _Compiled()
+@kept()
+def _compiled() -> _Compiled:
+    return _Compiled()
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
