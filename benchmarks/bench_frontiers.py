@@ -9,9 +9,9 @@ from pathlib import Path
 import auditkit
 from auditkit.data.firm_history import History
 from auditkit.fitting.fitted import Fitted
+from auditkit.model.session import Session
 from auditkit.rules.blind_frontier import frontier_points
 from auditkit.rules.find import most_affected
-from auditkit.session import Session
 from benchmarks.bench_report import export
 from benchmarks.timing import processor_time
 

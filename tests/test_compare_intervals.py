@@ -295,14 +295,14 @@ def test_some_searches_are_fitted_as_they_are_among_all(make_it: Any) -> None:
 def test_a_replicate_learns_from_the_searches_drawn_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     some, seen = fit_of(people()), []
     assert some.refit is not None
-    kind = type(some.refit.training.kind)
-    train = kind.train
+    fitter = type(some.refit.training.fitter)
+    train = fitter.train
 
     def watched(self: Any, features: pd.DataFrame, scores: Floats, weights: Floats) -> Any:
         seen.append(set(features.index))
         return train(self, features, scores, weights)
 
-    monkeypatch.setattr(kind, "train", watched)
+    monkeypatch.setattr(fitter, "train", watched)
     drawn = Resampling.of(some, IntervalOptions(replicates=1), 60)
     refitted(some, drawn.times[0], drawn.searches)
     taught = set(some.refit.training.features.index[drawn.times[0][some.refit.search] > 0])

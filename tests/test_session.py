@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from auditkit.session import Session, current, kept
+from auditkit.model.session import Session, current, kept
 
 
 class Owner: ...

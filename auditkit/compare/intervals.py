@@ -62,8 +62,8 @@ from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout, dot
+from auditkit.model.session import Session
 from auditkit.model.variants import moved_by_group
-from auditkit.session import Session
 from auditkit.solver import Optimum
 from auditkit.solver.near_optimum import NearOptimum, near_optimum
 from auditkit.solver.oracle import Oracle, free_visits

@@ -25,8 +25,8 @@ from auditkit.constraints.words import Description, Words
 from auditkit.errors import OFFER_NAME, made_from
 from auditkit.model.layout import Bools, Floats, Ints, Layout, dot
 from auditkit.model.row_meaning import Meaning, Other
+from auditkit.model.session import kept
 from auditkit.model.state_cells import StateCells
-from auditkit.session import kept
 
 Sense = Literal["<=", "==", ">="]
 

@@ -26,7 +26,7 @@ from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.statuses import is_bad
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
-from auditkit.session import current
+from auditkit.model.session import current
 
 _MOST_ROWS = 5000
 _MANY = 30

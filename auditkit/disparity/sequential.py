@@ -35,7 +35,7 @@ from auditkit.disparity import hypergeometric
 from auditkit.disparity.applicants import Applicants
 from auditkit.disparity.cuts import DisparitySettings, cuts
 from auditkit.disparity.small_values import join_requisitions
-from auditkit.session import kept
+from auditkit.model.session import kept
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

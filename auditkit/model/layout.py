@@ -31,8 +31,8 @@ from auditkit.model.groups import UNKNOWN, Groups, comparable, groups_of
 from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.membership import uncertain_problem
 from auditkit.model.search import Box, Candidate, Chain, Search, uncertain_attributes
+from auditkit.model.session import kept
 from auditkit.model.state_cells import StateCells
-from auditkit.session import kept
 
 FEW_STATES = 1_000_000
 """Of a layout that keeps its arrays of all states."""

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin, g
 
 from pydantic import BaseModel
 
+from auditkit.model.session import kept
 from auditkit.report import view
 from auditkit.report.schema import AnswersModel, ConstrainedModel, Report
-from auditkit.session import kept
 
 if TYPE_CHECKING:
     import pandas as pd

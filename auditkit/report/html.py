@@ -46,12 +46,12 @@ from auditkit import plugin_manager, text
 from auditkit.config import Parts
 from auditkit.disparity.pair import Interval
 from auditkit.errors import InputError, PluginError, Problem, shipped
+from auditkit.model.session import kept
 from auditkit.report import charts, histograms, view
 from auditkit.report.schema import CurveModel, Report, ReportPriceModel
 from auditkit.report.section import CORE, Section
 from auditkit.report.svg import Chart
 from auditkit.report.words import labels, page_texts, sentences
-from auditkit.session import kept
 
 Sections = Mapping[str, type[Section] | Section]
 

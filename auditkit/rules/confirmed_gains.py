@@ -31,12 +31,12 @@ from scipy.special import stdtr, stdtrit
 from auditkit.compare.intervals import refitted
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Floats, Ints
+from auditkit.model.session import current
 from auditkit.rules.best_rules import Target, Trials
 from auditkit.rules.known_before import known_among, known_of
 from auditkit.rules.play import GroupPair, played, played_by, played_by_firm
 from auditkit.rules.requisitions import among, dealt, some
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
-from auditkit.session import current
 
 BLOCKS, SPLITS = 8, 6
 LEVEL, ALPHA = 0.95, 0.05

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.fitting.fitted import Fitted
+from auditkit.model.session import current
 from auditkit.rules.best_rules import Target, Trials, search_rules
 from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio
 from auditkit.rules.confirmed_gains import Gain, Judges
@@ -34,7 +35,6 @@ from auditkit.rules.play import (
 from auditkit.rules.requisitions import among, some
 from auditkit.rules.rule import KnownBefore, Rule
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.session import current
 from auditkit.text import brief
 
 TARGETS = (0.8, 0.9, 1.0)

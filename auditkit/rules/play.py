@@ -20,9 +20,9 @@ from pydantic import JsonValue
 from auditkit.constraints.outcome import outcome_weights
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
+from auditkit.model.session import current
 from auditkit.rules.known_before import firm_ranking
 from auditkit.rules.rule import KnownBefore, Ranking, Rule
-from auditkit.session import current
 from auditkit.solver.evaluate import Prepared
 
 MOST_LOTTERY_STEPS = 1e9

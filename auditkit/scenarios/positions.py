@@ -26,10 +26,10 @@ from auditkit.errors import InputError
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.row_meaning import Meaning
+from auditkit.model.session import Session
 from auditkit.model.variants import with_capacities
 from auditkit.scenarios.frontier import changed
 from auditkit.scenarios.neighbours import Neighbours
-from auditkit.session import Session
 from auditkit.solver import Optimum, solve_once
 from auditkit.solver.evaluate import Prepared
 from auditkit.solver.policy import Outcome, Policy

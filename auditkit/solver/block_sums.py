@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from auditkit import session
 from auditkit.constraints.base import CellRow, KindRow, Rows
+from auditkit.model import session
 from auditkit.model.layout import Bools, Floats, Ints, Layout
 from auditkit.solver import box_kernels, engine
 from auditkit.solver.box_kernels import Boxes, Weights

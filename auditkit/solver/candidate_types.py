@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from auditkit.constraints.base import CellRow, KindRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
-from auditkit.session import current
+from auditkit.model.session import current
 
 Words = NDArray[np.uint64]
 

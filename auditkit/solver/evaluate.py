@@ -18,7 +18,7 @@ import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Bools, Floats, Ints, Layout
-from auditkit.session import kept
+from auditkit.model.session import kept
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes, Events
 from auditkit.solver.candidate_types import Types

@@ -13,7 +13,7 @@ from auditkit.constraints.binding import bind
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats, Layout
-from auditkit.session import current
+from auditkit.model.session import current
 from auditkit.solver import block_master, caratheodory, convex, dual_search, g_rdip, own_rows, rdip
 from auditkit.solver.conflict import smallest_conflict
 from auditkit.solver.dual_search import DualOptimum

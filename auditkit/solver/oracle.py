@@ -18,7 +18,7 @@ import numpy as np
 
 from auditkit.constraints.base import Row, Rows
 from auditkit.model.layout import Floats, Layout, dot
-from auditkit.session import current
+from auditkit.model.session import current
 from auditkit.solver import evaluate
 from auditkit.solver.block_sums import BlockSums, Sums
 from auditkit.solver.policy import Policy

@@ -19,7 +19,7 @@ import numpy as np
 
 from auditkit.constraints.base import Rows
 from auditkit.model.layout import Floats, Ints, Layout, dot
-from auditkit.session import current
+from auditkit.model.session import current
 from auditkit.solver.rounding import without_noise
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
 from auditkit.model.layout import Floats, Layout
-from auditkit.session import current
+from auditkit.model.session import current
 from auditkit.solver.block_sums import Sums
 from auditkit.solver.policy import Policy
 

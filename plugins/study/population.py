@@ -28,8 +28,8 @@ import numpy as np
 from auditkit.model.instance import Instance
 from auditkit.model.layout import Floats
 from auditkit.model.search import Box, Candidate, Chain, Search, State
+from auditkit.model.session import kept
 from auditkit.model.variants import with_capacities
-from auditkit.session import kept
 
 SIZE = 60
 ATOMS = 40

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import Any, ClassVar
 
 from auditkit.errors import nearest
-from auditkit.session import kept
+from auditkit.model.session import kept
 
 Tables = Mapping[str, Mapping[str, Sequence[Any]]]
 """Section -> entry -> phrases, or lists of names by tier."""
