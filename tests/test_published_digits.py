@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from auditkit.compare import Comparison, Constrained, PriceInterval, Standing
-from auditkit.compare.comparison import TOGETHER
+from auditkit.compare.comparison import TOGETHER, AwarePrice
 from auditkit.config import Config
 from auditkit.pipeline import audit
 from auditkit.report.published_digits import of_people, published, rounded
@@ -85,6 +85,18 @@ def test_all_constraints_together_never_seem_cheaper_than_one_of_them() -> None:
     assert both.ratio is not None and one.ratio is not None and both.ratio <= one.ratio
     without = published(Comparison(standing, standing, entries, True, 1.0), (0.8,)).constrained
     assert [each.loss for each in without] == [1100.0, 0.0]
+
+
+@given(st.floats(1e-6, 0.5))
+def test_a_small_price_is_not_rounded_as_what_is_kept(given_up: float) -> None:
+    """A kept share of 0.99949 to three digits would say twice the price: 0.10 % instead of 0.05 %."""
+    standing = Standing(100.0, None, {}, 0.0)
+    bound = AwarePrice(18_600.0, 18_600.0 * (1 - given_up), 0.0, 1 - given_up, 18_600.0 * given_up)
+    entry = Constrained("parity", (), (), ratio=1 - given_up, loss=18_600.0 * given_up, group_aware=bound)
+    found = published(Comparison(standing, standing, (entry,), True, 1.0), (0.8,)).constrained[0]
+    assert found.group_aware is not None and found.group_aware.given_up is not None and found.ratio is not None
+    assert found.group_aware.given_up == pytest.approx(given_up, rel=0.005)
+    assert 1 - found.ratio == pytest.approx(given_up, rel=0.005)
 
 
 GIVEN = ("level", "value", "factor", "target", "ratio", "parameters", "settings", "edges", "probabilities", "rate")

@@ -6,6 +6,7 @@ that person away. So everything that comes from scores is rounded before a sente
     with an interval          to the unit in which the interval is 10 to 99 wide; so are its ends
     with a standard error s   the same, as if the interval were 4 s wide
     people and positions      to one decimal, or three significant digits where that is more
+    a share that is kept      as the share that is given up: 0.99949, not 0.999, which would double the price
     any other number          to three significant digits
 
 Utilities that are compared with each other (alternatives) keep their proportions: the largest has three digits, and the
@@ -28,7 +29,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from auditkit.compare import Comparison, Constrained, PriceInterval
-from auditkit.compare.comparison import TOGETHER
+from auditkit.compare.comparison import TOGETHER, AwarePrice
 from auditkit.compare.firm_gain import FirmSearch
 from auditkit.compare.hidden_prices import HiddenPrice
 from auditkit.compare.revealed import Revealed
@@ -71,6 +72,15 @@ GIVEN: Mapping[type, frozenset[str]] = {
 }
 """What was asked for, counted or scaled (`to_scale`), or is not published."""
 
+KEPT: Mapping[type, str] = {
+    AwarePrice: "ratio",
+    BiasCell: "ratio",
+    Constrained: "ratio",
+    FrontierPoint: "ratio",
+    HiddenPrice: "ratio",
+    SensitivityPoint: "ratio",
+}
+"""Shares of a utility that are kept. What is read off them is the share given up."""
 
 PEOPLE = frozenset(("candidates", "filled", "inspected", "interviews", "selected", "unfilled", "unfilled_capacity"))
 """Numbers of people and positions, expected or counted."""
@@ -125,6 +135,16 @@ def of_people(x: float) -> float:
     (1527.0, 704.0, 223.9, 0.541)
     """
     return rounded(x, digits=max(DIGITS, 2 + math.floor(math.log10(abs(x))))) if x else x
+
+
+def of_kept_share(x: float, how: Round, bounds: Bounds | None = None) -> float:
+    """A share that is kept, with the digits that are known of the share given up.
+
+    >>> of_kept_share(0.999494, rounded), of_kept_share(0.9995, rounded, (0.7, 1.0)), of_kept_share(1.0, rounded)
+    (0.999494, 0.9995, 1.0)
+    """
+    turned = None if bounds is None else (1 - bounds[1], 1 - bounds[0])
+    return round(1 - how(1 - x, bounds=turned), 12)
 
 
 def to_scale(each: Alternative) -> Alternative:
@@ -193,6 +213,8 @@ def _result(result: Any, how: Round) -> Any:
         bounds = _bounds(values, name, first)
         people = name in PEOPLE or (name == "positions" and isinstance(result, FirmSearch))
         own = of_people if people else how if bounds is None else partial(how, bounds=bounds)
+        if KEPT.get(type(result)) == name:
+            own = partial(of_kept_share, how=how, bounds=bounds)
         rounded_value = _rounded(value, own)
         if rounded_value is not value:
             changed[name] = rounded_value

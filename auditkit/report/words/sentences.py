@@ -617,7 +617,7 @@ def _confirmed(gain: Gain | None) -> str:
         ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
         return f"on other requisitions it raised the ratio by {percent(gain.ratio - 1, 0)} ({ends})"
     least = percent(gain.detectable - 1, 0)
-    return f"its gain was not confirmed on other requisitions; with this few, only one of about {least} could be"
+    return f"its gain was not confirmed on other requisitions: with so few, a gain below about {least} cannot be"
 
 
 ENOUGH_HELD = 0.98
