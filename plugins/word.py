@@ -65,8 +65,7 @@ def _fill(document: Any, report: Report) -> None:
     document.add_paragraph(_written(" · ".join(filter(None, facts))))
     first = view.leading(report)
     _list(document, "Findings", [one.text for one in first], "List Number")
-    if not any(one.kind in ("disparity", "segment") for one in first):
-        nothing = [one.text for one in report.findings if one.code == "no-difference-found"]
+    if nothing := view.nothing_found(report):
         document.add_paragraph(" ".join(nothing))
     _list(document, "More findings", [one.text for one in view.told(report) if one not in first], "List Bullet")
     answers = [f"{one.subject}: {one.status}. {one.response or ''}".strip() for one in report.follow_ups]

@@ -297,6 +297,7 @@ def test_the_findings_are_printed_in_the_order_of_the_report(
     assert len(printed) == min(view.MOST_FINDINGS, len(texts))
     assert document["findings"][0]["kind"] == first
     assert ("no-difference-found" in {f["code"] for f in document["findings"]}) is not difference
+    assert ("\nNo difference between groups was found at any step." in done.out) is not difference
     bare = auditkit("report", people, "--config", "quick.toml", "--format", "json", "--map", "score=none")
     assert bare.out.count("No model of the scores") == 1
 

@@ -141,6 +141,8 @@ def _print_audit(audit: Audit, written: Written, data: Place) -> None:
     from auditkit.report import view
 
     leading, told = view.leading(audit.report), view.told(audit.report)
+    for text in view.nothing_found(audit.report):
+        click.echo(printable(text))
     for number, finding in enumerate(leading, 1):
         click.echo(f"{number}. {printable(finding.text)}")
     more, notices = len(told) - len(leading), len(audit.report.findings) - len(told)

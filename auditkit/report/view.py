@@ -542,6 +542,11 @@ def leading(report: Report) -> list[FindingModel]:
     return [found[k] for k in sorted(kept)[:MOST_FINDINGS]]
 
 
+def nothing_found(report: Report) -> list[str]:
+    """What to say before the findings where none is about a difference between groups."""
+    return [one.text for one in report.findings if one.code in ("no-difference-found", "nothing-to-compare")]
+
+
 def _attributes_first(places: list[int], found: Sequence[FindingModel]) -> list[int]:
     """The first finding on each attribute (crossings apart) before the others."""
     first: dict[str, int] = {}
