@@ -516,7 +516,8 @@ def prices(
         text = f"{blind.strip()} {phrase if blind else sentence(phrase)}".strip()
         text += f" would cost {cost(share, loss, bounds, level, value)}"
     if together is not None:
-        text += f"; all {count(constraints)} constraints together, {cost(*together, None)}"
+        every = "both" if constraints == 2 else f"all {count(constraints)}"
+        text += f"; {every} constraints together, {cost(*together, None)}"
     if aware is None:
         return whole(text)
     text = whole(text)
