@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 
 import auditkit
 from auditkit.cli import invoke
+from auditkit.cli.alternatives import _print_one
 from auditkit.compare.intervals import refitted
 from auditkit.compare.value_of_point import AtScale, PointValue, revealed_scale, value_of_a_point
 from auditkit.config import Config
@@ -339,6 +340,13 @@ def test_the_command_prints_what_it_finds(capsys: pytest.CaptureFixture[str]) ->
     assert each["attribute"] == "Gender" and {"blind", "aware", "firm", "rules", "largest_ratio"} <= set(each)
     judged = [rule["gain"] for rule in each["rules"] if rule["gain"] is not None]
     assert judged and all(gain["interval"][0] <= gain["ratio"] <= gain["interval"][1] for gain in judged)
+
+
+def test_ratios_are_printed_as_ratios(capsys: pytest.CaptureFixture[str]) -> None:
+    _print_one(alternative())
+    lines = capsys.readouterr().out.splitlines()
+    (row,) = (line.split() for line in lines if "weights" in line and "final score" not in line)
+    assert row[:6] == ["0.9", "weights", "990", "0.91", "0.91", "300.0"]
 
 
 def test_features_are_those_of_the_candidates_whatever_the_order_of_the_file() -> None:

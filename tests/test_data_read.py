@@ -160,6 +160,12 @@ def test_excel_by_its_content_and_with_a_sheet(tmp_path: Path) -> None:
     assert read(path, sheet="Two").table.iloc[0].tolist() == ["M", "0"]
     with pytest.raises(InputError, match="no sheet 'Three'"):
         read(path, sheet="Three")
+    text = tmp_path / "text.csv"
+    text.write_text("gender,hired\nF,1\n")
+    with pytest.raises(
+        InputError, match=r"text\.csv: is not a workbook, so it has no sheet 'Two' \(leave out --sheet\)"
+    ):
+        read(text, sheet="Two")
 
 
 def test_parquet(tmp_path: Path) -> None:

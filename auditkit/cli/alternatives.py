@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from auditkit.cli.options import DONE, Request, json_option, load_plugins, quiet_option, takes_settings, working
-from auditkit.text import brief, cell_percent, listing, number, percent, printable
+from auditkit.text import amount, brief, expected, listing, number, percent, printable
 
 if TYPE_CHECKING:
     from auditkit.rules.find import Alternative, Alternatives, RuleResult
@@ -56,25 +56,37 @@ def _print_one(each: Alternative) -> None:
     from auditkit.cli.output import print_table
 
     at = f"{each.attribute}, {each.step}: {each.group} against {each.against}"
-    firm = "-" if each.firm.ratio is None else brief(each.firm.ratio)
+    firm = _ratio(each.firm.ratio)
     click.echo(printable(f"{at}; the firm's own rule has a ratio of {firm} in the model"))
     aware = {point.ratio: point.utility for point in each.aware}
     rows = [
         [
             "any" if point.ratio is None else number(point.ratio),
-            *(number(x) if x is not None else "out of reach" for x in (point.utility, point.bound)),
-            number(aware.get(point.ratio)),
+            *(amount(x) if x is not None else "out of reach" for x in (point.utility, point.bound)),
+            amount(aware.get(point.ratio)),
         ]
         for point in each.blind
     ]
     headings = ["ratio of at least", "best without the group", "bound", "bound if the group could be used"]
     print_table(headings, rows, right=0)
     rules = [_row(rule) for rule in each.rules if rule.met]
-    headings = ["ratio", "rule", "utility", "ratio found", "of those who applied", "interviews", "gain elsewhere"]
+    headings = [
+        "ratio of at least",
+        "rule",
+        "utility",
+        "ratio in the model",
+        "for those who applied",
+        "interviews",
+        "gain elsewhere",
+    ]
     print_table(headings, rules, right=2)
     for rule in each.rules:
         if rule.met:
             click.echo(printable(f"  {rule.name} at {number(rule.target)}: {rule.text}"))
+
+
+def _ratio(ratio: float | None) -> str:
+    return "-" if ratio is None else brief(ratio)
 
 
 def _row(rule: RuleResult) -> list[str]:
@@ -86,9 +98,9 @@ def _row(rule: RuleResult) -> list[str]:
     return [
         number(rule.target),
         rule.name,
-        number(rule.utility),
-        cell_percent(rule.ratio),
-        cell_percent(rule.people.ratio),
-        number(rule.interviews),
+        amount(rule.utility),
+        _ratio(rule.ratio),
+        _ratio(rule.people.ratio),
+        expected(rule.interviews),
         gain,
     ]

@@ -78,8 +78,17 @@ def read(
     written with `to_csv(index=False)`: the same cells, and the same SHA-256.
     """
     readers = list(readers)
-    if isinstance(path, list | tuple):
-        return together([read(each, sheet=sheet, readers=readers, on_fault=on_fault) for each in path])
+    several = list(path) if isinstance(path, list | tuple) else [path]
+    found = [_read(each, sheet, readers, on_fault) for each in several]
+    if sheet is not None and all(raw.source.encoding is not None for raw in found):
+        name = str(several[0]) if isinstance(several[0], str | Path) else IN_MEMORY
+        raise _error(name, f"is not a workbook, so it has no sheet {sheet!r}", "leave out --sheet")
+    return together(found) if isinstance(path, list | tuple) else found[0]
+
+
+def _read(
+    path: str | Path | Tabular, sheet: str | None, readers: list[type[Reader]], on_fault: Callable[[PluginError], None]
+) -> RawTable:
     if isinstance(path, str | Path):
         place, data = str(path), _bytes(Path(path))
     else:
