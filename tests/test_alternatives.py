@@ -346,7 +346,7 @@ def test_ratios_are_printed_as_ratios(capsys: pytest.CaptureFixture[str]) -> Non
     _print_one(alternative())
     lines = capsys.readouterr().out.splitlines()
     (row,) = (line.split() for line in lines if "weights" in line and "final score" not in line)
-    assert row[:6] == ["0.9", "weights", "990", "0.91", "0.91", "300.0"]
+    assert row[:6] == ["0.9", "weights", "990.0", "0.91", "0.91", "300.0"]
 
 
 def test_features_are_those_of_the_candidates_whatever_the_order_of_the_file() -> None:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import pandas as pd
 
@@ -78,11 +78,13 @@ def read(
     written with `to_csv(index=False)`: the same cells, and the same SHA-256.
     """
     readers = list(readers)
-    several = list(path) if isinstance(path, list | tuple) else [path]
-    found = [_read(each, sheet, readers, on_fault) for each in several]
+    if isinstance(path, list | tuple):
+        found = [_read(each, sheet, readers, on_fault) for each in path]
+    else:
+        found = [_read(cast(str | Path | Tabular, path), sheet, readers, on_fault)]
     if sheet is not None and all(raw.source.encoding is not None for raw in found):
-        name = str(several[0]) if isinstance(several[0], str | Path) else IN_MEMORY
-        raise _error(name, f"is not a workbook, so it has no sheet {sheet!r}", "leave out --sheet")
+        what = f"is not a workbook, so it has no sheet {sheet!r}"
+        raise _error(found[0].source.path, what, "leave out --sheet")
     return together(found) if isinstance(path, list | tuple) else found[0]
 
 
