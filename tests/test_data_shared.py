@@ -134,6 +134,7 @@ def test_people_analytics(tmp_path: Path) -> None:
             history = load(path)
             assert history.mapping.columns("prior") == ("sat", "gpa", "apttest", "int1", "int2", "int3")
             assert history.mapping.column("score") is None
+            assert history.reading is not None and not history.reading.assumptions  # scores are no counts of a step
             assert {"score-known-before", "no-score", "no-cost"} <= codes(history)
             assert load(path, {"score": "int3"}).has("score")
 

@@ -72,15 +72,19 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     totals = len(raw.table) - len(tidy.table)
     for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
-    stacked = _from_stacked(tidy, assumptions)
+    said: list[str] = []
+    stacked = _from_stacked(tidy, said)
     if stacked is not None:
+        assumptions += said
         _refuse_other_cells(tidy.table, _counts(tidy.table))
         left["total-row"] = left.get("total-row", 0) + totals
         return stacked
     counts = _counts(tidy.table)
-    found = _summary(tidy, counts, assumptions)
-    found = _from_outcomes(tidy) if found is tidy else found
-    if found is tidy:
+    said = []  # what an attempt assumed that came to nothing is not true of the file
+    found = _summary(tidy, counts, said)
+    if found is not tidy:
+        assumptions += said
+    elif (found := _from_outcomes(tidy)) is tidy:
         return raw
     _refuse_other_cells(tidy.table, counts)
     if totals:
