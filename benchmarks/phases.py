@@ -9,11 +9,14 @@ python benchmarks/phases.py [--write] [SEARCHES ...]     of about 25 application
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the command does, before numpy is imported
 
 import numpy as np
 

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 import auditkit
 from auditkit.compare import PriceInterval, compare
-from auditkit.compare.blind_intervals import BlindPrices, _everybody, centred, error_of_laws, lottery
+from auditkit.compare.blind_intervals import BlindPrices, _positions, _visits, centred, error_of_laws, lottery
 from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.group_chances import GroupChances, logit_errors, multinomial_logit
@@ -101,7 +101,7 @@ def test_the_lottery_is_everybodys_even_chance_where_that_meets_the_rows() -> No
 def test_people_in_stages_go_on_until_they_fail() -> None:
     fitted = fitted_to(people(staged=True))
     layout = fitted.instance.layout
-    visits = _everybody(layout)
+    visits = _visits(layout, _positions(layout))
     assert visits[layout.start] == pytest.approx(0.2)  # two positions for ten
     selected = np.bincount(layout.state_candidate, visits * layout.selecting)
     assert fitted.refit is not None

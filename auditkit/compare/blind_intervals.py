@@ -45,7 +45,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from auditkit.constraints.base import Rows
+from auditkit.constraints.base import KindRow, Row, Rows
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Bools, Floats, Layout, dot
 from auditkit.solver.near_optimum import NearOptimum
@@ -67,35 +67,58 @@ def lottery(layout: Layout, rows: Rows) -> Floats | None:
     """The visits of the best lottery within searches that meets the rows; None if none does."""
     from scipy.optimize import linprog
 
-    visits = _everybody(layout)
-    worth, states = layout.sum_by_search(layout.reward * visits), np.arange(layout.states)
-    matrix = rows.signs[:, None] * np.stack([layout.sum_by_search(row.at(states) * visits) for row in rows.rows])
+    chance = _positions(layout)
+    worth = _of_kinds(layout, layout.kinds.reward, chance)
+    matrix = rows.signs[:, None] * np.stack([_amounts(layout, row, chance) for row in rows.rows])
     equal, bounds = rows.is_equality, rows.signs * rows.bounds
     a_eq, b_eq, a_ub, b_ub = (
         own if own.size else None for own in (matrix[equal], bounds[equal], matrix[~equal], bounds[~equal])
     )
     found = linprog(-worth, A_eq=a_eq, b_eq=b_eq, A_ub=a_ub, b_ub=b_ub, bounds=(0.0, 1.0))
-    return None if found.status else visits * np.asarray(found.x)[layout.candidate_search[layout.state_candidate]]
+    return None if found.status else _visits(layout, chance * np.asarray(found.x)[layout.candidate_search])
 
 
-def _everybody(layout: Layout) -> Floats:
-    """The visits where each candidate is inspected, and selected if that is possible, with the chance that there is of
-    a position."""
+def _positions(layout: Layout) -> Floats:
+    """The chance of each candidate that there is a position, if a lottery gives them away."""
+    chance = np.minimum(layout.capacity / np.maximum(np.diff(layout.search_ptr), 1), 1.0)[layout.candidate_search]
+    if layout.limits is not None:
+        for capacity, members in zip(layout.limits.capacity, layout.limits.members(layout.search_ptr), strict=True):
+            chance[members] = np.minimum(chance[members], capacity / max(1, len(chance[members])))
+    return chance
+
+
+def _amounts(layout: Layout, row: Row, chance: Floats) -> Floats:
+    """What a row comes to in each search where each candidate is inspected with a chance."""
+    if isinstance(row, KindRow):
+        return _of_kinds(layout, row.kind_weights, chance)
+    return layout.sum_by_search(row.at(np.arange(layout.states)) * _visits(layout, chance))
+
+
+def _of_kinds(layout: Layout, weights: Floats, chance: Floats) -> Floats:
+    """The same of weights of the states of kinds."""
+    found = np.add.reduceat(weights * _reached(layout), layout.kinds.ptr[:-1])[layout.candidate_kind] * chance
+    return np.bincount(layout.candidate_search, found, minlength=len(layout.search_ids)).astype(np.float64)
+
+
+def _visits(layout: Layout, chance: Floats) -> Floats:
+    """The visits where each candidate is inspected with a chance, and then selected if that is possible."""
+    return np.asarray(layout.of_states(_reached(layout)) * layout.spread(chance))
+
+
+def _reached(layout: Layout) -> Floats:
+    """Of each kind, how often a candidate who is inspected as long as they can be visits every state."""
+    kinds = layout.kinds
+    if layout.only_boxes:
+        return kinds.chance
     from scipy.sparse import coo_array, eye_array
     from scipy.sparse.linalg import spsolve
 
-    kinds = layout.kinds
     begin = np.zeros(len(kinds.reward))
     begin[kinds.ptr[:-1]] = 1.0
     edges = kinds.edges
     places = np.repeat(np.arange(len(begin)), np.diff(edges.ptr)), edges.items
     moves = coo_array((kinds.edge_prob, places), shape=(len(begin),) * 2)
-    reached = spsolve((eye_array(len(begin)) - moves).T.tocsc(), begin)
-    chance = np.minimum(layout.capacity / np.maximum(np.diff(layout.search_ptr), 1), 1.0)[layout.candidate_search]
-    if layout.limits is not None:
-        for capacity, members in zip(layout.limits.capacity, layout.limits.members(layout.search_ptr), strict=True):
-            chance[members] = np.minimum(chance[members], capacity / max(1, len(chance[members])))
-    return np.asarray(layout.of_states(reached) * chance[layout.state_candidate])
+    return np.asarray(spsolve((eye_array(len(begin)) - moves).T.tocsc(), begin))
 
 
 def error_of_laws(fitted: Fitted, more: Floats) -> float:
@@ -112,9 +135,10 @@ def error_of_laws(fitted: Fitted, more: Floats) -> float:
     square = float(w @ residual**2) / float(w.sum())
     spread = (residual**2 - square) / (2 * square) if square else np.zeros(len(known))
     moves = np.column_stack([(x * (w * residual)[:, None]) @ inverse, w * spread / w.sum()])
-    more, own = np.where(layout.selecting, more, 0.0), fitted.expected[layout.state_candidate]
-    scale = refit.value_scale
-    gains = [scale * more.sum(), dot(more, own - scale * centre), dot(more, layout.reward - own)]
+    more, scale = np.where(layout.selecting, more, 0.0), refit.value_scale
+    selected = layout.sum_by_candidate(more)
+    expected, total = dot(selected, fitted.expected), float(selected.sum())
+    gains = [scale * total, expected - scale * centre * total, dot(layout.reward, more) - expected]
     by_search = np.bincount(search, moves @ np.array(gains), minlength=refit.searches).astype(np.float64)
     count = len(np.unique(search))
     return float(np.sqrt(count / max(1, count - 1) * dot(by_search, by_search)))

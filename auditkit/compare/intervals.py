@@ -247,7 +247,7 @@ def _drawn(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions)
         drawn = Resampling.of(fitted, options, most)
         if len(drawn.searches) == len(fitted.instance.searches):
             return drawn, fitted.instance
-        part = Instance(tuple(fitted.instance.searches[s] for s in drawn.searches.tolist()))
+        part = fitted.instance.among(drawn.searches)
         if all(_labels(bind(each.constraints, part.layout)) == _labels(each.optimum.rows) for each in problems):
             return drawn, part
         most *= 2

@@ -10,17 +10,21 @@ indices of the policies.
 from __future__ import annotations
 
 from collections import defaultdict
+from itertools import pairwise
 
 import numpy as np
 
 from auditkit.compare.parts import Parts
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Ints, Layout
+from auditkit.model.layout import Floats, Ints, Layout, runs
 from auditkit.solver.evaluate import Prepared
 from auditkit.solver.policy import Mixture, Policy
 from auditkit.solver.rounding import without_noise
 
 ORDER_TOLERANCE = 1e-9
+
+AT_ONCE = 20_000
+"""About so many candidates are looked at together."""
 
 
 def shifts(parts: Parts | None, j: int, dual: float) -> dict[tuple[str, str], float] | None:
@@ -54,34 +58,37 @@ def order_kept(layout: Layout, rows: Rows, mixture: Mixture) -> bool:
     all values of a group by the same amount. One on inspections makes looking cheaper, which helps most those of whom
     least is known: the order may change.
     """
-    before = _indices(Prepared.of_policy(layout, Rows((), (), ()), Policy.at(())))
+    before = Prepared.of_policy(layout, Rows((), (), ()), Policy.at(()))
+    of_state, cells = layout.cells.of_state, len(layout.cells)
+    cuts = np.searchsorted(layout.search_ptr, np.arange(0, len(layout.candidate_ids) + AT_ONCE, AT_ONCE))
+    ends = layout.search_ptr[np.unique(np.minimum(cuts, len(layout.search_ids)))].tolist()
     for i, policy in enumerate(mixture.policies):
-        searches, _ = mixture.followers(i)
-        if not len(searches):
-            continue
-        states = _states(layout, searches)
-        after = _indices(Prepared.of_policy(layout, rows, policy))[states]
-        place = layout.spread(layout.candidate_search)[states] * len(layout.cells) + layout.cells.of_state[states]
-        first = before[states]
-        order = np.lexsort((after, first, place))
-        place, first, after = place[order], first[order], after[order]
-        finite = np.abs(after[np.isfinite(after)])
-        lower = after[1:] < after[:-1] - 2 * ORDER_TOLERANCE * float(finite.max(initial=1.0))
-        if (lower & (first[1:] > first[:-1]) & (place[1:] == place[:-1])).any():
-            return False
+        follow = np.zeros(len(layout.search_ids), dtype=np.bool_)
+        follow[mixture.followers(i)[0]] = True
+        prepared = Prepared.of_policy(layout, rows, policy)
+        for low, high in pairwise(ends):
+            some = low + np.flatnonzero(follow[layout.candidate_search[low:high]])
+            sizes = np.diff(layout.candidate_ptr)[some]
+            first, after = _indices(before, some), _indices(prepared, some)
+            acted_on = np.flatnonzero((first > 0) | (after > 0))
+            place = np.repeat(layout.candidate_search[some] * cells, sizes)[acted_on]
+            place += of_state[runs(layout.candidate_ptr[some], sizes)[acted_on]]
+            first, after = first[acted_on], after[acted_on]
+            order = np.lexsort((after, first, place))
+            place, first, after = place[order], first[order], after[order]
+            lower = after[1:] < after[:-1] - 2 * _unit(prepared)
+            if (lower & (first[1:] > first[:-1]) & (place[1:] == place[:-1])).any():
+                return False
     return True
 
 
-def _indices(prepared: Prepared) -> Floats:
+def _unit(prepared: Prepared) -> float:
+    """Indices that differ by less are the same."""
+    finite = prepared.index[np.isfinite(prepared.index[:, 0]), 0]
+    return ORDER_TOLERANCE * max(float(finite.max(initial=0.0)), 1.0)
+
+
+def _indices(prepared: Prepared, candidates: Ints) -> Floats:
     """Indices rounded, so that ties are ties, and 0 for those that are never acted on."""
-    found = np.maximum(prepared.indices, 0.0)
-    finite = found[np.isfinite(found)]
-    unit = ORDER_TOLERANCE * float(finite.max(initial=1.0))
+    found, unit = np.maximum(prepared.levels_of(candidates)[:, 0], 0.0), _unit(prepared)
     return np.where(np.isfinite(found), np.round(found / unit) * unit, found)
-
-
-def _states(layout: Layout, searches: Ints) -> Ints:
-    if len(searches) == len(layout.search_ids):
-        return np.arange(layout.states)
-    first = layout.candidate_ptr[layout.search_ptr]
-    return np.concatenate([np.arange(first[s], first[s + 1]) for s in searches.tolist()])

@@ -16,6 +16,7 @@ of one spread.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from auditkit.model.layout import Floats, Ints
 
 MOST_STEPS = 60
 BLOCK = 500
-"""Searches whose products are summed at once."""
+"""Searches that are gone through at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,14 +64,14 @@ def clustered(x: Floats, y: Floats, cluster: Ints) -> LeastSquares:
     inverse = np.linalg.pinv(x.T @ x, hermitian=True)
     b = inverse @ (x.T @ y)
     rest = y - x @ b
-    names, code = np.unique(cluster, return_inverse=True)
-    order, s = np.argsort(code, kind="stable"), len(names)
     sizes, directions = np.linalg.eigh(inverse)
     root = directions * np.sqrt(np.maximum(sizes, 0.0))
+    s = len(np.unique(cluster))
     moved = np.zeros((s, x.shape[1]))
-    for number, rows in enumerate(np.split(order, np.cumsum(np.bincount(code))[:-1])):
+    for searches, rows in _of_one_size(cluster):
         own = x[rows]
-        moved[number] = inverse @ (own.T @ _power_of_rest(own @ root, -1.0, rest[rows]))
+        left_out = _power_of_rest(own @ root, -1.0, rest[rows][:, :, None])
+        moved[searches] = (own.swapaxes(1, 2) @ left_out)[:, :, 0] @ inverse
     return LeastSquares(b, (s - 1) / s * moved.T @ moved, rest, s)
 
 
@@ -87,25 +88,18 @@ def wald(x: Floats, y: Floats, cluster: Ints, columns: Ints) -> float | None:
     basis, q = np.column_stack([others, own]), len(columns)
     b = own.T @ y  # in units in which V is the identity if residuals are independent and of spread 1
     rest = y - basis @ (basis.T @ y)
-    _, code = np.unique(cluster, return_inverse=True)
-    order = np.argsort(code, kind="stable")
     covariance, total = np.zeros((q, q)), 0.0
     together = np.zeros((q * basis.shape[1],) * 2)
-    block: list[Floats] = []
-    searches = np.split(order, np.cumsum(np.bincount(code))[:-1])
-    for s, rows in enumerate(searches, 1):
-        adjusted = _power_of_rest(basis[rows], -0.5, own[rows]).T
-        moved = adjusted @ rest[rows]
-        covariance += np.outer(moved, moved)
+    for _, rows in _of_one_size(cluster):
+        adjusted = _power_of_rest(basis[rows], -0.5, own[rows]).swapaxes(1, 2)
+        moved = (adjusted @ rest[rows][:, :, None])[:, :, 0]
+        covariance += moved.T @ moved
         # B_st = [s = t] A_s A_s' - D_s D_t'. The sum over s and t of the second part alone comes from `together`.
         shared = adjusted @ basis[rows]
-        less = shared @ shared.T
-        total += _squares(adjusted @ adjusted.T - less) - _squares(less)
-        block.append(shared.ravel())
-        if len(block) == BLOCK or s == len(searches):
-            flat = np.array(block)
-            together += flat.T @ flat
-            block = []
+        less = shared @ shared.swapaxes(1, 2)
+        total += _squares(adjusted @ adjusted.swapaxes(1, 2) - less) - _squares(less)
+        flat = shared.reshape(len(rows), -1)
+        together += flat.T @ flat
     across = together.reshape(q, basis.shape[1], q, basis.shape[1])
     total += float((across**2).sum() + np.einsum("acbd,bcad->", across, across))
     eta = q * (q + 1) / total
@@ -116,15 +110,30 @@ def wald(x: Floats, y: Floats, cluster: Ints, columns: Ints) -> float | None:
     return float(fdtrc(q, free, statistic * free / (eta * q)))
 
 
+def _of_one_size(cluster: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Searches with the same number of rows, at most `BLOCK` at once: their numbers, and the rows of each."""
+    _, code, counts = np.unique(cluster, return_inverse=True, return_counts=True)
+    order, begin = np.argsort(code, kind="stable"), np.cumsum(counts) - counts
+    for size in np.unique(counts):
+        alike = np.flatnonzero(counts == size)
+        for low in range(0, len(alike), BLOCK):
+            searches = alike[low : low + BLOCK]
+            yield searches, order[begin[searches][:, None] + np.arange(size)]
+
+
 def _power_of_rest(a: Floats, power: float, v: Floats) -> Floats:
-    """(I - A A')^power v; directions in which I - A A' is 0 are left out.
+    """(I - A A')^power v of each search; directions in which I - A A' is 0 are left out.
 
     Only as many of its eigenvalues differ from 1 as A has columns, so no matrix of the size of a search is needed.
     """
-    directions, sizes, _ = np.linalg.svd(a, full_matrices=False)
-    left = 1.0 - sizes**2
+    if a.shape[1] <= a.shape[2]:
+        squares, directions = np.linalg.eigh(a @ a.swapaxes(1, 2))
+    else:
+        directions, sizes, _ = np.linalg.svd(a, full_matrices=False)
+        squares = sizes**2
+    left = 1.0 - squares
     scale = np.where(left > 1e-9, np.maximum(left, 1e-9) ** power, 0.0) - 1.0
-    return np.asarray(v + (directions * scale) @ (directions.T @ v))
+    return np.asarray(v + (directions * scale[:, None, :]) @ (directions.swapaxes(1, 2) @ v))
 
 
 def _basis(x: Floats) -> Floats:
@@ -134,8 +143,9 @@ def _basis(x: Floats) -> Floats:
     return np.asarray(left[:, sizes > 1e-9 * sizes.max(initial=1e-300)])
 
 
-def _squares(matrix: Floats) -> float:
-    return float(np.trace(matrix) ** 2 + (matrix * matrix.T).sum())
+def _squares(matrices: Floats) -> float:
+    traces = np.trace(matrices, axis1=1, axis2=2)
+    return float((traces**2).sum() + (matrices * matrices.swapaxes(1, 2)).sum())
 
 
 def probit(x: Floats, yes: Floats) -> Floats | None:

@@ -42,7 +42,7 @@ from auditkit.fitting.group_chances import (
 from auditkit.fitting.regression import Design, least_squares
 from auditkit.fitting.searches import People
 from auditkit.model.instance import Instance
-from auditkit.model.layout import ByKind, Floats, Ints
+from auditkit.model.layout import ByKind, Floats, Ints, runs
 from auditkit.model.search import Candidate
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ class Refit:
 def _members(like: Instance, searches: Ints) -> Ints:
     """The candidates of some searches."""
     ptr = like.layout.search_ptr
-    return np.concatenate([np.arange(*ptr[s : s + 2]) for s in searches.tolist()])
+    return runs(ptr[searches], np.diff(ptr)[searches])
 
 
 class GroupResiduals:

@@ -494,7 +494,7 @@ class Layout:
         """Some of the searches, as if they were all: groups and texts that none of their candidates has are unknown."""
         counts = np.diff(self.search_ptr)[searches]
         search_ptr = _offsets(counts)
-        who = np.repeat(self.search_ptr[searches] - search_ptr[:-1], counts) + np.arange(search_ptr[-1])
+        who = runs(self.search_ptr[searches], counts)
         used, kind = np.unique(self.candidate_kind[who], return_inverse=True)
         kinds = self.kinds.take(used)
         crossed = Partition("", self.groups, self.candidate_group, np.zeros(0)).among(who)
@@ -664,8 +664,8 @@ class Layout:
         return np.add.reduceat(per_state, self.candidate_ptr[:-1])
 
     def sum_by_search(self, per_state: Floats) -> Floats:
-        searches = self.spread(self.candidate_search)
-        return np.bincount(searches, per_state, minlength=len(self.search_ids)).astype(np.float64)
+        found = self.sum_by_candidate(per_state)
+        return np.bincount(self.candidate_search, found, minlength=len(self.search_ids)).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -924,6 +924,12 @@ def _places(ptr: Ints, which: Ints, into: Ints) -> Iterator[tuple[slice, Ints]]:
         begin = into[own.start : own.stop + 1]
         place = np.repeat(ptr[which[own]] - begin[:-1], np.diff(begin)) + np.arange(begin[0], begin[-1])
         yield slice(begin[0], begin[-1]), place
+
+
+def runs(first: Ints, sizes: Ints) -> Ints:
+    """So many numbers from first[0] on, then those from first[1] on, and so on."""
+    begin = _offsets(sizes)
+    return np.asarray(np.repeat(first - begin[:-1], sizes) + np.arange(begin[-1]))
 
 
 def _offsets(lengths: Ints) -> Ints:

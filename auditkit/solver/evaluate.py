@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from auditkit.constraints.base import CellRow, KindRow, Rows
-from auditkit.model.layout import Bools, Floats, Ints, Layout
+from auditkit.model.layout import Bools, Floats, Ints, Layout, runs
 from auditkit.model.session import kept
 from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes, Events
@@ -246,11 +246,14 @@ class Prepared:
     @property
     def levels(self) -> Floats:
         """The index of every state of the layout, one column a level."""
-        if self.boxes is None:
-            return self.index
-        ptr, types, layout = self.boxes.type_ptr, self.boxes.type, self.layout
-        own = np.arange(layout.states) - np.repeat(layout.candidate_ptr[:-1], np.diff(layout.candidate_ptr))
-        return self.index[np.repeat(ptr[types], np.diff(layout.candidate_ptr)) + own]
+        return self.index if self.boxes is None else self.levels_of(np.arange(len(self.layout.candidate_ids)))
+
+    def levels_of(self, candidates: Ints) -> Floats:
+        """The same of the states of some candidates, one after another."""
+        first, sizes = self.layout.candidate_ptr[candidates], np.diff(self.layout.candidate_ptr)[candidates]
+        if self.boxes is not None:
+            first = self.boxes.type_ptr[self.boxes.type[candidates]]
+        return self.index[runs(first, sizes)]
 
     def _events(self, search: int) -> tuple[Ints, Ints, Floats]:
         """States in whose event a candidate may be selected, in order of time; candidates; chances."""

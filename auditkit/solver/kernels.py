@@ -310,26 +310,28 @@ def cyclic_mass(c, chains, index, mass):
 
 @njit(**OPTIONS)
 def falling(keys):
-    """The stable order of falling keys: buckets of equal width, each sorted by insertion; merged where most keys fall
-    into a few of these."""
+    """The stable order of falling keys: twice as many buckets of equal width as there are keys, each sorted by
+    insertion; merged where most keys fall into a few of these."""
     n = len(keys)
-    order, begin, found = np.arange(n), np.zeros(n + 1, np.int64), np.empty(n)
+    order, begin, found = np.arange(n), np.zeros(2 * n + 1, np.int32), np.empty(n)
+    bucket = np.empty(n, np.int32)
     high = low = keys[0] if n else 0.0
     for key in keys:
         high, low = max(high, key), min(low, key)
     if high == low:
         return order
-    scale = (n - 1) / (high - low)
+    scale = (2 * n - 1) / (high - low)
     if not 0.0 < scale < 1e300:  # infinite, or too near to each other
         return merged(keys)
-    for key in keys:
-        begin[int((high - key) * scale) + 1] += 1
-    for b in range(n):
+    for i in range(n):
+        bucket[i] = int((high - keys[i]) * scale)
+        begin[bucket[i] + 1] += 1
+    for b in range(2 * n):
         begin[b + 1] += begin[b]
     for i in range(n):
-        bucket = int((high - keys[i]) * scale)
-        order[begin[bucket]], found[begin[bucket]] = i, keys[i]
-        begin[bucket] += 1
+        place = begin[bucket[i]]
+        order[place], found[place] = i, keys[i]
+        begin[bucket[i]] = place + 1
     moves = 0
     for i in range(1, n):
         own, key, place = order[i], found[i], i

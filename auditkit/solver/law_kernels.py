@@ -85,7 +85,7 @@ def box_member_laws(first, last, searches, boxes, events, begins, met, theta, in
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
         states, owner, masses = box_masses(search, boxes, events, theta, begins)
         k = boxes.capacity[search]
-        if k <= FEW_POSITIONS + 1 and not inspections:
+        if k <= FEW_POSITIONS and not inspections:
             one = member_law_of_few(c1 - c0, k, owner, masses)
         else:
             one = member_law(k, owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
@@ -102,7 +102,7 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
         states, owner, masses = chain_masses(search, chains, index, mass, share, theta)
         begins = chains.candidate_ptr[c0:c1]
         k = chains.capacity[search]
-        if k <= FEW_POSITIONS + 1 and not inspections:
+        if k <= FEW_POSITIONS and not inspections:
             one = member_law_of_few(c1 - c0, k, owner, masses)
         else:
             one = member_law(k, owner, masses, inspections, states, begins, met[c0:c1], theta)

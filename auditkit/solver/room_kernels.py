@@ -26,7 +26,7 @@ NEGLIGIBLE = 1e-17
 CERTAIN = 1.0 - 1e-15
 """What chances that sum to one come to in spite of rounding."""
 
-FEW_POSITIONS = 3
+FEW_POSITIONS = 4
 """Up to so many a tree over the candidates takes less time than the recursion over time."""
 
 LONGEST_RUN = 8
@@ -279,7 +279,7 @@ def chances_of_few(n, k, owner, kappa):
                 v >>= 1
                 node[v, 0], node[v, 1] = x, y
             room = r + s
-        else:
+        elif k == 3:
             node[v, 1] = p
             x, y, z, r, s, t = 1.0 - p, p, 0.0, 1.0, 0.0, 0.0
             while v > 1:
@@ -289,6 +289,16 @@ def chances_of_few(n, k, owner, kappa):
                 v >>= 1
                 node[v, 0], node[v, 1], node[v, 2] = x, y, z
             room = r + s + t
+        else:
+            node[v, 1] = p
+            w, x, y, z, r, s, t, u = 1.0 - p, p, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
+            while v > 1:
+                a, b, d, f = node[v ^ 1, 0], node[v ^ 1, 1], node[v ^ 1, 2], node[v ^ 1, 3]
+                r, s, t, u = r * a, r * b + s * a, r * d + s * b + t * a, r * f + s * d + t * b + u * a
+                w, x, y, z = w * a, w * b + x * a, w * d + x * b + y * a, w * f + x * d + y * b + z * a
+                v >>= 1
+                node[v, 0], node[v, 1], node[v, 2], node[v, 3] = w, x, y, z
+            room = r + s + t + u
         chance[e] = min(1.0, room)
     return chance
 
