@@ -138,7 +138,7 @@ def error_of_laws(fitted: Fitted, more: Floats) -> float:
     more, scale = np.where(layout.selecting, more, 0.0), refit.value_scale
     selected = layout.sum_by_candidate(more)
     expected, total = dot(selected, fitted.expected), float(selected.sum())
-    gains = [scale * total, expected - scale * centre * total, dot(layout.reward, more) - expected]
+    gains = [scale * total, expected - scale * centre * total, layout.total(layout.kinds.reward, more) - expected]
     by_search = np.bincount(search, moves @ np.array(gains), minlength=refit.searches).astype(np.float64)
     count = len(np.unique(search))
     return float(np.sqrt(count / max(1, count - 1) * dot(by_search, by_search)))

@@ -28,6 +28,7 @@ from auditkit.fitting.fitted import Fitted
 from auditkit.model.layout import Ints, Layout
 from auditkit.model.limits import UnitNumbers, Whole
 from auditkit.model.row_meaning import Meaning
+from auditkit.model.session import Session
 from auditkit.solver import Optimum, Solution, solve, solve_once
 from auditkit.solver.oracle import Column, Oracle
 from auditkit.solver.policy import Level, Outcome, Policy
@@ -207,9 +208,10 @@ def compare(
         known = _widened([solution for _, _, solution in solved], layout)
         solved.append((TOGETHER, tuple(chosen), solve(fitted.instance, chosen, known=known)))
     free = solved[0][2].unconstrained if solved else solve_once(fitted.instance).unconstrained
-    bounds = [
-        None if aware is None or not _seen(solution, aware) else _aware(aware, some) for _, some, solution in solved
-    ]
+    with Session():  # nothing else is asked about all searches if policies see the groups
+        bounds = [
+            None if aware is None or not _seen(solution, aware) else _aware(aware, some) for _, some, solution in solved
+        ]
     progress("intervals of the prices")
     spans = _intervals(solved, fitted, options)
     entries = []

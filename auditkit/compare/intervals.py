@@ -237,7 +237,7 @@ def _draw(fitted: Fitted, found: Sequence[_Replicates], searches: Ints, options:
         free = free_visits(layout)
         each.of_laws = error_of_laws(fitted, free - optimum.outcome.visits)
         if (visits := lottery(layout, optimum.rows)) is not None:
-            each.bound = each.problem.near.free - dot(layout.reward, visits), error_of_laws(fitted, free - visits)
+            each.bound = each.problem.near.free - layout.total(layout.kinds.reward, visits), error_of_laws(fitted, free - visits)
 
 
 def _drawn(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> tuple[Resampling, Instance]:

@@ -339,6 +339,11 @@ class Layout:
             found += np.bincount(place, of_states[states], minlength=len(found))
         return found
 
+    def total(self, of_kinds: Floats, of_states: Floats) -> float:
+        """What is known of the states of each kind times a number of every state, added up."""
+        pieces = _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
+        return sum(dot(of_kinds[place], of_states[states]) for states, place in pieces)
+
     def shared_counts(self, visits: Floats) -> Floats:
         """Visits of the states of each shared cell, added up."""
         return np.asarray(np.einsum("s,sc->c", self.to_kinds(visits), self.cells.shares))

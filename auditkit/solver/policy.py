@@ -174,12 +174,12 @@ class Outcome:
 
     @cached_property
     def utility(self) -> float:
-        return dot(self.layout.reward, self.visits)
+        return self.layout.total(self.layout.kinds.reward, self.visits)
 
     @cached_property
     def size(self) -> float:
         """The absolute rewards collected, costs and values alike: what rounding of the utility is relative to."""
-        return dot(self.layout.of_states(np.abs(self.layout.kinds.reward)), self.visits)
+        return self.layout.total(np.abs(self.layout.kinds.reward), self.visits)
 
     def gain_over(self, other: Outcome) -> float:
         """Utility beyond that of another policy of the same instance."""
