@@ -61,7 +61,7 @@ from auditkit.constraints.two_sets import TwoSets
 from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.model.instance import Instance
-from auditkit.model.layout import Floats, Ints, Layout, dot
+from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.session import Session
 from auditkit.model.variants import moved_by_group
 from auditkit.solver import Optimum
@@ -237,7 +237,8 @@ def _draw(fitted: Fitted, found: Sequence[_Replicates], searches: Ints, options:
         free = free_visits(layout)
         each.of_laws = error_of_laws(fitted, free - optimum.outcome.visits)
         if (visits := lottery(layout, optimum.rows)) is not None:
-            each.bound = each.problem.near.free - layout.total(layout.kinds.reward, visits), error_of_laws(fitted, free - visits)
+            worth = layout.total(layout.kinds.reward, visits)
+            each.bound = each.problem.near.free - worth, error_of_laws(fitted, free - visits)
 
 
 def _drawn(fitted: Fitted, problems: Sequence[Priced], options: IntervalOptions) -> tuple[Resampling, Instance]:
