@@ -26,6 +26,7 @@ from auditkit.fitting.priors import fit
 from auditkit.model.instance import Instance
 from auditkit.plugin_manager import load
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
+from auditkit.report.findings import alternative_sentences
 from auditkit.report.published_digits import to_scale
 from auditkit.report.schema import AlternativePart
 from auditkit.report.words import sentences as say
@@ -33,7 +34,15 @@ from auditkit.report.words.phrases import Phrases
 from auditkit.rules.best_rules import Target, Trials
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import SPLITS, Gain, Judges, combined
-from auditkit.rules.find import Alternative, Dealt, LargestRatio, RuleResult, find_alternatives, most_affected
+from auditkit.rules.find import (
+    Alternative,
+    Alternatives,
+    Dealt,
+    LargestRatio,
+    RuleResult,
+    find_alternatives,
+    most_affected,
+)
 from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import GroupPair, RuleYield
 from auditkit.rules.requisitions import among, candidates_of, some
@@ -246,7 +255,20 @@ def test_the_price_without_the_group_and_the_bound_with_it() -> None:
     assert "(under this model, from CV and the score)" in text
     assert "Equal rates would cost 5.0 % without looking at Gender; the bound if it could be used is 0.15 %." in text
     assert "already" not in text and "No rule" not in text
-    assert "Equal rates" not in told(alternative(aware=()))
+    assert "Equal rates" not in told(alternative(aware=())) and "could not be measured" not in text
+
+
+def test_a_price_that_could_not_be_measured_is_not_said() -> None:
+    """Nothing tells the groups of an attribute apart that was asked for."""
+    same = (optimum(None, 1000.0, 0.98), optimum(0.9, 1000.0), optimum(1.0, 1000.0))
+    for alike in ((), ("Gender",), ("Ethnicity",)):
+        found = Alternatives((alternative(blind=same),), {}, ("CV",), alike)
+        text = " ".join(alternative_sentences(found, found.found[0], WORDS)).replace("\N{NO-BREAK SPACE}", " ")
+        assert ("Equal rates would cost 0 %" in text) == (alike != ("Gender",))
+        assert ("What equal rates would cost without looking at Gender could not be measured" in text) == (
+            alike == ("Gender",)
+        )
+        assert "the bound if it could be used is 0.15 %." in text
 
 
 def test_where_the_best_search_is_within_the_ratio_already_no_price_is_told() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import stdtrit
 
 import auditkit
-from auditkit.compare import PriceInterval, compare
+from auditkit.compare import NoInterval, PriceInterval, compare
 from auditkit.compare.blind_intervals import BlindPrices, _positions, _visits, centred, error_of_laws, lottery
 from auditkit.constraints.binding import bind, make
 from auditkit.fitting.fitted import Fitted
@@ -260,6 +260,10 @@ def test_a_report_says_a_price_only_where_groups_are_told_apart(gap: float, said
     assert said in price.text
     assert ("could not be measured" in price.text) == (gap == 0)
     assert ("lottery" in price.text) == (gap == 0)
+    without = [replace(entry, interval=NoInterval("few-searches", "few")) for entry in compared.constrained]
+    (price,) = (found for found in _prices(without, Phrases(), (), compared.alike) if found.code == "price-of-fairness")
+    assert ("could not be measured" in price.text) == (gap == 0)
+    assert "would cost 0" not in price.text and "lottery" not in price.text
 
 
 @pytest.mark.parametrize("gap", [0.0, 12.0])

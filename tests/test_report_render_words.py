@@ -353,6 +353,18 @@ def test_a_price_of_groups_that_are_not_told_apart_is_not_said() -> None:
     assert "could not be measured" not in aware
 
 
+def test_a_price_without_an_interval_is_said_only_of_groups_that_are_told_apart() -> None:
+    one = ("equal hiring rates for women and men", 0.0, 0.0, None)
+    said = plain(sentences.prices(PEOPLE, one, None, 1, None, 0.001, apart=False))
+    assert said == (
+        "What equal hiring rates for women and men would cost without looking at the group could not be measured, "
+        "because nothing that is known of candidates tells the groups apart beyond chance. If the group could be used "
+        "it would be 0.10 %: a bound, not a proposal."
+    )
+    told_apart = plain(sentences.prices(PEOPLE, one, None, 1, None, 0.001))
+    assert "would cost 0" in told_apart and "could not be measured" not in told_apart
+
+
 @pytest.mark.parametrize(
     ("clear", "explained", "end"),
     [

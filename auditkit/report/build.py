@@ -197,7 +197,7 @@ def _point(found: PointValue, words: Phrases) -> schema.PointValuePart:
 
 def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativePart, ...]:
     return tuple(
-        schema.AlternativePart(**vars(each), sentences=tuple(say.alternatives(words, each, found.information)))
+        schema.AlternativePart(**vars(each), sentences=tuple(findings.alternative_sentences(found, each, words)))
         for each in found.found
     )
 

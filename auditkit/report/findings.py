@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from auditkit.data.firm_history import History
     from auditkit.data.privacy import Protected
     from auditkit.fitting.fitted import Fitted
-    from auditkit.rules.find import Alternatives
+    from auditkit.rules.find import Alternative, Alternatives
 
 KINDS = ("disparity", "segment", "firm", "price", "model", "notice")
 SINGLE_ROWS = NoLaw("rows about single candidates", None, "they are not shown")
@@ -406,7 +406,7 @@ def of_alternatives(found: Alternatives, words: Phrases) -> list[FindingModel]:
         FindingModel(
             kind="price",
             code="alternative",
-            text=" ".join(say.alternatives(words, each, found.information)[:2]),
+            text=" ".join(alternative_sentences(found, each, words)[:2]),
             attribute=each.attribute,
             group=each.group,
             against=each.against,
@@ -415,6 +415,11 @@ def of_alternatives(found: Alternatives, words: Phrases) -> list[FindingModel]:
     ]
     reasons = [_notice("no-alternatives", say.whole(f"{name}: {why}")) for name, why in found.left_out.items()]
     return told + reasons
+
+
+def alternative_sentences(found: Alternatives, each: Alternative, words: Phrases) -> list[str]:
+    """Everything that is said of one attribute and step."""
+    return say.alternatives(words, each, found.information, apart=each.attribute not in found.alike)
 
 
 def phrase_of(entry: Constrained, words: Phrases) -> str:
@@ -444,11 +449,18 @@ def _prices(
     named = next((entry for entry in each if _by(entry) in differing), each[0])
     level = next((e.interval.level for e in each if isinstance(e.interval, PriceInterval)), None)
     aware = None if named.group_aware is None else named.group_aware.given_up
-    together = next((_cost(entry) for entry in priced if entry.label == TOGETHER), None)
-    compared = () if named.optimum is None else [row.by for row in named.optimum.rows.rows]
-    one, apart = (phrase_of(named, words), *_cost(named)), not compared or not set(compared) <= set(alike)
-    text = say.prices(words, one, together, len(each), level, aware, lottery=_any_price(named), apart=apart)
+    all_together = [entry for entry in priced if entry.label == TOGETHER]
+    said = [entry for entry in all_together if _apart(entry, alike) or isinstance(entry.interval, PriceInterval)]
+    one, together = (phrase_of(named, words), *_cost(named)), _cost(said[0]) if said else None
+    lottery, apart = _any_price(named), _apart(named, alike)
+    text = say.prices(words, one, together, len(each), level, aware, lottery=lottery, apart=apart)
     yield FindingModel(kind="price", code="price-of-fairness", text=text)
+
+
+def _apart(entry: Constrained, alike: Collection[object]) -> bool:
+    """Whether anything tells the groups that a constraint compares apart; nothing does those of `alike`."""
+    compared = () if entry.optimum is None else [row.by for row in entry.optimum.rows.rows]
+    return not compared or not set(compared) <= set(alike)
 
 
 def _by(entry: Constrained) -> object:

@@ -132,6 +132,8 @@ class Alternatives(Shown):
     """Attribute -> why there is nothing about it."""
     information: tuple[str, ...]
     """What the rules may use."""
+    alike: tuple[str, ...] = ()
+    """Attributes whose groups nothing that is known tells apart."""
 
     def to_json(self) -> list[dict[str, object]]:
         return [asdict(each) for each in self.found]
@@ -201,7 +203,7 @@ def find_alternatives(
     for name, (pair, ratio) in pairs.items():
         progress(f"alternatives for {name}")
         found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges, used))
-    return Alternatives(tuple(found), left_out, tuple(known.features))
+    return Alternatives(tuple(found), left_out, tuple(known.features), fitted.alike)
 
 
 def most_affected(fitted: Fitted, attribute: str, on: str) -> tuple[GroupPair | None, float | None]:

@@ -487,6 +487,9 @@ def repeated(persons: int, applications: int) -> str:
 # Prices and the firm --------------------------------------------------------------------------------------------------
 
 
+NOT_MEASURED = "could not be measured, because nothing that is known of candidates tells the groups apart beyond chance"
+
+
 def prices(
     words: Phrases,
     one: tuple[str, float | None, float | None, Bounds],
@@ -506,11 +509,11 @@ def prices(
     phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
     known = None if bounds is None else bounds[1]
-    if aware is not None and not apart and known is not None:
-        sure = "" if level is None else f" ({percent(level, 0)} confidence)"
-        text = f"What {phrase} would cost without looking at the group could not be measured, because nothing that is "
-        text += "known of candidates tells the groups apart beyond chance: at most "
-        text += f"{percent(known, share_decimals(0.0, bounds))} {value}{sure}"
+    if aware is not None and not apart:
+        text = f"What {phrase} would cost without looking at the group {NOT_MEASURED}"
+        if known is not None:
+            sure = "" if level is None else f" ({percent(level, 0)} confidence)"
+            text += f": at most {percent(known, share_decimals(0.0, bounds))} {value}{sure}"
     else:
         blind = "" if aware is None else " Without looking at the group,"
         text = f"{blind.strip()} {phrase if blind else sentence(phrase)}".strip()
@@ -533,10 +536,10 @@ ASKED = 0.9
 """The ratio that the first sentence on alternatives is about."""
 
 
-def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) -> list[str]:
+def alternatives(words: Phrases, each: Alternative, information: Sequence[str], *, apart: bool = True) -> list[str]:
     """What bringing rates together costs without looking at the group, the best simple rule, and the bound beside it.
 
-    Under the fitted model and with this information: never that no alternative exists.
+    Under the fitted model and with this information: never that no alternative exists. `apart`: groups are told apart.
     """
     people = [words.people(each.attribute, group) for group in (each.group, each.against)]
     rates = f"{words.rate(each.step, 's')} of {people[0]} and {people[1]}"
@@ -567,12 +570,11 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str]) 
         found.append(whole(f"The best simple rule found {told} {_confirmed(best.gain)}"))
     seen, unseen = (_given_up(points) for points in (each.aware, each.blind))
     if seen is not None and unseen is not None:
-        found.append(
-            whole(
-                f"Equal rates would cost {_share(unseen)} without looking at {each.attribute}; the bound if it could "
-                f"be used is {_share(seen)}"
-            )
-        )
+        blind = f"without looking at {each.attribute}"
+        price = f"Equal rates would cost {_share(unseen)} {blind}"
+        if not apart:
+            price = f"What equal rates would cost {blind} {NOT_MEASURED}"
+        found.append(whole(f"{price}; the bound if it could be used is {_share(seen)}"))
     if largest := _largest(each):
         found.append(largest)
     if each.dealt is not None and each.dealt.searches < each.dealt.of:
