@@ -7,8 +7,10 @@ stages need it in other sizes, so the peak of an audit would be that much higher
 from __future__ import annotations
 
 import ctypes
+import gc
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 
 def give_back() -> None:
@@ -18,3 +20,19 @@ def give_back() -> None:
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # a C library other than glibc has no such function
             ctypes.CDLL(None).malloc_trim(0)
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """For what is loaded once and kept: it is not searched for garbage, neither meanwhile nor later.
+
+    Modules and what they define are most of the objects of a short run.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if collecting:
+            gc.enable()

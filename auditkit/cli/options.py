@@ -17,6 +17,7 @@ import click
 
 from auditkit.cli.streams import bare
 from auditkit.errors import InputError, Problem
+from auditkit.memory import loading
 from auditkit.report.time_left import Effort, TimeLeft
 from auditkit.text import printable
 
@@ -169,11 +170,12 @@ def warn(line: str) -> None:
 
 def load_plugins() -> Plugins:
     """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
-    from auditkit import plugin_manager
-
     context = click.get_current_context()
     asked, root = context.meta, context.find_root().command
-    plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()), taken=getattr(root, "commands", ()))
+    with loading():
+        from auditkit import plugin_manager
+
+        plugins = plugin_manager.load(asked.get(PLUGINS_DIR, ()), taken=getattr(root, "commands", ()))
     strict = bool(asked.get(STRICT_PLUGINS))
     if plugins.warnings and strict:
         raise InputError([Problem("", line) for line in plugins.warnings])
@@ -356,8 +358,9 @@ def takes_settings(*groups: Literal["fit", "constraints", "report"]) -> Callable
 
 
 def _request(data: tuple[str | Path, ...], config: Path | None, **options: Any) -> Request:
-    from auditkit import config as configs
-    from auditkit.data import source
+    with loading():
+        from auditkit import config as configs
+        from auditkit.data import source
 
     options["map"], options["cost"] = _mapping(options["map"]) or None, _cost(options["cost"])
     options["propensity"] = options.get("propensity") or None

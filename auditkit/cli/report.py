@@ -24,6 +24,7 @@ from auditkit.cli.options import (
 )
 from auditkit.cli.output import print_mapping
 from auditkit.errors import InputError, Problem
+from auditkit.memory import loading
 from auditkit.text import decimals, listing, plural, printable
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ def report(
     and stderr says what to install; the exit code is 2 only if PDF was all that was asked for.
     """
     stem = output_stem(request.data, output)
-    from auditkit.report import thresholds
+    with loading():
+        from auditkit import pipeline
+        from auditkit.report import thresholds
+        from auditkit.verification.earlier_reports import with_other_settings
 
     watched = thresholds.parse(request.config.thresholds) + thresholds.parse_options(fail_on)
     seconds: dict[str, float] = {}
     with working("starting", quiet) as say, compiling_ahead():
-        from auditkit import pipeline
-        from auditkit.verification.earlier_reports import with_other_settings
-
         say.expect(pipeline.phases(request.config))
         plugins = load_plugins()
         done = answered(

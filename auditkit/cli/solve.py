@@ -22,6 +22,7 @@ from auditkit.cli.options import (
     working,
 )
 from auditkit.cli.output import print_table
+from auditkit.memory import loading
 from auditkit.text import number, percent, scientific
 
 if TYPE_CHECKING:
@@ -70,21 +71,22 @@ def solve(
 
     Exits with 1 if the constraints cannot hold together.
     """
-    from auditkit.files import write_text
-    from auditkit.model.documents import read_instance
+    with loading():
+        from auditkit.constraints import make_constraints
+        from auditkit.files import write_text
+        from auditkit.model.documents import read_instance
 
     problem, keys, sha256 = read_instance(instance)
     for line in problem.warnings:
         warn(line)
-    from auditkit.constraints import make_constraints
-
     named: list[tuple[str, Any]] = [(f"constraints[{i}]", entry) for i, entry in enumerate(keys)]
     named += [(f"--constraint {text!r}", text) for text in specs]
     constraints = make_constraints(load_plugins().constraints, named)
     with working("solving", quiet):
-        from auditkit.solver import solve as solve_instance
-        from auditkit.solver.g_rdip import Settings
-        from auditkit.solver.start_engine import LOCAL, running
+        with loading():
+            from auditkit.solver import solve as solve_instance
+            from auditkit.solver.g_rdip import Settings
+            from auditkit.solver.start_engine import LOCAL, running
 
         with running(engine or LOCAL, warn):
             settings = Settings(epsilon, delta, outer, inner)
