@@ -135,10 +135,14 @@ def error_of_laws(fitted: Fitted, more: Floats) -> float:
     square = float(w @ residual**2) / float(w.sum())
     spread = (residual**2 - square) / (2 * square) if square else np.zeros(len(known))
     moves = np.column_stack([(x * (w * residual)[:, None]) @ inverse, w * spread / w.sum()])
-    more, scale = np.where(layout.selecting, more, 0.0), refit.value_scale
-    selected = layout.sum_by_candidate(more)
+    kinds, scale = layout.kinds, refit.value_scale
+    selected = layout.by_candidate(kinds.selecting, more)
     expected, total = dot(selected, fitted.expected), float(selected.sum())
-    gains = [scale * total, expected - scale * centre * total, layout.total(layout.kinds.reward, more) - expected]
+    gains = [
+        scale * total,
+        expected - scale * centre * total,
+        layout.total(np.where(kinds.selecting, kinds.reward, 0.0), more) - expected,
+    ]
     by_search = np.bincount(search, moves @ np.array(gains), minlength=refit.searches).astype(np.float64)
     count = len(np.unique(search))
     return float(np.sqrt(count / max(1, count - 1) * dot(by_search, by_search)))

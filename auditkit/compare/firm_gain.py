@@ -146,7 +146,7 @@ class OwnSearch:
     @property
     def selected(self) -> Floats:
         layout = self.problem.layout
-        return layout.sum_by_candidate(np.where(layout.selecting, self.visits, 0.0))
+        return layout.by_candidate(layout.kinds.selecting, self.visits)
 
     @property
     def by_candidate(self) -> Floats:
@@ -208,16 +208,16 @@ class Against:
     def gain(self, label: str, visits: Floats) -> FirmGain:
         """Of the policy with these expected visits."""
         fitted, own, layout = self.fitted, self.own, self.fitted.instance.layout
-        taken = layout.sum_by_candidate(np.where(layout.selecting, visits, 0.0))
-        by_candidate = layout.sum_by_candidate(layout.reward * visits) - own.by_candidate
+        kinds = layout.kinds
+        taken = layout.by_candidate(kinds.selecting, visits)
+        by_candidate = layout.by_candidate(kinds.reward, visits) - own.by_candidate
         interval = None
         if self._error is not None and len(layout.search_ids) >= FEWEST_SEARCHES:
-            stretched = layout.spread(fitted.expected)
-            np.subtract(layout.reward, stretched, out=stretched)
-            stretched *= visits - own.visits
-            stretched[~layout.selecting] = 0.0
-            again = float(layout.reward @ visits) + float(self._moved @ taken) - self._worth
-            interval = self._interval(taken - own.selected, float(stretched.sum()), by_candidate, again)
+            more = taken - own.selected
+            worth = layout.total(np.where(kinds.selecting, kinds.reward, 0.0), visits - own.visits)
+            stretched = worth - float(fitted.expected @ more)
+            again = layout.total(kinds.reward, visits) + float(self._moved @ taken) - self._worth
+            interval = self._interval(more, stretched, by_candidate, again)
             if label == UNCONSTRAINED:  # no search is worth more than the best one
                 interval = (max(0.0, interval[0]), interval[1])
         changes = _changes(layout, visits[layout.start] - own.problem.inspected, visits - own.visits)
@@ -240,14 +240,13 @@ class Against:
 
 def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
     """Worth is what selecting states pay; cost all the rest."""
-    paying = layout.selecting
-    filled, filled_own = float(visits[paying].sum()), float(own.visits[paying].sum())
-    worth, worth_own = (
-        float(layout.reward[paying] @ visits[paying]),
-        float(own.problem.reward[paying] @ own.visits[paying]),
-    )
-    cost = -float(layout.reward[~paying] @ visits[~paying])
-    cost_own = float(own.problem.paid.sum()) - float(own.problem.reward[~paying] @ own.visits[~paying])
+    kinds = layout.kinds
+    paying = kinds.selecting
+    filled, filled_own = layout.total(paying, visits), layout.total(paying, own.visits)
+    earned = own.problem.reward * own.visits
+    worth, worth_own = layout.total(np.where(paying, kinds.reward, 0.0), visits), layout.total(paying, earned)
+    cost = -layout.total(np.where(paying, 0.0, kinds.reward), visits)
+    cost_own = float(own.problem.paid.sum()) - layout.total(~paying, earned)
     if not filled or not filled_own:
         return GainParts(worth - worth_own, cost_own - cost, 0.0)
     mean, mean_own = worth / filled, worth_own / filled_own
@@ -256,8 +255,7 @@ def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
 
 
 def _changes(layout: Layout, inspected: Floats, visits: Floats) -> dict[str, dict[str, GroupChange]]:
-    taken = np.where(layout.selecting, visits, 0.0)
-    more, hired = layout.by_attribute(inspected), layout.visits_by_attribute(taken)
+    more, hired = layout.by_attribute(inspected), layout.visits_by_attribute(visits, layout.kinds.selecting)
     return {
         name: {group: GroupChange(more[name][group], hired[name][group]) for group in groups}
         for name, groups in more.items()

@@ -394,7 +394,8 @@ def contributions(optimum: Optimum, parts: Parts) -> Floats:
     assert parts.rate is not None
     layout = optimum.outcome.layout
     count, visits = len(layout.search_ids), optimum.outcome.visits
-    psi = layout.sum_by_search(layout.reward * (free_visits(layout) - visits))
+    gained = layout.by_candidate(layout.kinds.reward, free_visits(layout) - visits)
+    psi = np.bincount(layout.candidate_search, gained, minlength=count).astype(np.float64)
     phi = parts.by_search(visits)
     members = np.zeros((len(parts.names), count))
     np.add.at(members, (parts.classes, layout.candidate_search), 1.0)

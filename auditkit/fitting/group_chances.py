@@ -312,13 +312,12 @@ def _adding_up(chance: Floats, totals: Floats, counted: NDArray[np.bool_]) -> Fl
     chance = np.maximum(chance, SMALLEST)
     factor = np.ones(chance.shape[1])
     for _ in range(100):
-        now = chance * factor
-        now /= now.sum(axis=1, keepdims=True)
-        sums = now[counted].sum(axis=0)
+        whole = chance @ factor
+        sums = factor * ((counted / whole) @ chance)
         if np.abs(sums - totals).max() <= 1e-9 * max(1.0, totals.sum()):
             break
         factor *= np.where(totals > 0, totals, SMALLEST) / np.maximum(sums, 1e-300)
-    return np.asarray(now)
+    return np.asarray(chance * factor / (chance @ factor)[:, None])
 
 
 @dataclass(frozen=True, eq=False)

@@ -339,10 +339,23 @@ class Layout:
             found += np.bincount(place, of_states[states], minlength=len(found))
         return found
 
-    def total(self, of_kinds: Floats, of_states: Floats) -> float:
+    def total(self, of_kinds: NDArray[Any], of_states: Floats) -> float:
         """What is known of the states of each kind times a number of every state, added up."""
-        pieces = _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
-        return sum(dot(of_kinds[place], of_states[states]) for states, place in pieces)
+        return sum(float(product.sum()) for product in self.products(of_kinds, of_states))
+
+    def by_candidate(self, of_kinds: NDArray[Any], of_states: Floats) -> Floats:
+        """The same for each candidate."""
+        found, low = np.empty(len(self.candidate_kind)), 0
+        for product in self.products(of_kinds, of_states):
+            begin = self.candidate_ptr[low : low + SPREAD + 1]
+            found[low : low + len(begin) - 1] = np.add.reduceat(product, begin[:-1] - begin[0])
+            low += SPREAD
+        return found
+
+    def products(self, of_kinds: NDArray[Any], of_states: Floats) -> Iterator[Floats]:
+        """What is known of the states of each kind times a number of every state, of some candidates at a time."""
+        for states, place in _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr):
+            yield of_kinds[place] * of_states[states]
 
     def shared_counts(self, visits: Floats) -> Floats:
         """Visits of the states of each shared cell, added up."""
@@ -634,14 +647,18 @@ class Layout:
             found[name] = dict(zip(part.names, map(float, sums), strict=True))
         return found
 
-    def visits_by_attribute(self, per_state: Floats) -> dict[str, dict[str, float]]:
-        """Visits of some states, the others being 0, summed over each group of each protected attribute."""
+    def visits_by_attribute(
+        self, per_state: Floats, counted: NDArray[Any] | None = None
+    ) -> dict[str, dict[str, float]]:
+        """Visits of some states, the others being 0, summed over each group of each protected attribute; those states
+        that are `counted`, as far as kinds say which."""
+        counted = np.ones(len(self.kinds.reward)) if counted is None else counted
         found = (
             {}
             if len(self.kinds.membership) == len(self.protected)
-            else self.by_attribute(self.sum_by_candidate(per_state))
+            else self.by_attribute(self.by_candidate(counted, per_state))
         )
-        of_kinds = self.to_kinds(per_state) if self.kinds.membership else np.zeros(0)
+        of_kinds = counted * self.to_kinds(per_state) if self.kinds.membership else np.zeros(0)
         for name, shares in self.kinds.membership.items():
             sums = np.einsum("s,sg->g", of_kinds, shares)
             found[name] = dict(zip(self.protected[name].names, sums.tolist(), strict=True))
@@ -732,6 +749,8 @@ class BoxKinds:
         edge_prob[place - owner - 1] = self.probs
         if self.true_values is not None:
             true_reward[place] = self.true_values
+        shapes = {m: _box_shape(m) for m in set(sizes.tolist())}
+        orders = {m: _backwards(m) for m in shapes}
         membership = {}
         for name, (names, given) in self.given.items():
             chances = np.empty((len(reward), len(names)))
@@ -741,9 +760,9 @@ class BoxKinds:
             ptr=ptr,
             edge_ptr=self.ptr,
             group=group,
-            shapes=tuple(map(_box_shape, sizes.tolist())),
+            shapes=tuple(shapes[m] for m in sizes.tolist()),
             names=(None,) * count,
-            value_order=tuple(map(_backwards, sizes.tolist())),
+            value_order=tuple(orders[m] for m in sizes.tolist()),
             reward=reward,
             true_reward=true_reward,
             edge_prob=edge_prob,

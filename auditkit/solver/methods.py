@@ -117,8 +117,10 @@ def optimum(
         mixture = Mixture.by_search(policies, found.lotteries)
     free = Outcome(layout, oracle.free_visits)
     # a dual shifts rewards by itself times a coefficient; rewards that no one is expected to collect are no measure
-    shifts, collected = duals * rows.with_cuts(cuts).largest, np.abs(layout.reward) * oracle.free_visits
-    duals = np.where(without_noise(shifts, float(collected.max(initial=0.0))) == 0, 0.0, duals)
+    collected = layout.products(np.abs(layout.kinds.reward), oracle.free_visits)
+    most = max((float(each.max(initial=0.0)) for each in collected), default=0.0)
+    shifts = duals * rows.with_cuts(cuts).largest
+    duals = np.where(without_noise(shifts, most) == 0, 0.0, duals)
     best = Optimum(
         rows=rows,
         mixture=mixture,

@@ -18,7 +18,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 
 from auditkit.constraints.base import Rows
-from auditkit.model.layout import Floats, Ints, Layout, dot
+from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.session import current
 from auditkit.solver.rounding import without_noise
 
@@ -188,7 +188,8 @@ class Outcome:
     @cached_property
     def long_term_utility(self) -> float | None:
         """Utility with the true values in place of those that the firm believed; None if there are none."""
-        return dot(self.layout.true_reward, self.visits) if self.layout.has_true_rewards else None
+        layout = self.layout
+        return layout.total(layout.kinds.true_reward, self.visits) if layout.has_true_rewards else None
 
     @property
     def inspected(self) -> Floats:
@@ -198,7 +199,7 @@ class Outcome:
     @property
     def selected(self) -> Floats:
         """Per candidate: the chance of selection."""
-        return self.layout.sum_by_candidate(np.where(self.layout.selecting, self.visits, 0.0))
+        return self.layout.by_candidate(self.layout.kinds.selecting, self.visits)
 
     def selected_by_value(self, candidate: int) -> Floats:
         """For a box: the chance that it is selected with each of its values, in the order in which they were given."""
@@ -226,7 +227,7 @@ class Outcome:
         """Expected selections of each group of each protected attribute."""
         if not self.layout.uncertain:
             return self.layout.by_attribute(self.selected)
-        return self.layout.visits_by_attribute(np.where(self.layout.selecting, self.visits, 0.0))
+        return self.layout.visits_by_attribute(self.visits, self.layout.kinds.selecting)
 
     @cached_property
     def unfilled_capacity(self) -> float:
