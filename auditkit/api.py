@@ -237,7 +237,7 @@ def alternatives(
 ) -> Alternatives:
     """Rules that never look at the group and bring rates closer together: certified bounds, simple rules, their gains.
 
-    `attributes` are those asked about (default: those with a difference), `on` is selection or inspection.
+    `attributes` are those asked about (default: those with a difference), `on` is selection, inspection or a stage.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())

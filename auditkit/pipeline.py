@@ -60,7 +60,7 @@ from auditkit.report.schema import Report
 from auditkit.report.section import Section, Subject
 from auditkit.report.time_left import Effort
 from auditkit.report.what_if import WhatIf
-from auditkit.rules.find import Alternatives, find_alternatives
+from auditkit.rules.find import Alternatives, find_alternatives, outcomes_asked
 from auditkit.scenarios import Answers, ask
 from auditkit.solver import start_engine
 from auditkit.text import brief
@@ -178,16 +178,25 @@ class AuditInProgress:
 
     def alternatives(self) -> None:
         self.rules = None
-        found = [] if self.disparities is None else [table for table, _ in self.disparities.found()]
+        disparities, point = self.disparities, self.point
+        if not self.config.report.alternatives or disparities is None or self.fitted is None or point is None:
+            return
+        found = [table for table, _ in disparities.found()]
         names = [name for name in self.history.attributes if any(table.attribute == name for table in found)]
-        if not self.config.report.alternatives or not names or self.fitted is None or self.point is None:
+        if not names:
             return
         self.progress("alternatives without the group")
         blind, aware = self.fitted, self.aware
         if blind.settings.group_aware:
             aware = blind
-            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False, scale=self.point.value)
-        self.rules = find_alternatives(blind, self.plugins.rules, aware=aware, attributes=names, progress=self.progress)
+            blind = fit_protected(self.protected, self.config, self.plugins, group_aware=False, scale=point.value)
+        steps, layout = disparities.steps, blind.instance.layout
+        asked = [
+            (name, on)
+            for name in names
+            for on in outcomes_asked(steps, {table.step for table in found if table.attribute == name}, layout)
+        ]
+        self.rules = find_alternatives(blind, self.plugins.rules, aware=aware, asked=asked, progress=self.progress)
 
     def decide(self) -> None:
         self.decisions = decided(self.protected, self.fitted, self.comparison, self.config, self.progress)
@@ -519,7 +528,8 @@ def find_rules(
         scale = fitted.settings.value_scale
         aware = fit_protected(protected, config, plugins, group_aware=True, scale=scale)
         give_back()
-        return find_alternatives(fitted, plugins.rules, aware=aware, attributes=attributes, on=on, progress=progress)
+        asked = None if attributes is None else [(name, on) for name in attributes]
+        return find_alternatives(fitted, plugins.rules, aware=aware, asked=asked, on=on, progress=progress)
 
 
 def constraints_of(keys: Sequence[Mapping[str, object] | str] | None, plugins: Plugins) -> list[Constraint] | None:

@@ -80,10 +80,10 @@ class Lottery(Rule):
         return Ranking(found.index, Draw(near, np.maximum(left, 0).astype(np.int64)))
 
     def sentence(self, known: KnownBefore) -> str:
-        return (
-            f"as many interviews as the firm held, by expected score; places are drawn by lot among those within "
-            f"{brief(self.width / 2)} points of the cut"
-        )
+        as_many = "as many interviews as the firm held, by expected score"
+        if not self.width:
+            return f"{as_many}, without a lottery"
+        return f"{as_many}; places are drawn by lot among those within {brief(self.width / 2)} points of the cut"
 
 
 class HiringBar(Rule):

@@ -566,7 +566,7 @@ def _prices(report: Report) -> SheetTable:
 def _alternatives(report: Report) -> SheetTable:
     """The two frontiers, the firm's own rule and the simple rules of each attribute, with the value each keeps."""
     shown = (
-        *texts("attribute", "group", "against", "policy", "text=Rule"),
+        *texts("attribute", "group", "against", "step", "policy", "text=Rule"),
         *columns(RATIO, "asked=Ratio asked for", "reached=Ratio"),
         *columns(AMOUNT, "utility=Value"),
         SheetColumn("kept", "Kept of the best", PERCENT, "{utility}/{utility.column}${first}"),
@@ -580,7 +580,7 @@ def _alternatives(report: Report) -> SheetTable:
     charts = []
     for one in report.alternatives or ():
         first, best = len(rows), one.blind[0].utility if one.blind else None
-        own = {"attribute": one.attribute, "group": one.group, "against": one.against, "first": first}
+        own = {name: getattr(one, name) for name in ("attribute", "group", "against", "step")} | {"first": first}
         lines: dict[str, tuple[str, int, int]] = {}
         for policy, row in _rules(one):
             if policy not in [rule.name for rule in one.rules]:
@@ -588,7 +588,9 @@ def _alternatives(report: Report) -> SheetTable:
             kept = row["utility"] / best if best else None
             rows.append({**own, "text": "", **row, "policy": policy, "kept": kept})
         charts.append(
-            SheetChart(f"{one.attribute}: value kept by impact ratio", "reached", "kept", tuple(lines.values()))
+            SheetChart(
+                f"{one.attribute}: value kept by ratio of the {one.rates}", "reached", "kept", tuple(lines.values())
+            )
         )
     about = (
         "Policies that do not look at the group, with the bound for one that does; a model, not the people who applied"

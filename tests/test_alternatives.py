@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -24,6 +25,7 @@ from auditkit.errors import InputError
 from auditkit.fitting.fitted import Fitted
 from auditkit.fitting.priors import fit
 from auditkit.model.instance import Instance
+from auditkit.model.layout import Layout
 from auditkit.plugin_manager import load
 from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.findings import alternative_sentences
@@ -42,6 +44,7 @@ from auditkit.rules.find import (
     RuleResult,
     find_alternatives,
     most_affected,
+    outcomes_asked,
 )
 from auditkit.rules.known_before import expected_scores, known_of
 from auditkit.rules.play import GroupPair, RuleYield
@@ -84,7 +87,7 @@ def test_without_a_cost_the_unit_is_one_inspection(tmp_path: Path) -> None:
 
 def test_what_is_found_agrees_with_the_frontier(fitted: Fitted) -> None:
     kinds = {name: PLUGINS.rules[name] for name in ("weights", "more-interviews")}
-    found = find_alternatives(fitted, kinds, attributes=["Gender"], gains=False)
+    found = find_alternatives(fitted, kinds, asked=[("Gender", "selection")], gains=False)
     (each,) = found.found
     assert (each.group, each.against) == ("Female", "Male") and each.recorded_ratio == pytest.approx(0.702, abs=1e-3)
     utilities = [point.utility for point in each.blind if point.utility is not None]
@@ -115,7 +118,7 @@ def claims(document: list[dict[str, Any]]) -> list[AlternativePart]:
 
 def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: Fitted) -> None:
     small = among(fitted, some(fitted.instance.layout, 150))
-    found = find_alternatives(small, PLUGINS.rules, attributes=["Gender"], gains=False)
+    found = find_alternatives(small, PLUGINS.rules, asked=[("Gender", "selection")], gains=False)
 
     def failures(document: list[dict[str, Any]]) -> set[str]:
         checks, same_code = check_alternatives(claims(document), small, None, PLUGINS.rules, lambda _: None)
@@ -161,12 +164,35 @@ def test_verify_plays_every_rule_and_derives_every_bound_by_other_code(fitted: F
 
 def test_attributes_that_are_not_there_and_models_that_see_groups_are_refused(fitted: Fitted) -> None:
     with pytest.raises(InputError, match="no protected attribute 'Gnder'"):
-        find_alternatives(fitted, {}, attributes=["Gnder"])
+        find_alternatives(fitted, {}, asked=[("Gnder", "selection")])
     history = read(SAMPLE, Config(), PLUGINS)
     with pytest.raises(InputError, match="see the groups"):
         find_alternatives(fit(history, fitters=PLUGINS.fitters), {})
     pair, ratio = most_affected(fitted, "Gender", "inspection")
     assert pair is not None and pair.on == "inspection" and ratio == pytest.approx(0.76, abs=0.01)
+
+
+def test_every_step_with_a_difference_is_asked_about(fitted: Fitted) -> None:
+    steps, layout = ("Phone screen", "Onsite", "Offer", "Hired"), fitted.instance.layout
+    staged = cast("Layout", SimpleNamespace(stages=("Phone screen", "Onsite")))
+    assert outcomes_asked(steps, {"Hired"}, staged) == ["selection"]
+    assert outcomes_asked(steps, {"Phone screen", "Onsite"}, staged) == ["selection", "inspection", "Onsite"]
+    assert outcomes_asked(steps, {"Offer"}, staged) == ["selection"]  # the model has no such stage
+    assert outcomes_asked(("Hired",), {"Hired"}, layout) == ["selection"]
+    kinds = {name: PLUGINS.rules[name] for name in ("interview-order", "shortlist")}
+    both = find_alternatives(fitted, kinds, asked=[("Gender", "selection"), ("Gender", "inspection")], gains=False)
+    hired, interviewed = both.found
+    assert (hired.step, interviewed.step) == ("selection", "inspection")
+    assert interviewed.recorded_ratio == pytest.approx(0.7606, abs=1e-4) != hired.recorded_ratio
+    for each in both.found:
+        free, equal = each.blind[0], each.blind[-1]
+        assert equal.ratio == 1.0 and equal.reached == pytest.approx(1.0) and equal.gap is not None
+        assert free.utility is not None and equal.utility is not None and equal.utility < free.utility
+        (alone,) = find_alternatives(fitted, kinds, asked=[(each.attribute, each.step)], gains=False).found
+        for one, two in ((alone.rules, each.rules), (alone.blind, each.blind)):  # one step changes no other
+            assert [p.utility for p in one] == pytest.approx([p.utility for p in two], rel=1e-9)
+    with pytest.raises(InputError, match="no candidate has a stage 'Offer'"):
+        find_alternatives(fitted, kinds, asked=[("Gender", "Offer")])
 
 
 def test_a_gain_is_found_only_if_most_splits_say_so() -> None:
@@ -303,7 +329,9 @@ def test_what_the_group_is_worth_is_measured_from_the_best_search_that_uses_it()
 def test_how_close_rates_come_at_the_firms_own_utility() -> None:
     assert "firm's own rule has a ratio of 0.7. Without earning less, 0.95 can be reached" in told(alternative())
     assert "and 0.97 for 1 % less" in told(alternative())
-    assert "1 % less" not in told(alternative(largest_ratio=LargestRatio(1.0, 1.0, 1.0)))
+    all_the_way = told(alternative(largest_ratio=LargestRatio(1.0, 1.0, 1.0)))
+    assert "Without earning less, equal rates can be reached without looking at Gender" in all_the_way
+    assert "1 % less" not in all_the_way and "equal rates can" not in told(alternative())
     assert "firm's own rule" not in told(alternative(largest_ratio=LargestRatio(1.0, None, 0.9)))
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.command()
 @takes_settings("fit")
 @click.option("--by", "attributes", multiple=True, metavar="ATTRIBUTE", help="ask about this attribute (repeatable)")
-@click.option("--on", default="selection", type=click.Choice(["selection", "inspection"]), help="the step (selection)")
+@click.option("--on", default="selection", metavar="STEP", help="selection (the default), inspection, or a stage")
 @json_option
 @quiet_option
 def alternatives(request: Request, attributes: tuple[str, ...], on: str, as_json: bool, quiet: bool) -> int:

@@ -265,6 +265,11 @@ def outcome_weights(
     return counted(layout, weights_on(layout, on), min_value, min_cost)
 
 
+def outcomes_of(layout: Layout) -> tuple[str, ...]:
+    """Everything that `on` can be."""
+    return ("selection", "inspection", *layout.stages)
+
+
 def weights_on(layout: Layout, on: str) -> Floats:
     """1 for the states whose visits are the outcome `on`."""
     if on == "selection":
@@ -275,9 +280,7 @@ def weights_on(layout: Layout, on: str) -> Floats:
         return weights
     if on in layout.stages:
         return (layout.state_stage == layout.stages.index(on)).astype(np.float64)
-    raise InputError(
-        Problem("on", f"no candidate has a stage {on!r}", nearest(on, ["selection", "inspection", *layout.stages]))
-    )
+    raise InputError(Problem("on", f"no candidate has a stage {on!r}", nearest(on, outcomes_of(layout))))
 
 
 def counted(

@@ -59,6 +59,10 @@ class Realised:
             if isinstance(array, np.ndarray):
                 array.setflags(write=False)
 
+    def who_reached(self, on: str) -> Bools:
+        """Those with the outcome `on`: selection, inspection or a stage."""
+        return {"selection": self.selected, "inspection": self.inspected, **self.reached}[on]
+
     @property
     def by_search(self) -> Floats:
         """Utility of each search."""

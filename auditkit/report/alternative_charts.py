@@ -54,7 +54,7 @@ def alternative_chart(each: AlternativePart, number: int = 1) -> Chart | None:
     told = labels.alternatives_text(
         [(brief(x), percent(y)) for x, y in blind], None if each.firm.ratio is None else brief(each.firm.ratio)
     )
-    return chart(drawing, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute), told)
+    return chart(drawing, f"chart-alternatives-{number}", labels.alternatives_title(each.attribute, each.rates), told)
 
 
 def _curve(points: tuple[FrontierOptimum, ...]) -> list[tuple[float, float]]:

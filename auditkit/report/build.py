@@ -197,7 +197,11 @@ def _point(found: PointValue, words: Phrases) -> schema.PointValuePart:
 
 def _alternatives(found: Alternatives, words: Phrases) -> tuple[schema.AlternativePart, ...]:
     return tuple(
-        schema.AlternativePart(**vars(each), sentences=tuple(findings.alternative_sentences(found, each, words)))
+        schema.AlternativePart(
+            **vars(each),
+            rates=say.rates_compared(words, each),
+            sentences=tuple(findings.alternative_sentences(found, each, words)),
+        )
         for each in found.found
     )
 

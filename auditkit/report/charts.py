@@ -83,7 +83,8 @@ class Charts:
     price: Sequence[Chart] = ()
     frontier: Sequence[tuple[int, Chart]] = ()
     """Each with its number."""
-    alternatives: Sequence[Chart] = ()
+    alternatives: Sequence[Chart | None] = ()
+    """One for each alternative of the report."""
     slack: Sequence[Chart] = ()
     unfilled: Sequence[Chart] = ()
     whatif: Sequence[Chart] = ()
@@ -108,7 +109,7 @@ def draw(report: Report, parts: Parts = "all") -> Charts:
         gain=_present(firm_gain(report)),
         price=_present(given_up(report)),
         frontier=scenario_charts.frontiers(report.frontier),
-        alternatives=_present(*(alternative_chart(a, i) for i, a in enumerate(report.alternatives or (), 1))),
+        alternatives=[alternative_chart(each, i) for i, each in enumerate(report.alternatives or (), 1)],
     )
     if parts == "body":
         return body

@@ -410,6 +410,7 @@ def of_alternatives(found: Alternatives, words: Phrases) -> list[FindingModel]:
             attribute=each.attribute,
             group=each.group,
             against=each.against,
+            step=words.step(each.step),
         )
         for each in found.found
     ]

@@ -451,8 +451,10 @@ class PointValuePart(PointValue):
 
 @dataclass(frozen=True, kw_only=True)
 class AlternativePart(Alternative):
-    """Rules for one attribute: the most affected group and the one that it is compared with."""
+    """Rules for one attribute and step: the most affected group and the one that it is compared with."""
 
+    rates: str = ""
+    """What is compared: "hiring rates of women and men"; empty in reports of earlier versions."""
     sentences: tuple[str, ...]
 
     @property

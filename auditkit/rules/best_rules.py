@@ -95,7 +95,7 @@ class Trials:
         at = tuple(parameters.values())
         if at not in self.tried:
             rule = self.kind.of(parameters, self.known)
-            found = played(self.known, rule, self.pair.on)
+            found = played(self.known, rule)
             if found is None:
                 return None
             self.tried[at] = Tried(rule, values, found.for_pair(self.pair))

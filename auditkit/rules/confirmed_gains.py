@@ -144,8 +144,7 @@ def _laws_of(fitted: Fitted, known: KnownBefore, searches: Ints) -> KnownBefore:
 def _chosen(
     known: KnownBefore, pair: GroupPair, kinds: Mapping[str, type[Rule]], ratios: Sequence[float]
 ) -> dict[tuple[str, float], Rule]:
-    on = pair.on
-    free = current().get(known, f"{on} in the best search", lambda: played_by(known, Ranking(known.plain), on))
+    free = current().get(known, "played by the best search", lambda: played_by(known, Ranking(known.plain)))
     positions = float(known.layout.capacity.sum())
     targets = [Target(ratio, free.utility, free.filled, positions) for ratio in ratios]
     rules: dict[tuple[str, float], Rule] = {}
@@ -160,7 +159,7 @@ def _gains(
     known: KnownBefore, pair: GroupPair, rules: Mapping[tuple[str, float], Rule]
 ) -> dict[tuple[str, float], float]:
     """log(ratio of each rule / ratio of the firm's own)."""
-    firm = played_by_firm(known, pair.on).for_pair(pair).ratio
-    yields = {key: played(known, rule, pair.on) for key, rule in rules.items()} if firm else {}
+    firm = played_by_firm(known).for_pair(pair).ratio
+    yields = {key: played(known, rule) for key, rule in rules.items()} if firm else {}
     ratios = {key: own.for_pair(pair).ratio for key, own in yields.items() if own is not None}
     return {key: float(np.log(ratio / firm)) for key, ratio in ratios.items() if ratio and firm}

@@ -1,21 +1,24 @@
-"""Alternatives to the firm's own rule, for each attribute: the certified frontier, simple rules, and their gains.
+"""Alternatives to the firm's own rule, for each attribute and step: the certified frontier, simple rules, their gains.
 
-The most affected group of an attribute is compared with the one that is selected most often (among groups large enough
-to be compared), by what the firm did. Attributes whose ratio is above `ENOUGH` are left out unless they are asked for.
+The most affected group of an attribute is compared with the one that reaches the step most often (among groups large
+enough to be compared), by what the firm did. A report asks about selection and about every other step of the model at
+which a difference was found. Where nothing is asked for, attributes whose ratio is above `ENOUGH` are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from pydantic import JsonValue
 
+from auditkit.constraints.outcome import weights_on
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.fitting.fitted import Fitted
+from auditkit.model.layout import Layout
 from auditkit.model.session import current
 from auditkit.rules.best_rules import Target, Trials, search_rules
 from auditkit.rules.blind_frontier import FrontierOptimum, frontier_points, largest_ratio
@@ -161,49 +164,58 @@ def find_alternatives(
     rules: Mapping[str, type[Rule]],
     *,
     aware: Fitted | None = None,
-    attributes: Sequence[str] | None = None,
+    asked: Sequence[tuple[str, str]] | None = None,
     on: str = "selection",
     gains: bool = True,
     progress: Progress = lambda _: None,
 ) -> Alternatives:
     """Of a history fitted so that policies do not see groups; `aware` is the same with groups, for the bound beside it.
 
-    `attributes` are those that are asked for, whatever their ratio is.
+    `asked` are the attributes and outcomes that are asked for, whatever their ratio is; otherwise every attribute with
+    a difference in the outcome `on`.
     """
     layout = fitted.instance.layout
     if not layout.uncertain:
         what = "the policies of this model see the groups"
         raise InputError(Problem("fit.group_aware", what, "set fit.group_aware = false"))
-    for name in attributes or ():
+    for name, _ in asked or ():
         if name not in layout.protected:
             fix = nearest(name, layout.protected)
             raise InputError(Problem("--by", f"there is no protected attribute {name!r}", fix))
+    for outcome in {on, *(outcome for _, outcome in asked or ())}:
+        weights_on(layout, outcome)  # refuses what is no outcome
     every = len(layout.search_ids)
     searches = some(layout, MOST)
     fitted, aware = among(fitted, searches), None if aware is None else among(aware, searches)
     layout, known = fitted.instance.layout, known_of(fitted)
-    pairs: dict[str, tuple[GroupPair, float | None]] = {}
+    pairs: list[tuple[GroupPair, float | None]] = []
     left_out = {}
-    for name in layout.protected:
-        if attributes is not None and name not in attributes:
-            continue
-        pair, ratio = most_affected(fitted, name, on)
+    for name, outcome in [(name, on) for name in layout.protected] if asked is None else asked:
+        pair, ratio = most_affected(fitted, name, outcome)
         if pair is None:
             left_out[name] = "fewer than two groups are large enough to be compared"
-        elif attributes is None and ratio is not None and ratio >= ENOUGH:
+        elif asked is None and ratio is not None and ratio >= ENOUGH:
             written = brief(ratio, ENOUGH, 1.0)
             left_out[name] = f"the recorded ratio of {pair.group} to {pair.against} is {written}: little difference"
-        elif attributes is None and name in fitted.alike:
+        elif asked is None and name in fitted.alike:
             left_out[name] = "no rule that treats everyone alike changes the rates of its groups, under this model"
         else:
-            pairs[name] = pair, ratio
-    judges = Judges.of(fitted, list(pairs)) if gains and pairs else None
+            pairs.append((pair, ratio))
+    judges = Judges.of(fitted, list({pair.attribute for pair, _ in pairs})) if gains and pairs else None
     used = Dealt(len(searches), every, len(known.expected), None if judges is None else judges.searches)
     found = []
-    for name, (pair, ratio) in pairs.items():
-        progress(f"alternatives for {name}")
+    for pair, ratio in pairs:
+        progress(f"alternatives for {pair.attribute}")
         found.append(_alternative(fitted, known, rules, aware, pair, ratio, judges, used))
     return Alternatives(tuple(found), left_out, tuple(known.features), fitted.alike)
+
+
+def outcomes_asked(steps: Sequence[str], found: Collection[str], layout: Layout) -> list[str]:
+    """What a report asks about if differences were found at these of its steps: selection, and every other of them that
+    the model has."""
+    names = {steps[0]: "inspection"} if len(steps) > 1 else {}
+    names = {stage: stage for stage in layout.stages} | names
+    return ["selection", *(names[step] for step in steps[:-1] if step in found and step in names)]
 
 
 def most_affected(fitted: Fitted, attribute: str, on: str) -> tuple[GroupPair | None, float | None]:
@@ -213,7 +225,7 @@ def most_affected(fitted: Fitted, attribute: str, on: str) -> tuple[GroupPair | 
     groups = [group for group in (modelled if actual is None else actual.comparable) if group in modelled]
     if len(groups) < 2:
         return None, None
-    outcome = fitted.realised.selected if on == "selection" else fitted.realised.inspected
+    outcome = fitted.realised.who_reached(on)
     if actual is None:  # probabilities are all that the data have
         assert fitted.refit is not None
         shares = fitted.refit.chances[attribute].only(fitted.refit.rows).imputed
@@ -238,7 +250,7 @@ def _alternative(
     used: Dealt,
 ) -> Alternative:
     layout = fitted.instance.layout
-    firm = played_by_firm(known, pair.on).for_pair(pair)
+    firm = played_by_firm(known).for_pair(pair)
     line = Neighbours()
     blind = frontier_points(fitted.instance, pair, line=line)
     seen: tuple[FrontierOptimum, ...] = ()
@@ -249,7 +261,7 @@ def _alternative(
     targets = [Target(r, free.utility, free.filled, float(layout.capacity.sum())) for r in TARGETS]
     chosen = best_of_each(fitted, known, pair, rules, targets, hints=_hints(known, pair, blind))
     visits = {key: visits_of(layout, ranked(rule, known)) for key, rule in chosen.items()}
-    yields = {key: Played.of(layout, each, pair.on).for_pair(pair) for key, each in visits.items()}
+    yields = {key: Played.of(layout, each).for_pair(pair) for key, each in visits.items()}
     confirmed: dict[tuple[str, float], Gain] = {}
     if judges is not None and firm.ratio:
         gains = {key: own.ratio / firm.ratio for key, own in yields.items() if own.ratio}

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from pydantic import JsonValue
 
-from auditkit.constraints.outcome import outcome_weights
+from auditkit.constraints.outcome import outcome_weights, outcomes_of
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
 from auditkit.model.session import current
@@ -119,48 +119,51 @@ def rate_weights(layout: Layout, pair: GroupPair) -> list[Floats]:
 
 @dataclass(frozen=True)
 class Played:
-    """What a policy yields in the model, where groups count by membership, whichever of them are compared."""
+    """What a policy yields in the model, where groups count by membership, whichever of them are compared at whichever
+    step."""
 
     utility: float
     interviews: float
     filled: float
-    outcomes: Mapping[str, Mapping[str, float]]
-    """Attribute -> group -> its rate of the outcome."""
+    rates: Mapping[str, Mapping[str, Mapping[str, float]]]
+    """Outcome -> attribute -> group -> its rate of the outcome."""
 
     @staticmethod
-    def of(layout: Layout, visits: Floats, on: str) -> Played:
-        reached = layout.visits_by_attribute(outcome_weights(layout, on) * visits)
-        rates = {
-            name: {group: reached[name][group] / max(float(n), 1e-300) for group, n in zip(part.names, part.sizes)}
-            for name, part in layout.protected.items()
-        }
+    def of(layout: Layout, visits: Floats) -> Played:
+        rates = {}
+        for on in outcomes_of(layout):
+            reached = layout.visits_by_attribute(outcome_weights(layout, on) * visits)
+            rates[on] = {
+                name: {group: reached[name][group] / max(float(n), 1e-300) for group, n in zip(part.names, part.sizes)}
+                for name, part in layout.protected.items()
+            }
         interviews, filled = float(visits[layout.start].sum()), dot(layout.selecting_weights, visits)
         return Played(dot(layout.reward, visits), interviews, filled, rates)
 
     def for_pair(self, pair: GroupPair) -> RuleYield:
-        one, two = (self.outcomes[pair.attribute][group] for group in (pair.group, pair.against))
+        one, two = (self.rates[pair.on][pair.attribute][group] for group in (pair.group, pair.against))
         return RuleYield(self.utility, one / two if two > 0 else None, self.interviews, self.filled)
 
 
-def played(known: KnownBefore, rule: Rule, on: str) -> Played | None:
-    """A rule on what is known, evaluated once whichever groups it is evaluated for; None if that takes too long."""
+def played(known: KnownBefore, rule: Rule) -> Played | None:
+    """A rule on what is known, evaluated once whichever groups are compared; None if that takes too long."""
 
     def play() -> Played | None:
         ranking = ranked(rule, known)
         if not affordable(known.layout, ranking):
             return None
-        return played_by(known, ranking, on)
+        return played_by(known, ranking)
 
-    return current().get(known, f"{on} by {rule.name} {rule.model_dump_json()}", play)
+    return current().get(known, f"played {rule.name} {rule.model_dump_json()}", play)
 
 
-def played_by_firm(known: KnownBefore, on: str) -> Played:
+def played_by_firm(known: KnownBefore) -> Played:
     """The same of the firm's own rule."""
-    return current().get(known, f"{on} by the firm", lambda: played_by(known, firm_ranking(known), on))
+    return current().get(known, "played by the firm", lambda: played_by(known, firm_ranking(known)))
 
 
-def played_by(known: KnownBefore, ranking: Ranking, on: str) -> Played:
-    return Played.of(known.layout, visits_of(known.layout, ranking), on)
+def played_by(known: KnownBefore, ranking: Ranking) -> Played:
+    return Played.of(known.layout, visits_of(known.layout, ranking))
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,10 @@ def check_alternatives(
     checks: list[Check] = []
     for each in claimed:
         progress(f"playing the rules for {each.attribute} again")
-        name, pair = f"alternatives by {each.attribute}", GroupPair(each.attribute, each.group, each.against, each.step)
+        name, pair = (
+            f"alternatives by {each.attribute} on {each.step}",
+            GroupPair(each.attribute, each.group, each.against, each.step),
+        )
         if pair.attribute not in layout.protected:
             checks.append(Check(f"{name}: the attribute is in the data", False))
             continue
@@ -94,7 +97,9 @@ def _yield(what: str, claimed: RuleYield | RuleResult, found: Mapping[str, float
 
 def _outcomes(layout: Layout, visits: Floats, on: str) -> Floats:
     counted = np.zeros(layout.states)
-    where = np.flatnonzero(layout.selecting) if on == "selection" else layout.start
+    where = {"selection": np.flatnonzero(layout.selecting), "inspection": layout.start}.get(on)
+    if where is None:
+        where = np.flatnonzero(layout.state_stage == layout.stages.index(on))
     counted[where] = visits[where]
     return counted
 

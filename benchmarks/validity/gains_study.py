@@ -176,7 +176,7 @@ def measure(firm: KnownApplicants) -> dict[str, Any]:
     assert judges is not None
 
     def yielded(where: KnownBefore, ranking: Ranking) -> RuleYield:
-        return played_by(where, ranking, pair.on).for_pair(pair)
+        return played_by(where, ranking).for_pair(pair)
 
     yields = {key: yielded(known, ranked(rule, known)) for key, rule in chosen.items()}
     firm_here = yielded(known, firm_ranking(known)).ratio

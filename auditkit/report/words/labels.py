@@ -183,8 +183,8 @@ WITHIN_REACH = "within reach without the group"
 VALUE_KEPT = "value kept, of the best search that does not see the group"
 
 
-def alternatives_title(attribute: str) -> str:
-    return f"What rules that never look at {attribute} can earn"
+def alternatives_title(attribute: str, rates: str) -> str:
+    return f"What rules that never look at {attribute} can earn, by ratio of the {rates}"
 
 
 def ratio_axis(group: str, against: str) -> str:

@@ -536,13 +536,18 @@ ASKED = 0.9
 """The ratio that the first sentence on alternatives is about."""
 
 
+def rates_compared(words: Phrases, each: Alternative) -> str:
+    """ "hiring rates of women and men"."""
+    one, two = (words.people(each.attribute, group) for group in (each.group, each.against))
+    return f"{words.rate(each.step, 's')} of {one} and {two}"
+
+
 def alternatives(words: Phrases, each: Alternative, information: Sequence[str], *, apart: bool = True) -> list[str]:
     """What bringing rates together costs without looking at the group, the best simple rule, and the bound beside it.
 
     Under the fitted model and with this information: never that no alternative exists. `apart`: groups are told apart.
     """
-    people = [words.people(each.attribute, group) for group in (each.group, each.against)]
-    rates = f"{words.rate(each.step, 's')} of {people[0]} and {people[1]}"
+    rates = rates_compared(words, each)
     value = f"of the value of those {words.outcome('selected')}, net of costs"
     free, asked = each.blind[0], next((point for point in each.blind if point.ratio == ASKED), None)
     known = listing([*information, "the score"])
@@ -594,7 +599,8 @@ def _largest(each: Alternative) -> str | None:
     own, less = each.largest_ratio.at_firm_utility, each.largest_ratio.at_less
     if own is None or each.firm.ratio is None:
         return None
-    told = f"The firm's own rule has a ratio of {brief(each.firm.ratio)}. Without earning less, {brief(own)}"
+    most = "equal rates" if own >= 1 else brief(own)
+    told = f"The firm's own rule has a ratio of {brief(each.firm.ratio)}. Without earning less, {most}"
     if less is not None and less > own:
         told += f" can be reached without looking at {each.attribute}, and {brief(less)} for 1 % less"
     else:
