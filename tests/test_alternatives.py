@@ -335,6 +335,21 @@ def test_how_close_rates_come_at_the_firms_own_utility() -> None:
     assert "firm's own rule" not in told(alternative(largest_ratio=LargestRatio(1.0, None, 0.9)))
 
 
+def test_the_safest_rule_whose_gain_was_confirmed_is_named_beside_a_better_one() -> None:
+    doubtful = replace(GAIN, found=False)
+    lists = replace(rule(GAIN), name="shortlist", text="9 interviews per opening", exposure=20, utility=953.0)
+    weights = replace(rule(doubtful), name="weights")
+    text = told(alternative(rules=(weights, lists, replace(lists, text="12 per opening", exposure=30, utility=980.0))))
+    assert "The best simple rule found is: final score" in text and "was not confirmed" in text
+    assert (
+        "confirmed there, the easiest to defend is this: 9 interviews per opening. It raised the ratio by 18 %" in text
+    )
+    assert "(10 % to 25 %) and gives up 4.7 % of the best search's value." in text and "12 per opening" not in text
+    for rules in ((weights,), (rule(GAIN), replace(lists, gain=doubtful)), (weights, replace(lists, met=False))):
+        assert "easiest to defend" not in told(alternative(rules=rules))
+    assert "easiest to defend" not in told(alternative(rules=(rule(GAIN),)))  # it is the best one, named already
+
+
 def test_a_part_of_the_requisitions_is_said_to_be_one() -> None:
     assert "requisitions (" not in told(alternative())
     part = told(alternative(dealt=Dealt(640, 4000, 16000, 160)))

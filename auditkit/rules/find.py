@@ -125,6 +125,12 @@ class Alternative:
         met = [rule for rule in self.rules if rule.target == 0.9 and rule.met]
         return max(met, key=lambda rule: rule.utility, default=None)
 
+    @property
+    def safest_confirmed(self) -> RuleResult | None:
+        """The rule that is easiest to defend among those that reach 0.9 and whose gain was found elsewhere."""
+        found = [rule for rule in self.rules if rule.target == 0.9 and rule.met and rule.gain and rule.gain.found]
+        return min(found, key=lambda rule: (rule.exposure, -rule.utility), default=None)
+
 
 @dataclass(frozen=True, eq=False)
 class Alternatives(Shown):

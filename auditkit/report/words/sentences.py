@@ -30,7 +30,7 @@ from auditkit.fitting.score_meaning import ScoreDifference, ScoreMeaning
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.blind_frontier import FrontierOptimum
 from auditkit.rules.confirmed_gains import Gain
-from auditkit.rules.find import Alternative, Dealt
+from auditkit.rules.find import Alternative, Dealt, RuleResult
 from auditkit.scenarios import BiasTable, BudgetOrPosition, Extra, Frontier, MorePlaces, MorePositions, Sensitivity
 from auditkit.text import (
     NOT_AVAILABLE,
@@ -573,6 +573,9 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
     else:
         told = f"is: {best.text};" if best.gist is None else f"{best.gist};"
         found.append(whole(f"The best simple rule found {told} {_confirmed(best.gain)}"))
+        safest = each.safest_confirmed
+        if safest is not None and safest is not best:
+            found[-1] += f" {_safest(safest, free.utility)}"
     seen, unseen = (_given_up(points) for points in (each.aware, each.blind))
     if seen is not None and unseen is not None:
         blind = f"without looking at {each.attribute}"
@@ -619,12 +622,23 @@ def _share(x: float) -> str:
     return percent(x, share_decimals(x, None))
 
 
+def _safest(rule: RuleResult, best: float) -> str:
+    assert rule.gain is not None
+    lost = f" and gives up {_share(max(0.0, 1 - rule.utility / best))} of the best search's value" if best > 0 else ""
+    one = whole(f"Of the rules whose gain was confirmed there, the easiest to defend is this: {rule.text}")
+    return f"{one} {whole(f'It raised the ratio by {_raised(rule.gain)}{lost}')}"
+
+
+def _raised(gain: Gain) -> str:
+    ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
+    return f"{percent(gain.ratio - 1, 0)} ({ends})"
+
+
 def _confirmed(gain: Gain | None) -> str:
     if gain is None:
         return "its gain was not judged on other requisitions"
     if gain.found:
-        ends = f"{percent(gain.interval[0] - 1, 0)} to {percent(gain.interval[1] - 1, 0)}"
-        return f"on other requisitions it raised the ratio by {percent(gain.ratio - 1, 0)} ({ends})"
+        return f"on other requisitions it raised the ratio by {_raised(gain)}"
     least = percent(gain.detectable - 1, 0)
     return f"its gain was not confirmed on other requisitions: with so few, a gain below about {least} cannot be"
 
