@@ -53,6 +53,8 @@ class Scenario:
     """Points by which somebody ten CV points from 50 is expected to score less than the straight line says."""
     rating: float | None = None
     """Scores are rounded to this step."""
+    on: str = "selection"
+    """The rates whose ratio is to be raised."""
 
     def expected(self, cv: Floats) -> Floats:
         return 50 + 0.5 * (cv - 50) - self.curve * ((cv - 50) / 10) ** 2
@@ -66,6 +68,8 @@ SCENARIOS = [
     Scenario("CV gap, 240 requisitions", cv_gap=6.0, searches=240),
     Scenario("CV gap, ratings", cv_gap=6.0, rating=5.0),
     Scenario("CV gap, curved", cv_gap=6.0, curve=1.0),
+    Scenario("no difference, interviews", on="inspection"),
+    Scenario("CV gap, interviews", cv_gap=6.0, on="inspection"),
 ]
 QUICK = ("no difference", "CV gap")
 
@@ -164,7 +168,7 @@ ROLES = {
 def measure(firm: KnownApplicants) -> dict[str, Any]:
     plugins = load([])
     fitted: Fitted = auditkit.fit(firm.table, map=ROLES, cost=1.0, group_aware=False)
-    pair, recorded = most_affected(fitted, "sex", "selection")
+    pair, recorded = most_affected(fitted, "sex", firm.scenario.on)
     assert pair is not None
     known, positions = known_of(fitted), float(fitted.instance.layout.capacity.sum())
     kinds = judged_rules(plugins.rules)
