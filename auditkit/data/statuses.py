@@ -135,8 +135,8 @@ def _denies(word: str, others: list[str]) -> str | None:
     text = plain(word)
     short = next((text.removeprefix(no) for no in _DENIALS if text.startswith(no)), "")
     start = spoken().pattern("within", "negation").match(text)
-    rest = "" if start is None else text[start.end() :].strip()
-    return next((other for other in others if plain(other) and plain(other) in (rest, short)), None)
+    denied = {short, "" if start is None else text[start.end() :].strip()} - {""}
+    return next((other for other in others if plain(other) in denied), None) if denied else None
 
 
 def _is_about_staying(column: str, found: list[str]) -> bool:
