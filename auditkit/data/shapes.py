@@ -183,6 +183,8 @@ def _sum_within(table: pd.DataFrame, counts: dict[str, pd.Series[Any]], name: st
     none, frame = pd.Series(False, index=table.index), pd.DataFrame(counts)
     if len(counts) < 2 or not 3 <= table[name].nunique() <= 40 or not keys:
         return none
+    if any(table[key].is_unique for key in keys) or not table.duplicated(keys).any():
+        return none  # there are no others, as in a row for each application
     most = pd.DataFrame({count: _most(table[count], values) for count, values in counts.items()})
     by = [table[key] for key in keys]  # a hidden cell ("<5") may be anything in its range
     least_of_others, most_of_others = (each.groupby(by).transform("sum") - each for each in (frame, most))
