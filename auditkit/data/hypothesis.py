@@ -92,8 +92,8 @@ class Interpretation:
     """What columns that are not used look like."""
     given: frozenset[str] = frozenset()
     """Roles of which somebody said which columns they are."""
-    passed: abc.Mapping[str, str] = field(default_factory=dict)
-    """Columns that are not used, of which everybody selected has one word, against all chance: that word."""
+    passed: abc.Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns that are not used, of which everybody selected has one of some words, against all chance: these."""
     outcomes: abc.Mapping[str, Decision] = field(default_factory=dict)
     """Each answer to "who was selected", by what `--map selected=` takes; this reading's first."""
 
@@ -329,7 +329,7 @@ def _finish(
         state.ambiguous,
         {column: looks_like(state, column) for column in mapping.unused},
         frozenset(role for role, choice in state.chosen.items() if choice.given) | state.off,
-        {column: word for column in mapping.unused if (word := passed_by_all(state, column)) is not None},
+        {column: words for column in mapping.unused if (words := passed_by_all(state, column))},
         {each.spec: each for each in state.decisions if each.selected.any() and not each.selected.all()},
     )
 

@@ -24,13 +24,17 @@ _COVERED, _SURE = 0.5, 0.9
 """Share of the ids of one table that another must know to belong to it; more where nothing but the values says so."""
 
 
+_LONGEST_LEGEND = 200
+"""Rows of a table that says what the codes of another mean."""
+
+
 def together(tables: Sequence[RawTable]) -> RawTable:
     """One table of several files; an InputError if they have nothing in common."""
     first = tables[0]
     for other in tables[1:]:
         if _same_columns(first, other):
             first = below(first, other)
-        elif (joined := beside(first, other)) is not None:
+        elif (joined := beside(first, other) or explained(first, other) or explained(other, first)) is not None:
             first = joined
         else:
             place = f"{first.source.path} and {other.source.path}"
@@ -91,6 +95,47 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
     if lost:
         text += f"; {lost:,} rows have no match there"
     return replace(first, table=table, notices=(*first.notices, Notice("joined", text)))
+
+
+def explained(first: RawTable, legend: RawTable) -> RawTable | None:
+    """The first table with words for its codes, where the second says what they mean; None if it is not a legend."""
+    table, said = first.table, legend.table
+    if not 2 <= len(said) <= _LONGEST_LEGEND or len(said.columns) < 2 or len(table) <= len(said):
+        return None
+    codes, meanings = said.iloc[:, 0], said.iloc[:, 1]
+    if not codes.is_unique or (codes == "").any() or (meanings == "").any() or meanings.nunique() < 2:
+        return None
+    found = [str(name) for name in table if _is_explained(set(table[name]) - {""}, set(codes), set(meanings))]
+    if len(found) > 1:  # 1 and 2 may be codes of anything: the legend says of what
+        about = plain(f"{legend.source.path} {' '.join(map(str, said.columns))}")
+        found = [name for name in found if any(f" {word} " in f" {about} " for word in plain(name).split())]
+    if len(found) != 1:
+        return None
+    column = found[0]
+    words = dict(zip(codes, meanings, strict=True))
+    text = f"{legend.source.path} says what the codes in {column!r} mean"
+    cells = table[column].map(lambda cell: words.get(cell, cell)).astype("str")
+    return replace(first, table=table.assign(**{column: cells}), notices=(*first.notices, Notice("legend", text)))
+
+
+def _is_explained(cells: set[str], codes: set[str], meanings: set[str]) -> bool:
+    return len(cells) > 1 and len(cells & codes) >= _SURE * len(cells) and not cells & (meanings - codes)
+
+
+def listed(first: RawTable, name: str, part: RawTable) -> RawTable | None:
+    """The first table with a column that says whose rows a second table has once more, such as those interviewed."""
+    names, theirs = ({plain(str(column)): column for column in raw.table} for raw in (first, part))
+    keys = [key for key in theirs if key in names and named(names[key], "candidate")]
+    if not theirs.keys() <= names.keys() or name in first.table or not 0 < len(part.table) < len(first.table):
+        return None
+    if not keys or not _unique(first.table, names[keys[0]]):
+        return None
+    own, ids = clean_ids(first.table[names[keys[0]]]), clean_ids(part.table[theirs[keys[0]]])
+    if not ids.isin(own).all() or not ids.is_unique:
+        return None
+    flags = own.isin(ids).map({True: "yes", False: "no"}).astype("str")
+    text = f"{part.source.path} lists {len(ids):,} of the rows once more: {name!r} says which"
+    return replace(first, table=first.table.assign(**{name: flags}), notices=(*first.notices, Notice("listed", text)))
 
 
 def _key(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, str] | None:

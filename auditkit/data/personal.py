@@ -19,7 +19,7 @@ _NOT_PEOPLE = re.compile(r"\b(job|requisition|req|position|company|school|depart
 
 _NAME = re.compile(r"\bname\b")
 _NAMED_THINGS = re.compile(
-    r"\b(step|status|workflow|phase|event|milestone|source|reason|outcome|result|test|exam|course)\b"
+    r"\b(concept|step|status|workflow|phase|event|milestone|source|reason|outcome|result|test|exam|course)\b"
 )
 _SOMEBODY = re.compile(
     r"\b(candidate|applicant|person|employee|recruiter|interviewer|manager|reviewer|contact|referee|bewerber(in)?|candidat|"

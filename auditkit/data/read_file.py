@@ -25,7 +25,7 @@ import pandas as pd
 from auditkit.data.delimited import decode, delimited
 from auditkit.data.file_limits import LONGEST_CELL, check_cells, check_expansion, check_lines, check_width, long_cell
 from auditkit.data.header import under_header
-from auditkit.data.joins import below, beside, go_on, together
+from auditkit.data.joins import below, beside, explained, go_on, listed, together
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable, Source
 from auditkit.data.reader import Reader, claims
@@ -136,7 +136,8 @@ def _with_sheets(raw: RawTable, others: list[tuple[str, pd.DataFrame]]) -> RawTa
             sheet = _under_names(f"sheet {name!r}", table, raw.source.sha256, None, None, [])
         except InputError:  # a cover, or a legend
             continue
-        joined = below(raw, sheet) if go_on(raw, sheet) else beside(raw, sheet)
+        joined = below(raw, sheet) if go_on(raw, sheet) else listed(raw, name, sheet)
+        joined = joined or beside(raw, sheet) or explained(raw, sheet)
         if joined is not None:
             source = replace(raw.source, rows=len(joined.table))
             raw = replace(joined, source=source, notices=(*raw.notices, *joined.notices[-1:]))

@@ -10,7 +10,7 @@ from auditkit.data.steps import label_of
 from auditkit.data.table_look import CONTENTS, TableLook
 from auditkit.data.vocabulary import ROLES, plain, spoken
 from auditkit.data.which_outcome import weigh
-from auditkit.data.which_steps import word_of_those_selected
+from auditkit.data.which_steps import words_of_those_selected
 from auditkit.data.who_is_counted import characteristic_by_values
 
 
@@ -99,11 +99,11 @@ def _add_prior(state: TableLook, names: tuple[str, ...]) -> None:
     state.notices.append(Notice("score-known-before", text, f"if not: {flag('score', names[0])}"))
 
 
-def passed_by_all(state: TableLook, name: str) -> str | None:
-    """The one word of everybody selected in a column that is about people, where chance cannot explain it."""
+def passed_by_all(state: TableLook, name: str) -> tuple[str, ...]:
+    """The words of everybody selected in a column that is about people, where chance cannot explain it."""
     if not state.decisions or is_protected(name) or named(name, "segment") is not None or is_personal(name, ""):
-        return None
-    return word_of_those_selected(state, state.columns[name], state.decisions[0].selected)
+        return ()
+    return words_of_those_selected(state, state.columns[name], state.decisions[0].selected)
 
 
 def looks_like(state: TableLook, name: str) -> str:
@@ -123,7 +123,7 @@ def looks_like(state: TableLook, name: str) -> str:
         return "outcome"
     if column.is_words and column.steps >= 0.5 and column.distinct > 2:
         return "step"
-    if passed_by_all(state, name) is not None:
+    if passed_by_all(state, name):
         return "step"
     if column.content == "yes/no" and not vocabulary.has("favourable", "not_decision", plain(name)):
         return "step"

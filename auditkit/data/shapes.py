@@ -66,9 +66,13 @@ def _say(raw: RawTable, code: str, text: str) -> RawTable:
 
 def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]) -> RawTable:
     """A table of counts in any of its shapes as one row per category, step reached and number."""
-    if len(raw.table) > _MOST_ROWS or not _counts(raw.table):
+    if len(raw.table) > _MOST_ROWS:
         return raw
-    tidy = _without_totals(_filled_down(_without_rates(raw)))
+    tidy = _without_rates(raw)
+    if not _counts(tidy.table):
+        _refuse_shares(raw)
+        return raw
+    tidy = _without_totals(_filled_down(tidy))
     totals = len(raw.table) - len(tidy.table)
     for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
@@ -242,7 +246,7 @@ def _part(name: str) -> tuple[str, str] | None:
     for size in (4, 3, 2, 1):
         for i in range(len(tokens) - size + 1):
             text = " ".join(tokens[i : i + size])
-            sex = words.sex(text) if len(text) > 1 else None
+            sex = words.sex(text) if len(text) > 1 or (text in "FMW" and i in (0, len(tokens) - 1)) else None
             race = words.pattern("values", "races").fullmatch(plain(text))
             if sex or race or is_total(text):
                 rest = [*tokens[:i], *tokens[i + size :]]
@@ -280,11 +284,24 @@ def _from_wide(raw: RawTable) -> RawTable:
 
 def _without_rates(raw: RawTable) -> RawTable:
     """Percentages beside counts say nothing new."""
-    table = raw.table
-    rates = [
-        name for name in table if (table[name] != "").any() and table[name].str.fullmatch(r"\s*-?[\d.,]+\s*%|").all()
-    ]
+    table, rates = raw.table, _rates(raw.table)
     return replace(raw, table=table.drop(columns=rates)) if rates and len(rates) < len(table.columns) else raw
+
+
+def _rates(table: pd.DataFrame) -> list[str]:
+    percents = [name for name in table if table[name].str.fullmatch(r"\s*-?[\d.,]+\s*%|").all()]
+    return [str(name) for name in percents if (table[name] != "").any()]
+
+
+def _refuse_shares(raw: RawTable) -> None:
+    """Percentages of groups without the numbers of people: nothing can be compared."""
+    labels = [str(name) for name in raw.table if name not in _rates(raw.table)]
+    people = any(named(name, "candidate") for name in labels)
+    if len(labels) == len(raw.table.columns) or people or not any(is_protected(name) for name in labels):
+        return
+    if not raw.table.duplicated(labels).any():
+        what = "has percentages, but not the numbers of people that they are of"
+        raise InputError(Problem(raw.source.path, what, "add a column with how many people each row is about"))
 
 
 def _from_steps_by_group(raw: RawTable) -> RawTable:

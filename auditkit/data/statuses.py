@@ -103,6 +103,8 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
     found = [str(word) for word in pd.unique(cells)[:1000] if not is_empty(str(word))]
     staying = _is_about_staying(column, found)
     hired = any(is_hired(word) and vocabulary.meaning(word) == "selected" for word in found)
+    # `Disqualified reason`: whatever it was, it was one
+    whatever = "rejected" if bad and vocabulary.has("names", "reasons", column) else None
 
     def code(word: str) -> str | None:
         if plain(word) in given:
@@ -119,9 +121,10 @@ def decide(cells: pd.Series[Any], column: str, words: Words | None = None, test:
             return "rejected" if code(denied) == "selected" else None
         if known is None and vocabulary.employment(word) in ("rejected", "withdrawn"):
             return vocabulary.employment(word)
-        if known is None and len(plain(word).split()) <= _LONGEST_STEP and vocabulary.step_rank(word) is not None:
+        rank = vocabulary.step_rank(word) if known is None and len(plain(word).split()) <= _LONGEST_STEP else None
+        if rank is not None and rank != HIRED:
             return "pending"  # at some step of the process, so not decided on
-        return known
+        return known or whatever
 
     codes, meanings = _codes(cells, code, "rejected" if bad else "selected")
     if test is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import abc
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -32,6 +33,8 @@ _GOOD_LETTERS = ("a", "h", "o", "p", "s")
 """Admitted, hired, offered, passed, selected."""
 _OFFER = 8.0
 _MOST_REASONS = 40
+_FEWEST = 3
+"""People of unknown words who got near the end, below which it makes no difference what the words mean."""
 _MOST_SELECTED = 0.9
 """Share of those decided on who were selected, above which a decision is doubted."""
 
@@ -230,8 +233,8 @@ def _weighed_together(state: TableLook, found: list[Decision]) -> list[Decision]
                 weight += 0.3
             elif _within(other.selected, one.selected) and other.weight >= one.weight - _CLOSE:
                 weight -= 0.8  # others with that name for an outcome go on from here: a step before it
-            elif one.decided.bad and not other.decided.bad and _within(other.selected, one.selected):
-                weight -= 1.5  # not to be rejected is less than what the other says
+            elif one.decided.bad and _within(other.selected, one.selected):
+                weight -= 1.5  # not to be rejected, or not here, is less than what the other says
         codes = one.decided.codes
         # the column with the most different meanings also says who withdrew and who is still in process
         weight += 0.05 * codes[codes != "?"].nunique()
@@ -288,7 +291,8 @@ def settle_words(state: TableLook, decision: Decision | None, last: pd.Series[An
         ]
         state.meant |= dict.fromkeys(rest, "pending")
         return
-    if "rejected" not in known:
+    reasons = named(decision.column, "reason") is not None and _ended_before(decision, cells.isin(rest), last)
+    if "rejected" not in known or reasons:
         state.meant |= dict.fromkeys(rest, "rejected")
         state.assume(
             "word-meaning",
@@ -297,11 +301,13 @@ def settle_words(state: TableLook, decision: Decision | None, last: pd.Series[An
             "say what a word means under [words] in audit.toml",
         )
         return
-    share = float(cells.isin(rest).mean())
+    here = cells.isin(rest)
     state.meant |= dict.fromkeys(rest, "pending")
     words = listed_cells(decision.column, rest)
     text = f"{decision.column!r}: it is not known what {words} {'means' if len(rest) == 1 else 'mean'}"
-    if share <= FEW:
+    near = here if last is None or last.all() else here & last
+    matters = max(_FEWEST, FEW * int(decision.selected.sum()))
+    if here.mean() <= FEW and near.sum() < matters:
         state.assume(
             "word-meaning",
             f"{text}; counted as undecided",
@@ -310,7 +316,7 @@ def settle_words(state: TableLook, decision: Decision | None, last: pd.Series[An
     else:
         good = [word for word, code in decision.decided.meanings.items() if code == "selected"]
         state.collector.add(
-            "unknown-word", cells.isin(rest), decision.column, cells, role="selected",
+            "unknown-word", here, decision.column, cells, role="selected",
             meaning="selected, rejected, withdrawn or pending",
             more=', or what the words mean, under [words] of audit.toml: WORD = "pending"',
         )  # fmt: skip
@@ -329,6 +335,13 @@ def _got_as_far(decision: Decision, here: pd.Series[bool], last: pd.Series[Any] 
     others = last & ~here & ~decision.decided.codes.isin(["?", "withdrawn", "pending"])
     most = bool(decision.selected[others].mean() > 0.5) and bool(last[decision.selected].mean() > 0.9)
     return most and last[here].mean() > 0.9 and float(last.mean()) ** int(here.sum()) < CHANCE
+
+
+def _ended_before(decision: Decision, here: pd.Series[bool], last: pd.Series[Any] | None) -> bool:
+    """Whether most people of a word never reached the last step, at which nearly all of those selected were."""
+    if last is None or not decision.selected.any():
+        return False
+    return bool(last[decision.selected].mean() > 0.9 and last[here].mean() < 0.5)
 
 
 def _statuses(state: TableLook, decision: Decision) -> pd.Series[Any]:
@@ -397,7 +410,7 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
             state.ambiguous = (
                 f"only people {whom} have a yes in {column.name!r}: it may say who was selected in the end"
             )
-            state.alternatives = [{"selected": column.name}, {"selected": decision.spec}]
+            state.alternatives = [{"selected": _yes_of(column)}, {"selected": decision.spec}]
             return
         if column.name in state.used() or not column.is_words or not 2 <= column.distinct <= 12:
             continue
@@ -465,17 +478,27 @@ def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last
 
 
 def ask_what_for(state: TableLook, decision: Decision | None) -> None:
-    """Employees may be selected for a promotion or for a layoff: a bare `Selected` does not say which."""
-    if decision is None or decision.given or state.ambiguous or state.columns[decision.column].content != "yes/no":
+    """People may be selected for a job, a promotion or a layoff: a bare `Selected` does not say which."""
+    if decision is None or decision.given or decision.decided.bad or state.ambiguous:
         return
-    vocabulary = spoken()
-    texts = (*state.columns, str(state.raw.source.path))
-    told = any(vocabulary.has("favourable", key, text) for key in ("promoted", "retained", "awarded") for text in texts)
-    who = any(vocabulary.has("favourable", "employee", name) for name in state.columns_of("candidate"))
-    if told or not who or plain(decision.column) not in vocabulary.words("favourable", "either"):
+    vocabulary, either = spoken(), spoken().words("favourable", "either")
+    words = {plain(word) for word in decision.decided.meanings}
+    bare = state.columns[decision.column].content == "yes/no" or bool(words & either)
+    if not bare or plain(label_of(decision.column)) not in either:
         return
-    state.ambiguous = f"{decision.column!r} does not say for what employees were selected: a layoff or something good"
-    state.alternatives = [{"selected": f"{decision.column}{sign}Yes"} for sign in ("!=", "=")]
+
+    def told(*keys: str) -> bool:
+        texts = (*state.columns, Path(state.raw.source.path).stem)
+        return any(vocabulary.has("favourable", key, text) for key in keys for text in texts)
+
+    employees = any(vocabulary.has("favourable", "employee", name) for name in state.columns_of("candidate"))
+    ages = "age" in state.chosen["group"].characteristics.values()
+    laid_off = employees or told("retained") or (ages and not told("applicant"))
+    if told("promoted", "awarded", "admitted") or not laid_off:
+        return
+    who = "employees" if employees or told("retained") else "people"
+    state.ambiguous = f"{decision.column!r} does not say for what {who} were selected: a layoff or something good"
+    state.alternatives = [{"selected": decision.spec.replace("=", "!=", 1)}, {"selected": decision.spec}]
 
 
 def _is_better_named(column: str, decision: Decision) -> bool:
@@ -491,9 +514,10 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     match, good = named(decision.column, "selected"), decision.decided.meanings.items()
     hired = any(code == "selected" and is_hired(word) for word, code in good)
     sure = match is not None and not decision.decided.bad and (match.tier < 1 or (hired and match.tier <= 2))
-    if sure or column.content not in ("yes/no", "date"):
+    amounts = _are_amounts(state, column)
+    if sure or not (amounts or column.content in ("yes/no", "date")):
         return False
-    if not decision.decided.bad and not _is_unnamed(state, column.name):
+    if not decision.decided.bad and not amounts and not _is_unnamed(state, column.name):
         return False
     if spoken().has("favourable", "not_decision", plain(column.name)):
         return False
@@ -587,10 +611,13 @@ def ask_who_was_selected(
     like = [name for name in state.columns if name not in used and named(name, "selected") is not None]
     like = [name for name in like if state.columns[name].content in ("category", "status", "text", "yes/no")]
     if not like and seen is not None:
-        like = [
-            c.name for c in state.free() if c.content == "yes/no" and _within(state.step(c.name).reached, seen.reached)
+        later = [
+            c
+            for c in state.free()
+            if (c.content == "yes/no" or _are_amounts(state, c)) and _within(state.step(c.name).reached, seen.reached)
         ]
-        state.alternatives = [{"selected": name} for name in like]
+        like = [c.name for c in later]
+        state.alternatives = [{"selected": _yes_of(c)} for c in later]
     inspected = state.chosen.get("inspected")
     telling = seen is not None and (
         seen.reached.mean() <= _MOST_SELECTED or (inspected is not None and inspected.given)
@@ -599,7 +626,7 @@ def ask_who_was_selected(
         text = "no column says who was selected: the audit is of who was inspected"
         state.notices.append(Notice("no-selected", text))
         return
-    if state.alternatives and like and state.columns[like[0]].content == "yes/no":
+    if state.alternatives and like and state.columns[like[0]].content in ("yes/no", "number"):
         what = f"no column is named like a selection; {listed(like)} may say it"
         state.ask("selected", what, like)
         return
@@ -628,11 +655,9 @@ def ask_who_was_selected(
         more = f", or, if a pass mark decided, {flag('selected', scored[-1] + '>=MARK')}{more}"
     what = "no column says who was selected (such as hired, selected, decision, final status)"
     state.ask("selected", what, likely, more)
-    amounts = [
-        c.name for c in free if c.content == "number" and c.low == 0 and c.name not in used and _are_amounts(state, c)
-    ]
+    amounts = [c for c in free if c.name not in used and _are_amounts(state, c)]
     state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
-    state.alternatives = state.alternatives or [{"selected": f"{name}>0"} for name in amounts[:3]]
+    state.alternatives = state.alternatives or [{"selected": _yes_of(c)} for c in amounts[:3]]
     state.alternatives = state.alternatives or _any_word(state)
 
 
@@ -647,8 +672,15 @@ def _is_about_the_job(state: TableLook, column: str) -> bool:
 
 def _are_amounts(state: TableLook, column: ColumnProfile) -> bool:
     """Nothing for some and something for others, as an award, a bonus or a raise is."""
+    if column.content != "number" or column.low != 0:
+        return False
     nothing = float((to_numbers(state.table[column.name]).values == 0).mean())
     return 0.05 <= nothing <= 0.98 and column.distinct > 2
+
+
+def _yes_of(column: ColumnProfile) -> str:
+    """The yes of a flag, or of an amount, as `--map selected=` takes it."""
+    return f"{column.name}>0" if column.content == "number" else column.name
 
 
 def is_outcome(state: TableLook, column: ColumnProfile) -> bool:
@@ -687,9 +719,10 @@ def _any_word(state: TableLook) -> list[dict[str, str]]:
     for column in state.free():
         often = state.table[column.name].value_counts()
         words = [str(word) for word in often.index if not is_empty(str(word))]
-        if column.is_words and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
+        told = vocabulary.has("names", "outcome_words", plain(column.name))
+        coded = told and column.content == "number"
+        if (column.is_words or coded) and 2 <= len(words) <= 6 and not is_personal(column.name, ""):
             denied = any(f"not {word.casefold()}" in {other.casefold() for other in words} for word in words)
-            told = vocabulary.has("names", "outcome_words", plain(column.name))
             if (denied or told) and not _is_about_the_job(state, column.name):
                 found.append((not denied, not told, column.name, often))
     found.sort(key=lambda each: each[:2])

@@ -37,6 +37,8 @@ _PLAIN_NESTED = 0.5
 """The same for a column that is called just so: `Interviewed`."""
 _MOST_PASSED = 0.9
 """Share of the people above which a column without a telling name is no step: consent, work authorization."""
+_FEW_WORDS = 12
+"""Different words of a column that may be the results of a step."""
 _RARE = 0.02
 """Share of the people that words without a step may have without a question."""
 _MANY = 10
@@ -159,15 +161,12 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
 
 def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> StepColumn | None:
     """A step whose words are not all known: everybody selected has one word, and no other word is ever theirs."""
-    word = word_of_those_selected(state, column, selected)
-    if word is None:
+    held = words_of_those_selected(state, column, selected)
+    if len(held) != 1:
         return None
+    word = held[0]
     codes = step_codes(state.table[column.name], column.name)
-    known = codes[codes != ""].isin(["passed", "failed", "yes", "no"])
-    name = plain(column.name)
-    hinted = spoken().has("names", "outcome_words", name) or spoken().has("names", "stage_words", name)
-    hinted |= spoken().step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
-    if not hinted or is_last_stage(state.table[column.name]):
+    if not _sounds_like_a_step(column, codes) or is_last_stage(state.table[column.name]):
         return None
     other = "failed" if (codes == "failed").any() else "no"  # beside a fail, another result is a fail too
     codes = codes.where(~codes.isin(["?", "selected", "pending"]), other).mask(
@@ -176,18 +175,33 @@ def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected:
     return StepColumn(column.name, codes, spoken().step_rank(label_of(column.name)), Test("=", word))
 
 
-def word_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> str | None:
-    """The one value of those selected, where chance cannot explain that no other value is theirs."""
-    if not (column.is_words or column.content == "yes/no") or column.distinct > 12 or not selected.any():
-        return None
+def _sounds_like_a_step(column: ColumnProfile, codes: pd.Series[Any]) -> bool:
+    """Whether the name, or some of the words, are those of steps and their results."""
+    name, vocabulary = plain(column.name), spoken()
+    told = vocabulary.has("names", "outcome_words", name) or vocabulary.has("names", "stage_words", name)
+    known = codes[codes != ""].isin(["passed", "failed", "yes", "no"])
+    return told or vocabulary.step_rank(label_of(column.name)) is not None or bool(known.mean() >= 0.2)
+
+
+def words_of_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> tuple[str, ...]:
+    """The values of those selected, where chance cannot explain that no other value is ever theirs."""
+    if not (column.is_words or column.content == "yes/no") or column.distinct > _FEW_WORDS or not selected.any():
+        return ()
     cells = state.table[column.name]
-    held = pd.unique(cells[selected])
-    if len(held) != 1 or is_empty(str(held[0])) or is_personal(column.name, held[0]):
-        return None
-    share = float((cells == held[0]).mean())
-    means = spoken().meaning(str(held[0]))
-    chance = share ** int(selected.sum())
-    return str(held[0]) if chance < CHANCE and share < _MOST_PASSED and means not in ("rejected", "withdrawn") else None
+    held = tuple(map(str, pd.unique(cells[selected])))
+    bad = any(is_empty(word) or spoken().meaning(word) in ("rejected", "withdrawn") for word in held)
+    if bad or any(is_personal(column.name, word) for word in held):
+        return ()
+    share = float(cells.isin(held).mean())
+    if len(held) == 1:
+        return held if share ** int(selected.sum()) < CHANCE and share < _MOST_PASSED else ()
+    told = _sounds_like_a_step(column, step_codes(cells, column.name))
+    if not told or any(mark in word for word in held for mark in "+,|"):
+        return ()
+    # which of several words are theirs is learnt from the same people, so each other word must be against chance
+    others = cells[~cells.isin(held)].value_counts()
+    missed = (1 - float(selected.mean())) ** others * column.distinct < CHANCE
+    return held if len(others) and missed.all() and share < _MOST_PASSED else ()
 
 
 def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> bool:

@@ -48,6 +48,8 @@ _STEP, _UNDECIDED, _LEFT = 0.3, 2.0, {"outcome": 0.8, "step": 0.3}
 _REPEATED, _CHANGED, _SKIPPED, _ALL_ALIKE = 4.0, 6.0, 2.0, 2.0
 _SHAKY = ("guessed-word", "unplaced-stage", "silent-disposition")
 """Assumptions on which it depends who was selected or which steps there were, and for which only words speak."""
+_ALIKE = 0.02
+"""Share of the people of a step that a column which says the same may have otherwise."""
 _USUAL = 2.0
 """The weight of an outcome that is no column of its own, such as the last event of an application."""
 
@@ -130,7 +132,7 @@ def _is_other(own: Decision, other: Decision) -> bool:
     """Whether other people are selected, but not just those of them who then accepted, enrolled or started."""
     if own.selected.equals(other.selected):
         return False
-    if other.decided.bad and not (own.selected & ~other.selected).any():
+    if other.decided.bad and not (own.selected & (other.decided.codes == "rejected")).any():
         return False  # not to be rejected is less than to be selected
     return bool((other.selected & ~own.selected).any()) or named(own.column, "selected") is None
 
@@ -157,19 +159,22 @@ def _other_steps(plan: Interpretation) -> list[Answers]:
 
 
 def _one_more_step(plan: Interpretation) -> list[Answers]:
-    """The steps with one more, in its place: a column of which everybody selected has the same word, against chance."""
+    """The steps with one more, in its place: a column of words that everybody selected shares, against chance."""
     columns = plan.mapping.columns("stages") or plan.mapping.columns("inspected")
     codes = plan.stages.codes if plan.stages is not None else () if plan.inspected is None else (plan.inspected,)
     if len(columns) != len(codes):
         return []  # steps inside one column
-    reached = {name: int(took_place(each).sum()) for name, each in zip(columns, codes, strict=True)}
+    reached = {name: took_place(each) for name, each in zip(columns, codes, strict=True)}
     answers = []
-    for name, word in plan.passed.items():
-        number = int((plan.cells[name] == word).sum())
-        before = [step for step in columns if reached[step] >= number]
+    for name, words in plan.passed.items():
+        here = plan.cells[name].isin(words)
+        number = int(here.sum())
+        if any((here != flags).sum() <= _ALIKE * number for flags in reached.values()):
+            continue  # it says the same as a step
+        before = [step for step in columns if int(reached[step].sum()) >= number]
         after = [step for step in columns if step not in before]
         if number > _selected(plan):
-            answers.append({"stages": "+".join((*before, f"{name}={word}", *after))})
+            answers.append({"stages": "+".join((*before, f"{name}={'|'.join(words)}", *after))})
     return answers
 
 

@@ -29,6 +29,8 @@ Tables = Mapping[str, Mapping[str, Sequence[Any]]]
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 _GAPS = re.compile(r"[\W_]+")
 _BREAK = re.compile(r"\s[-–—]\s|[:(/,;|)]")
+_NOT_ASKED = re.compile(r"-\s*(?:1|9+)(?:[.,]0+)?")
+"""-1, -9 and -99 beside 0 and 1 say that there is no answer."""
 _ORDINAL = re.compile(r"\b([1-9])\b")
 
 ROLES: dict[str, str] = {
@@ -159,11 +161,11 @@ class Vocabulary:
 
     def is_missing(self, word: str) -> bool:
         """No value at all. Cells of punctuation only are plain "" and so belong here."""
-        return plain(word) in self.words("values", "missing")
+        return plain(word) in self.words("values", "missing") or _NOT_ASKED.fullmatch(word.strip()) is not None
 
     def mark(self, word: str) -> bool | None:
         """True for yes, False for no, None for neither."""
-        text = "x" if word in ("✓", "✔", "☑") else plain(word)
+        text = "x" if word in ("✓", "✔", "☑") else plain(word) if not word.startswith("-") else ""
         return True if text in self.words("values", "yes") else False if text in self.words("values", "no") else None
 
     def is_unknown(self, word: str) -> bool:
@@ -199,6 +201,8 @@ class Vocabulary:
             return "rejected"
         if parts and parts[0] in ("withdrawn", "declined"):
             return parts[0]
+        if len(parts) > 1 and parts[0] == "pending" and parts[-1] == "selected":
+            return None  # "Waitlisted - admitted" ended well, "Screening - passed" did not end
         if len(parts) > 1 and "pending" in parts[1:]:
             return "pending"
         if parts and parts[0] == "selected":

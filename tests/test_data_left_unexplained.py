@@ -1,0 +1,200 @@
+"""What a reading leaves unexplained is read, asked about or refused: codes, legends, lists, layoffs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from auditkit.data.load import load
+from auditkit.data.reading import AmbiguousReading, ReadingQuestion
+from auditkit.errors import InputError
+from auditkit.plugins.excel import Excel
+
+N = 400
+
+
+def people(**columns: object) -> pd.DataFrame:
+    """Applicants of two groups, in an order that no column follows."""
+    rng = np.random.default_rng(8)
+    own = {"Application ID": [f"A{k:04}" for k in range(N)], "Gender": rng.choice(["Female", "Male"], N)}
+    return pd.DataFrame({**own, **columns})
+
+
+def yes(share: float, seed: int, of: np.ndarray | None = None) -> np.ndarray:
+    chosen = np.random.default_rng(seed).random(N) < share
+    return chosen if of is None else chosen & of
+
+
+def words(chosen: np.ndarray, good: object, bad: object) -> np.ndarray:
+    return np.where(chosen, good, bad)
+
+
+def asked(frame: pd.DataFrame) -> ReadingQuestion:
+    with pytest.raises(AmbiguousReading) as error:
+        load(frame)
+    return error.value.question
+
+
+def steps_of(frame: pd.DataFrame) -> list[int]:
+    history = load(frame)
+    return [int(history.reached(step).sum()) for step in history.steps]
+
+
+def workbook(path: Path, **sheets: pd.DataFrame) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, part in sheets.items():
+        sheet = book.create_sheet(name.replace("_", " "))
+        for row in [list(part.columns), *part.to_numpy().tolist()]:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+SEEN = yes(0.5, 1)
+OFFERED = yes(0.5, 2, SEEN)
+
+
+def test_minus_one_beside_0_and_1_says_that_there_was_no_answer() -> None:
+    first = words(SEEN, "1", "0")
+    offer = words(SEEN, words(OFFERED, "1", "0"), "-1")
+    assert steps_of(people(**{"Interview passed": first, "Offer": offer})) == [int(SEEN.sum()), int(OFFERED.sum())]
+    assert int(load(people(Hired=words(OFFERED, "1", "0"))).table["selected"].sum()) == int(OFFERED.sum())
+
+
+def test_a_few_people_with_an_unknown_word_near_the_end_are_asked_about() -> None:
+    odd = yes(0.15, 3, SEEN & ~OFFERED)
+    status = words(OFFERED, "Hired", words(odd, "Zorbed", "Rejected"))
+    assert 3 <= odd.sum() <= 0.1 * N
+    question = asked(people(**{"Interview Date": words(SEEN, "2025-03-04", ""), "Final Status": status}))
+    assert "it is not known what 'Zorbed' means" in question.text
+    assert question.answers[0].mapping == {"selected": "Final Status=Hired"}
+    far = odd & (np.cumsum(odd) <= 2)  # two of them would make no difference
+    status = words(OFFERED, "Hired", words(far, "Zorbed", "Rejected"))
+    history = load(people(**{"Interview Date": words(SEEN, "2025-03-04", ""), "Final Status": status}))
+    assert history.reading is not None and any("'Zorbed' means" in said for said in history.reading.assumptions)
+
+
+def test_unknown_reasons_of_people_who_never_got_near_the_end_are_why_they_were_not_selected() -> None:
+    stage = words(OFFERED, "Offer", words(SEEN, "Onsite", "Phone Screen"))
+    timing = yes(0.5, 4) & ~SEEN
+    frame = people(
+        **{"Stage": stage, "Archived reason": words(OFFERED, "Hired", words(timing, "Timing", "Underqualified"))}
+    )
+    assert timing.mean() > 0.1
+    assert steps_of(frame)[-1] == int(OFFERED.sum())
+    assert not load(frame).table["pending"].any()
+
+
+def test_an_amount_that_only_finalists_have_may_say_who_was_selected_in_the_end() -> None:
+    award = words(OFFERED, np.resize(["5000", "7500"], N), "0")
+    question = asked(people(Finalist=words(SEEN, "Yes", "No"), **{"Grant amount": award}))
+    assert question.answers[0].mapping == {"selected": "Grant amount>0"}
+    assert [step.count for step in question.answers[0].funnel] == [int(SEEN.sum()), int(OFFERED.sum())]
+    paid = words(yes(0.5, 9), np.resize(["20", "25"], N), "0")
+    assert steps_of(people(Finalist=words(SEEN, "Yes", "No"), Fee=paid)) == [int(SEEN.sum())]
+
+
+def test_several_words_of_a_result_may_be_its_passes() -> None:
+    rng = np.random.default_rng(5)
+    band = words(SEEN, rng.choice(["A", "B"], N), rng.choice(["C", "D"], N))
+    hired = words(OFFERED, "Yes", "No")
+    question = asked(people(**{"Test band": band, "Hired": hired}))
+    assert question.answers[0].mapping in ({"stages": "Test band=A|B"}, {"stages": "Test band=B|A"})
+    assert [step.count for step in question.answers[0].funnel] == [int(SEEN.sum()), int(OFFERED.sum())]
+    told = people(**{"Test band": band, "Interviewed": words(SEEN, "Yes", "No"), "Hired": hired})
+    assert steps_of(told) == [int(SEEN.sum()), int(OFFERED.sum())]  # the same people: nothing to ask
+
+
+def test_selected_beside_ages_may_mean_a_layoff() -> None:
+    staff = people(Age=np.resize(np.arange(25, 65), N)).drop(columns="Application ID")
+    staff = staff.assign(**{"Decisional unit": np.resize(["Ops", "IT"], N), "Selected": words(SEEN, "Yes", "No")})
+    question = asked(staff)
+    assert question.text == "'Selected' does not say for what employees were selected: a layoff or something good"
+    assert question.answers[0].mapping == {"selected": "Selected!=Yes"}
+    applicants = people(Age=np.resize(np.arange(25, 65), N), Selected=words(SEEN, "Yes", "No"))
+    assert steps_of(applicants) == [int(SEEN.sum())]
+
+
+def test_of_two_bad_outcomes_the_one_that_more_people_had_counts() -> None:
+    told = yes(0.6, 3) & ~OFFERED
+    letters = words(told, "Y", words(OFFERED, "", "N"))
+    days = words(OFFERED, "", "2025-03-04")
+    history = load(people(**{"Rejected on": days, "Rejection letter": letters}))
+    assert int(history.table["selected"].sum()) == int(OFFERED.sum())
+
+
+def test_whatever_the_reason_to_disqualify_it_was_one() -> None:
+    reasons = words(OFFERED, "", words(SEEN, "Timing", words(yes(0.5, 3), "Not qualified", "Commute")))
+    history = load(people(Stage=words(OFFERED, "Hired", "Phone Screen"), **{"Disqualified reason": reasons}))
+    assert int(history.table["selected"].sum()) == int(OFFERED.sum()) and not history.table["pending"].any()
+
+
+def test_a_waiting_list_that_ended_well_is_asked_about() -> None:
+    late = yes(0.3, 3) & ~SEEN
+    decision = words(SEEN, "Admitted", words(late, "Waitlisted - admitted", "Denied"))
+    question = asked(people(Decision=decision))
+    assert "it is not known what 'Waitlisted - admitted' means" in question.text
+    waiting = words(SEEN, "Admitted", words(late, "Waitlisted", "Denied"))
+    assert int(load(people(Decision=waiting)).table["pending"].sum()) == int(late.sum())
+
+
+def test_a_sheet_that_says_what_codes_mean(tmp_path: Path) -> None:
+    codes = words(OFFERED, "CHE", words(SEEN, "CF", "NQ"))
+    meanings = {"CHE": "Hired", "CF": "Interviewed, not hired", "NQ": "Not qualified", "WD": "Withdrew"}
+    legend = pd.DataFrame({"Code": list(meanings), "Meaning": list(meanings.values())})
+    path = workbook(tmp_path / "flow.xlsx", Flow=people(Disposition=codes), Codes=legend)
+    history = load(path, readers=[Excel])
+    assert [int(history.reached(step).sum()) for step in history.steps][-1] == int(OFFERED.sum())
+    assert "sheet 'Codes' says what the codes in 'Disposition' mean" in {n.text for n in history.notices}
+    ones = people(Region=np.resize(["1", "2"], N), Level=np.resize(["2", "1", "1"], N), Hired=words(SEEN, "Yes", "No"))
+    either = pd.DataFrame({"Code": ["1", "2"], "Meaning": ["North", "South"]})
+    path = workbook(tmp_path / "ones.xlsx", Flow=ones, Region_codes=either)
+    assert "sheet 'Region codes' says what the codes in 'Region' mean" in {
+        n.text for n in load(path, readers=[Excel]).notices
+    }
+    path = workbook(tmp_path / "unsaid.xlsx", Flow=ones, Codes=either)  # of Region or of Level: nothing says which
+    assert not {n for n in load(path, readers=[Excel]).notices if n.code == "legend"}
+
+
+def test_sheets_that_list_those_who_got_further(tmp_path: Path) -> None:
+    frame = people()
+    path = workbook(tmp_path / "lists.xlsx", Applicants=frame, Interviewed=frame[SEEN], Hired=frame[OFFERED])
+    history = load(path, readers=[Excel])
+    assert [int(history.reached(step).sum()) for step in history.steps] == [int(SEEN.sum()), int(OFFERED.sum())]
+
+
+def test_event_logs_under_the_names_of_process_mining() -> None:
+    parts = []
+    for at, (step, who) in enumerate({"Received": SEEN | True, "Interview": SEEN, "Hired": OFFERED}.items()):
+        own = people()[who].rename(columns={"Application ID": "case:concept:name", "Gender": "case:Gender"})
+        parts.append(own.assign(**{"concept:name": step, "time:timestamp": f"2025-03-0{at + 1}T00:00:00Z"}))
+    assert steps_of(pd.concat(parts)) == [int(SEEN.sum()), int(OFFERED.sum())]
+
+
+def test_pronouns_are_an_attribute_and_letters_are_groups_of_counts() -> None:
+    frame = people(Hired=words(SEEN, "Yes", "No"))
+    pronouns = frame["Gender"].map({"Female": "she/her", "Male": "he/him"})
+    history = load(frame.drop(columns="Gender").assign(Pronouns=pronouns))
+    assert history.attributes == ("Pronouns",)
+    counts = {"Unit": ["Ops", "IT", "Law"], "F applied": ["90", "80", "70"], "M applied": ["85", "75", "95"]}
+    counts |= {"F hired": ["9", "8", "7"], "M hired": ["12", "14", "19"]}
+    history = load(pd.DataFrame(counts))
+    assert len(history.table) == 495 and int(history.table["selected"].sum()) == 69
+
+
+def test_percentages_without_numbers_of_people_are_refused() -> None:
+    shares = pd.DataFrame({"Team": ["Ops", "IT"] * 2, "Gender": ["Women", "Women", "Men", "Men"]})
+    with pytest.raises(InputError, match="has percentages, but not the numbers of people that they are of"):
+        load(shares.assign(**{"% hired": ["11.0%", "14.2%", "5.3%", "5.7%"]}))
+    raised = people(Hired=words(SEEN, "Yes", "No"), Raise=np.resize(["2%", "3%"], N))
+    assert steps_of(raised) == [int(SEEN.sum())]
+
+
+def test_nothing_known_of_a_placement_asks_which_is_good() -> None:
+    question = asked(people(Placement=words(SEEN, "Track A", "Track B")))
+    assert {answer.mapping["selected"] for answer in question.answers} == {"Placement=Track A", "Placement=Track B"}
