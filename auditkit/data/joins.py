@@ -124,7 +124,7 @@ def _is_explained(cells: set[str], codes: set[str], meanings: set[str]) -> bool:
 
 def listed(first: RawTable, name: str, part: RawTable) -> RawTable | None:
     """The first table with a column that says whose rows a second table has once more, such as those interviewed."""
-    names, theirs = ({plain(str(column)): column for column in raw.table} for raw in (first, part))
+    names, theirs = ({plain(column): column for column in map(str, raw.table)} for raw in (first, part))
     keys = [key for key in theirs if key in names and named(names[key], "candidate")]
     if not theirs.keys() <= names.keys() or name in first.table or not 0 < len(part.table) < len(first.table):
         return None
