@@ -29,7 +29,7 @@ def needed_last() -> Iterator[tuple[Any, tuple[Any, ...]]]:
     constant = np.zeros(1)
     constant.flags.writeable = False
     boxes, events = Boxes(one, one, one, one, constant), Events(one, real, real, real, one, one, yes)
-    yield law_kernels.box_member_laws, (0, 1, one, boxes, events, one, yes, matrix, True, one, real)
+    yield law_kernels.box_member_laws, (0, 1, one, boxes, events, one, yes, matrix, True, None, one, real)
     yield law_kernels.paired, (real, one, one)
     yield drawn_visits, (one, one, one, one, yes, yes, one, constant, real, real)
     yield likelihood, (one, one, one, yes, yes, matrix, real, 1.0)

@@ -22,6 +22,9 @@ KEPT = _can_be_kept()
 
 OPTIONS: dict[str, object] = {"cache": KEPT, "nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
+INNER = {**OPTIONS, "no_cpython_wrapper": True}
+"""Of a kernel that only kernels call."""
+
 INLINED = {**OPTIONS, "inline": "always"}
 """Of a kernel that few others call. Numba optimises a kernel with all that it calls, so each step between is paid for
 once more."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.kernels import falling
 
 AFRESH = 16
@@ -51,13 +51,13 @@ def drawn_visits(searches, search_ptr, capacity, candidate_ptr, listed, band, pl
         order = falling(keys[:count])
         every, others = drawn_ahead(size[1], r, k), drawn_ahead(size[1] - 1, r - 1, k)
         ahead, rest = np.zeros(c1 - c0), np.empty(c1 - c0 + 1)
-        law = np.zeros((2, c1 - c0 + 1))
-        law[:, 0] = 1.0
+        law = np.empty((2, c1 - c0 + 1))
         for i in range(count):
             c, v = owner[order[i]], values[order[i]]
-            if i % AFRESH == AFRESH - 1:
-                law[:] = 0.0
-                law[:, 0] = 1.0
+            if i == 0 or i % AFRESH == AFRESH - 1:
+                for a in range(c1 - c0 + 1):
+                    law[0, a] = law[1, a] = 0.0
+                law[0, 0] = law[1, 0] = 1.0
                 for other in range(c0, c1):
                     put_in(law[1 if band[other] else 0], c1 - c0, ahead[other - c0])
             mine = 1 if band[c] else 0
@@ -78,7 +78,7 @@ def drawn_visits(searches, search_ptr, capacity, candidate_ptr, listed, band, pl
             put_in(law[mine], size[mine], ahead[c - c0])
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def drawn_ahead(n, r, k):
     """P(Z = z | A = a) for every a up to n and z below k."""
     logs = np.zeros(max(n, 0) + 1)  # of factorials
@@ -92,7 +92,7 @@ def drawn_ahead(n, r, k):
     return found
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def put_in(law, top, p):
     """law <- law * (1 - p + p z), in place, up to the power `top`."""
     if p > 0.0:
@@ -101,7 +101,7 @@ def put_in(law, top, p):
         law[0] *= 1.0 - p
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def take_out(law, top, p, rest):
     """rest <- law / (1 - p + p z), of the power top - 1."""
     q = 1.0 - p

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.kernels import compare, falling
 from auditkit.solver.room_kernels import barred, room
 
@@ -207,7 +207,7 @@ def box_room(search, c0, n, k, count, limits, key, owner, kappa, found):
         found[order[e]] = chance[e]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def most_events(first_search, last_search, search_ptr, type, ptr):
     """The largest number of events in a search."""
     most = 0
@@ -219,7 +219,7 @@ def most_events(first_search, last_search, search_ptr, type, ptr):
     return most
 
 
-@njit(**OPTIONS)
+@njit(**INLINED)
 def box_events(search, boxes, events):
     """Events of a search in order of time: numbers among those of types, candidates within the search, and chances."""
     types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]

@@ -23,7 +23,7 @@ from auditkit.solver import box_kernels, kernels, law_kernels, room_kernels
 from auditkit.solver.box_kernels import Boxes, Events
 from auditkit.solver.candidate_types import Types
 from auditkit.solver.policy import Mixture, Policy
-from auditkit.solver.room_kernels import Nested
+from auditkit.solver.room_kernels import FEW_POSITIONS, Nested
 
 TIE_TOLERANCE = 1e-9
 """Of the size of a level's rewards: closer indices are tied when a policy has further levels to break ties."""
@@ -212,7 +212,9 @@ class Prepared:
             return visits
         share, chains, limits = np.empty(layout.states), _chains(layout), nested(layout)
         _over_searches(
-            layout, searches, lambda some: kernels.evaluate(some, chains, limits, self.index, self.mass, share, visits)
+            layout,
+            searches,
+            lambda some: kernels.evaluate(some, chains, limits, self.index, self.mass, share, visits),
         )
         return visits
 
@@ -260,8 +262,12 @@ class Prepared:
         layout = self.layout
         if self.boxes is not None:
             events = self._events_of_types(self.boxes, np.array([search]))
-            number, owner, kappa = box_kernels.box_events(search, self.boxes, events)
-            return layout.start[layout.search_ptr[search] + owner] + events.state[number], owner, kappa
+            types = self.boxes.type[layout.search_ptr[search] : layout.search_ptr[search + 1]]
+            sizes = np.diff(events.ptr)[types]
+            number, owner = runs(events.ptr[types], sizes), np.repeat(np.arange(len(types)), sizes)
+            order = np.argsort(-events.key[number], kind="stable")
+            number, owner = number[order], owner[order]
+            return layout.start[layout.search_ptr[search] + owner] + events.state[number], owner, events.kappa[number]
         share = np.empty(layout.states)
         states, owner, kappa = kernels.list_events(search, _chains(layout), self.index, self.mass, share)
         return states, owner, kappa
@@ -370,7 +376,8 @@ class Prepared:
             ]
         width = (np.diff(layout.search_ptr) if inspections else layout.capacity)[searches] + 1
         ptr = np.concatenate([[0], np.cumsum(width**2)]).astype(np.int64)
-        laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, ptr)
+        many = True if inspections or layout.capacity[searches].max(initial=0) > FEW_POSITIONS else None
+        laws, ranges, counted = np.empty(ptr[-1]), pieces(ptr), (theta, inspections, many, ptr)
         met = self._free(0, len(layout.start))
         if self.boxes is not None:
             begins = layout.start if begins is None else begins

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.room_kernels import advance, barred, begin, room
 
 MOST_MOVES = 8
@@ -46,7 +46,7 @@ class Chains(NamedTuple):
 # ------------------------------------------------------------------------------------------ indices of one candidate
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def compare(x, y, tol):
     """Lexicographic sign of x - y; equal within `tol[d]` counts as a tie at level d."""
     for d in range(len(x)):
@@ -345,7 +345,7 @@ def falling(keys):
     return order
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def merged(keys):
     """The stable order of falling keys: runs that fall already are merged two by two."""
     n = len(keys)

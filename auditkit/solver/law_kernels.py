@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.box_kernels import box_events
 from auditkit.solver.kernels import list_events, selection_law
 from auditkit.solver.room_kernels import FEW_POSITIONS, NEGLIGIBLE, advance, begin, nobody_left
@@ -78,14 +78,17 @@ def chain_masses(search, chains, index, mass, share, theta):
 
 
 @njit(**OPTIONS)
-def box_member_laws(first, last, searches, boxes, events, begins, met, theta, inspections, ptr, laws):
-    """`member_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]]."""
+def box_member_laws(first, last, searches, boxes, events, begins, met, theta, inspections, many, ptr, laws):
+    """`member_law` of searches[first:last], where all candidates are boxes, into laws[ptr[i]:ptr[i + 1]].
+
+    `many` is None, and what it needs not compiled, if they have few positions each and selections are counted.
+    """
     for i in range(first, last):
         search = searches[i]
         c0, c1 = boxes.search_ptr[search], boxes.search_ptr[search + 1]
         states, owner, masses = box_masses(search, boxes, events, theta, begins)
         k = boxes.capacity[search]
-        if k <= FEW_POSITIONS and not inspections:
+        if many is None or (k <= FEW_POSITIONS and not inspections):
             one = member_law_of_few(c1 - c0, k, owner, masses)
         else:
             one = member_law(k, owner, masses, inspections, states, begins[c0:c1], met[c0:c1], theta)
@@ -94,7 +97,7 @@ def box_member_laws(first, last, searches, boxes, events, begins, met, theta, in
 
 
 @njit(**OPTIONS)
-def chain_member_laws(first, last, searches, chains, index, mass, share, met, theta, inspections, ptr, laws):
+def chain_member_laws(first, last, searches, chains, index, mass, share, met, theta, inspections, many, ptr, laws):
     """The same for chains."""
     for i in range(first, last):
         search = searches[i]
@@ -102,7 +105,7 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
         states, owner, masses = chain_masses(search, chains, index, mass, share, theta)
         begins = chains.candidate_ptr[c0:c1]
         k = chains.capacity[search]
-        if k <= FEW_POSITIONS and not inspections:
+        if many is None or (k <= FEW_POSITIONS and not inspections):
             one = member_law_of_few(c1 - c0, k, owner, masses)
         else:
             one = member_law(k, owner, masses, inspections, states, begins, met[c0:c1], theta)
@@ -110,7 +113,7 @@ def chain_member_laws(first, last, searches, chains, index, mass, share, met, th
             laws[ptr[i] + j] = one[j]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def times_member(law, idle, ahead, factors):
     """law[t, a, b] times the factor of one candidate, in place and truncated: `idle` if not ahead, `ahead` if so, each
     by whether it adds to a, to b, or to neither. With this factor there are so many `factors`; where it is 0, who is
@@ -213,71 +216,87 @@ def member_law(k, owner, masses, inspections, states, begins, met, theta):
     return table.ravel()
 
 
-@njit(**OPTIONS)
-def member_law_of_few(n, k, owner, masses):
-    """`member_law` of selections for few positions, by a tree over the candidates as in `room_kernels.chances_of_few`.
-
-    A node has the chance that t < k of the candidates below it are ahead, a of them of the first set and b of the
-    second: entry `place[t, a, b]`. The product of two nodes adds the product of entries left[i] and right[i] to entry
-    into[i].
-    """
-    place, entries = np.full((k, k, k), -1), 0
-    for t in range(k):
+def _entries() -> np.ndarray:
+    """place[t, a, b]: the number of an entry of `member_law_of_few`, those of fewer people ahead first."""
+    place, entries = np.full((FEW_POSITIONS,) * 3, -1), 0
+    for t in range(FEW_POSITIONS):
         for a in range(t + 1):
             for b in range(t - a + 1):
                 place[t, a, b] = entries
                 entries += 1
-    left, right, into = np.empty(entries**2, np.int64), np.empty(entries**2, np.int64), np.empty(entries**2, np.int64)
-    terms = 0
-    for t in range(k):
-        for a in range(t + 1):
-            for b in range(t - a + 1):
-                for s in range(k - t):
-                    for c in range(s + 1):
-                        for d in range(s - c + 1):
-                            left[terms], right[terms] = place[t, a, b], place[s, c, d]
-                            into[terms] = place[t + s, a + c, b + d]
-                            terms += 1
-    table = np.zeros((k + 1, k + 1))
+    return place
+
+
+def _products() -> np.ndarray:
+    """Of two entries (left, right) the one that their product is part of, (products, 3), of few people ahead first."""
+    named = [(int(i), t, a, b) for (t, a, b), i in np.ndenumerate(PLACE) if i >= 0]
+    found = [
+        (t + s, i, j, int(PLACE[t + s, a + c, b + d]))
+        for i, t, a, b in named
+        for j, s, c, d in named
+        if t + s < FEW_POSITIONS
+    ]
+    return np.array([row[1:] for row in sorted(found, key=lambda row: row[0])])
+
+
+PLACE = _entries()
+PRODUCTS = _products()
+
+
+@njit(**INLINED)
+def member_law_of_few(n, k, owner, masses):
+    """`member_law` of selections for few positions, by a tree over the candidates as in `room_kernels.chances_of_few`.
+
+    A node has the chance that t < k of the candidates below it are ahead, a of them of the first set and b of the
+    second: entry `PLACE[t, a, b]`. The product of two nodes is the sum of `PRODUCTS` of entries.
+    """
+    entries, terms, law = k * (k + 1) * (k + 2) // 6, 0, np.zeros((k + 1) * (k + 1))
     if k == 0:
-        table[0, 0] = 1.0
-        return table.ravel()
-    node = np.zeros((2 * n, entries))
-    node[:, 0] = 1.0
-    ahead, of_sets, law, others = np.zeros(n), np.zeros((n, 3)), np.empty(k + 1), np.empty((2, entries))
+        law[0] = 1.0
+        return law
+    while terms < len(PRODUCTS) and PRODUCTS[terms, 2] < entries:
+        terms += 1
+    wide = k + 1
+    node = np.zeros((2 * n + 2, entries))  # the last two: of everybody else, on the way to the root
+    for v in range(2 * n):
+        node[v, 0] = 1.0
+    ahead, of_sets, scratch = np.zeros(n), np.zeros((n, 3)), np.empty(k + 1)
     for e in range(len(owner)):
-        if e % 64 == 63 and nobody_left(n, k, ahead, law):
+        if e % 64 == 63 and nobody_left(n, k, ahead, scratch):
             break
-        c, v, now = owner[e], n + owner[e], 0
+        c, v, now = owner[e], n + owner[e], 2 * n
         for g in range(3):
             of_sets[c, g] += masses[e, g]
-        ahead[c] = min(1.0, of_sets[c, 0] + of_sets[c, 1] + of_sets[c, 2])
-        node[v, 0] = max(0.0, 1.0 - (of_sets[c, 0] + of_sets[c, 1] + of_sets[c, 2]))
+        whole = of_sets[c, 0] + of_sets[c, 1] + of_sets[c, 2]
+        ahead[c] = min(1.0, whole)
+        node[v, 0] = max(0.0, 1.0 - whole)
         if k > 1:
-            node[v, place[1, 1, 0]], node[v, place[1, 0, 1]] = of_sets[c, 0], of_sets[c, 1]
-            node[v, place[1, 0, 0]] = of_sets[c, 2]
+            for g in range(3):
+                node[v, 3 - g] = of_sets[c, g]  # PLACE[1, 1, 0], PLACE[1, 0, 1] and PLACE[1, 0, 0]
         for i in range(entries):
-            others[0, i] = 0.0
-        others[0, 0] = 1.0
+            node[now, i] = 0.0
+        node[now, 0] = 1.0
         while v > 1:
+            up, then = v >> 1, 4 * n + 1 - now
             for i in range(entries):
-                others[1 - now, i] = node[v >> 1, i] = 0.0
+                node[then, i] = node[up, i] = 0.0
             for i in range(terms):
-                factor = node[v ^ 1, right[i]]
-                others[1 - now, into[i]] += others[now, left[i]] * factor
-                node[v >> 1, into[i]] += node[v, left[i]] * factor
-            v, now = v >> 1, 1 - now
+                left, into = PRODUCTS[i, 0], PRODUCTS[i, 2]
+                factor = node[v ^ 1, PRODUCTS[i, 1]]
+                node[then, into] += node[now, left] * factor
+                node[up, into] += node[v, left] * factor
+            v, now = up, then
         for a in range(k):
             for b in range(k - a):
-                chance = others[now, place[k - 1, a, b]]
-                table[a + 1, b] += chance * masses[e, 0]
-                table[a, b + 1] += chance * masses[e, 1]
-                table[a, b] += chance * masses[e, 2]
+                chance, at = node[now, PLACE[k - 1, a, b]], wide * a + b
+                law[at + wide] += chance * masses[e, 0]
+                law[at + 1] += chance * masses[e, 1]
+                law[at] += chance * masses[e, 2]
     for t in range(k):
         for a in range(t + 1):
             for b in range(t - a + 1):
-                table[a, b] += node[1, place[t, a, b]]
-    return table.ravel()
+                law[wide * a + b] += node[1, PLACE[t, a, b]]
+    return law
 
 
 @njit(**OPTIONS)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from auditkit.fitting.compile_options import INLINED, OPTIONS
+from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
@@ -93,7 +93,7 @@ def split(lo, hi, depth, count, owner, active, stamp):
     return stay
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def begin(n, owner, ends):
     """The recursion over time as arrays by depth, standing at its root, depth 1 (numba cannot cache recursion).
 
@@ -114,7 +114,7 @@ def begin(n, owner, ends):
     return spans, stay, active, stamp
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def advance(depth, spans, stay, owner, ends, active, stamp):
     """The next range in order of time: its depth, or 0 at the end. A range marked as visited is not entered."""
     while depth > 0:
@@ -251,10 +251,12 @@ def chances_of_few(n, k, owner, kappa):
         return chance
     ahead, law = np.zeros(n), np.empty(k + 1)
     node = np.zeros((2 * n, k))
-    node[:, 0] = 1.0
+    for v in range(2 * n):
+        node[v, 0] = 1.0
     for e in range(len(owner)):
         if e % 64 == 63 and nobody_left(n, k, ahead, law):
-            chance[e:] = 0.0
+            for later in range(e, len(owner)):
+                chance[later] = 0.0
             break
         c = owner[e]
         p = ahead[c] + kappa[e]
