@@ -353,15 +353,31 @@ def pids(found: DaskEngine) -> list[int]:
     return sorted(found.client.run(os.getpid).values())
 
 
-@pytest.mark.parametrize(("problem", "how_many"), [("many types", 1), ("chains", None)])
+@pytest.mark.parametrize(("problem", "how_many", "late"), [("many types", 1, False), ("chains", None, True)])
 def test_a_killed_worker_costs_time_only(
-    problem: str, how_many: int | None, asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
+    problem: str, how_many: int | None, late: bool, asked: DaskEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also one that is not gone yet when its connection is lost."""
     here = solved(problem, 4)
     killed = killing(monkeypatch, lambda found: pids(found)[:how_many])
+    looks: list[subprocess.Popen[bytes]] = []
+    poll = subprocess.Popen.poll
+
+    def poll_late(process: subprocess.Popen[bytes]) -> int | None:
+        looks.extend([process] if killed else [])
+        return None if len(looks) in (1, 2) else poll(process)
+
+    if late:
+        monkeypatch.setattr(subprocess.Popen, "poll", poll_late)
+    waits: list[float] = []
+    wait = asked.client.wait_for_workers
+    monkeypatch.setattr(
+        asked.client, "wait_for_workers", lambda count, timeout: waits.append(timeout) or wait(count, timeout)
+    )
     same(here, solved(problem, 4))
-    assert killed and not asked._gone
+    assert killed and not asked._gone and (len(looks) > 2) == late
     assert not set(killed) & set(pids(asked))
+    assert max(waits) <= dask_engine.LOOK_SECONDS
 
 
 def test_when_nobody_is_left_the_command_goes_on_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ CONNECT_SECONDS, WORKER_SECONDS, START_SECONDS = 5, 5, 60
 
 PATIENCE_SECONDS, MOST_TRIES, LOOK_SECONDS = 30, 5, 2
 """How long to wait for new workers when all are lost, how often to ask again for one policy, and how often to look
-whether there is still a worker while waiting for an answer."""
+whether there is still a worker while waiting for an answer or for workers."""
 
 PIECES_PER_THREAD = 2
 
@@ -250,9 +250,15 @@ def on_this_machine(tell: Tell) -> Iterator[DaskEngine]:
             client = Client(cluster, set_as_default=False)
 
             def gather_workers() -> None:
-                missing = wanted - sum(worker.poll() is None for worker in workers)
-                workers.extend(_worker(cluster.scheduler_address, folder) for _ in range(missing))
-                client.wait_for_workers(wanted, timeout=START_SECONDS)
+                end = time.monotonic() + START_SECONDS
+                while True:  # a killed process is still there when its connection is lost: the next look misses it
+                    missing = wanted - sum(worker.poll() is None for worker in workers)
+                    workers.extend(_worker(cluster.scheduler_address, folder) for _ in range(missing))
+                    try:
+                        return client.wait_for_workers(wanted, timeout=LOOK_SECONDS)
+                    except TimeoutError:
+                        if time.monotonic() > end:
+                            raise
 
             try:
                 yield DaskEngine(client, tell, gather_workers)
