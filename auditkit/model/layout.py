@@ -31,7 +31,7 @@ from auditkit.model.groups import UNKNOWN, Groups, comparable, groups_of
 from auditkit.model.limits import Limits, UnitNumbers
 from auditkit.model.membership import uncertain_problem
 from auditkit.model.search import Box, Candidate, Chain, Search, uncertain_attributes
-from auditkit.model.session import kept
+from auditkit.model.session import current, kept
 from auditkit.model.state_cells import StateCells
 
 FEW_STATES = 1_000_000
@@ -333,7 +333,14 @@ class Layout:
         return np.ascontiguousarray(of_kinds[np.repeat(begin, np.diff(ptr)) + np.arange(ptr[0], ptr[-1])])
 
     def to_kinds(self, of_states: Floats) -> Floats:
-        """What is known of every state, added up for the states of each kind."""
+        """What is known of every state, added up for the states of each kind; kept of the last array that is read-only,
+        because many sums over all states follow from it."""
+        if of_states.flags.writeable:
+            return self._to_kinds(of_states)
+        whose, found = current().latest(of_states, "of kinds", lambda: (self.kinds, self._to_kinds(of_states)))
+        return found if whose is self.kinds else self._to_kinds(of_states)
+
+    def _to_kinds(self, of_states: Floats) -> Floats:
         found = np.zeros(len(self.kinds.reward))
         for states, place in _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr):
             found += np.bincount(place, of_states[states], minlength=len(found))
@@ -341,7 +348,7 @@ class Layout:
 
     def total(self, of_kinds: NDArray[Any], of_states: Floats) -> float:
         """What is known of the states of each kind times a number of every state, added up."""
-        return sum(float(product.sum()) for product in self.products(of_kinds, of_states))
+        return dot(np.asarray(of_kinds, dtype=np.float64), self.to_kinds(of_states))
 
     def by_candidate(self, of_kinds: NDArray[Any], of_states: Floats) -> Floats:
         """The same for each candidate."""

@@ -77,7 +77,14 @@ class StateCells:
 
     def counts(self, visits: Floats) -> Floats:
         """Visits of the states of each cell, added up."""
-        return np.bincount(self.of_state, visits, minlength=len(self)).astype(np.float64)
+        if not self.width:
+            return np.bincount(self.of_state, visits, minlength=len(self)).astype(np.float64)
+        means, table = self.meaning[self.of_state[: self.width]], visits.reshape(-1, self.width)
+        group, found = self.group[self.of_state[:: self.width]], np.zeros((int(self.group[-1]) + 1, means.max() + 1))
+        for meaning in np.unique(means).tolist():  # of the same states of every candidate
+            own = np.einsum("cs,s->c", table, (means == meaning).astype(np.float64))
+            found[:, meaning] = np.bincount(group, own, minlength=len(found))
+        return found.ravel()
 
     def by_meaning(self, weights: Floats) -> Floats | None:
         """Weights of all states by what a visit means; None if they tell more apart."""

@@ -47,7 +47,7 @@ def generate(oracle: Oracle) -> DualOptimum:
         value, duals = master.solve()
         duals = oracle.proper(duals)
         if not met(value):
-            new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)))
+            new = pricing.next(duals, partial(master.improves, least=rounding(value, duals, scale)), value)
             if not met(value) and master.add(new):
                 continue
         # the LP's own value is only as good as its tolerances: its basis in full precision decides

@@ -62,6 +62,9 @@ ALIKE = 14
 LEAST_WEIGHT = 1e-13
 """A smaller weight is rounding."""
 
+LEAST_PROMISED = 0.05
+"""Of the open gap: what a parabola has to promise."""
+
 EXACT = 1e-12
 """Of the size of a row: one that is missed by less is met."""
 
@@ -418,6 +421,10 @@ class Pricing:
     duals whose bound is the best so far: nearer to the centre as long as the bound rises on the way from there to the
     master's duals, farther as long as it falls (smoothing after Wentges; Pessoa, Sadykov, Uchoa and Vanderbeck). Where
     the policy found there would not improve the master, the master's own duals are priced.
+
+    Over many candidates G is nearly smooth. What is priced first is then the minimum of a parabola with the slopes of
+    G at the duals priced so far (Newton's method with the approximation of Broyden, Fletcher, Goldfarb and Shanno),
+    as long as it promises a share of the gap that is open and the last one kept its promise.
     """
 
     def __init__(self, oracle: Oracle) -> None:
@@ -425,20 +432,63 @@ class Pricing:
         self.bound = oracle.free.utility
         self.centre = np.zeros(len(oracle.rows))
         self.step = 0.5
+        self.slopes: list[tuple[Floats, Floats]] = []
+        """Duals that were priced, and the slope of G there."""
+        self.trusted = True
         for column in oracle.known:  # the policy of some duals proves the bound there
             (level, *ties), duals = column.policy.levels, np.array(column.policy.levels[0].duals)
             whose = column.policy.rows is None and not ties and level.objective == 1.0
             if whose and len(duals) == len(oracle.rows) and np.array_equal(duals, oracle.proper(duals)):
                 self._proved(column, duals)
 
-    def next(self, duals: Floats, improves: Callable[[Column], bool]) -> Column:
-        """A column that improves a master with these duals, if there is one."""
+    def next(self, duals: Floats, improves: Callable[[Column], bool], value: float | None = None) -> Column:
+        """A column that improves a master with these duals (and, if its rows do not change, this value), if any does."""
+        if value is not None and (lowest := self._lowest(duals, LEAST_PROMISED * (self.bound - value))) is not None:
+            before = self.bound
+            new = self.at(lowest)
+            self.trusted = self.bound < before
+            if improves(new):
+                return new
+        self.trusted = True
         self.centre = np.append(self.centre, np.zeros(len(duals) - len(self.centre)))  # rows may have been added
         way = duals - self.centre
         new = self.at(self.centre + self.step * way)
         falls = float(way @ (self.oracle.rows.bounds - new.values)) < 0
         self.step = self.step + 0.2 * (1.0 - self.step) if falls else max(0.02, 0.8 * self.step)
         return new if improves(new) else self.at(duals)
+
+    def _lowest(self, duals: Floats, least: float) -> Floats | None:
+        """Where a parabola that fits the slopes near the centre is lowest, no farther from there than the master's
+        duals; None if that lowers it by less than the least. Duals that are 0 in the master do not move."""
+        moving = np.flatnonzero(duals)
+        unit = 1.0 / self.oracle.scale[moving]
+        centre, slope = self.centre[moving] / unit, None
+        free = np.zeros(len(duals)), self.oracle.rows.bounds - self.oracle.free.values
+        others: list[tuple[Floats, Floats]] = []
+        for at, found in (free, *self.slopes):
+            away, own = at - self.centre, found[moving] * unit
+            if not away.any():
+                slope = own
+            elif not np.delete(away, moving).any():
+                others.append((away[moving] / unit, own))
+        if slope is None or not self.trusted:
+            return None
+        others.sort(key=lambda pair: -float(np.linalg.norm(pair[0])))
+        bends = [(way, own - slope) for way, own in others[-2 * len(moving) - 1 :]]  # the nearest last
+        bends = [(s, y) for s, y in bends if s @ y > 1e-12 * np.linalg.norm(s) * np.linalg.norm(y)]
+        if not bends:
+            return None
+        inverse = np.eye(len(moving)) * (bends[-1][0] @ bends[-1][0] / (bends[-1][0] @ bends[-1][1]))
+        for s, y in bends:
+            left = np.eye(len(moving)) - np.outer(s, y) / (s @ y)
+            inverse = left @ inverse @ left.T + np.outer(s, s) / (s @ y)
+        way = -inverse @ slope
+        way *= min(1.0, float(np.linalg.norm(duals[moving] / unit - centre) / max(np.linalg.norm(way), 1e-300)))
+        if -float(way @ slope) / 2 < least:
+            return None
+        found = self.centre.copy()
+        found[moving] += way * unit
+        return found
 
     def at(self, duals: Floats) -> Column:
         """The column that these duals price; they become the centre if their bound is the best so far."""
@@ -449,6 +499,7 @@ class Pricing:
 
     def _proved(self, column: Column, duals: Floats) -> None:
         bound = self.oracle.plane(column, duals)
+        self.slopes.append((duals, self.oracle.rows.bounds - column.values))
         if bound < self.bound:
             self.bound, self.centre = bound, duals
 

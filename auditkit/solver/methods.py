@@ -117,8 +117,7 @@ def optimum(
         mixture = Mixture.by_search(policies, found.lotteries)
     free = Outcome(layout, oracle.free_visits)
     # a dual shifts rewards by itself times a coefficient; rewards that no one is expected to collect are no measure
-    collected = layout.products(np.abs(layout.kinds.reward), oracle.free_visits)
-    most = max((float(each.max(initial=0.0)) for each in collected), default=0.0)
+    most = current().get(layout, "most collected", lambda: _most_collected(layout, oracle.free_visits))
     shifts = duals * rows.with_cuts(cuts).largest
     duals = np.where(without_noise(shifts, most) == 0, 0.0, duals)
     best = Optimum(
@@ -136,6 +135,12 @@ def optimum(
     best = replace(best, bound=without_noise(best.bound, best.size))
     require_sound(free, best)
     return best
+
+
+def _most_collected(layout: Layout, visits: Floats) -> float:
+    """The largest expected reward of a state, costs and values alike."""
+    each = layout.products(np.abs(layout.kinds.reward), visits)
+    return max((float(products.max(initial=0.0)) for products in each), default=0.0)
 
 
 def solve_once(instance: Instance, constraints: Sequence[Constraint] = ()) -> Solution:

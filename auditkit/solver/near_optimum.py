@@ -62,6 +62,7 @@ def near_optimum(oracle: Oracle, near: Sequence[Floats], share: float, least: fl
         if pricing.bound - value <= max(share * (free.utility - pricing.bound), least):
             break
         duals = oracle.proper(duals)
-        if not master.add(pricing.next(duals, partial(master.improves, least=rounding(value, duals, oracle.scale)))):
+        improves = partial(master.improves, least=rounding(value, duals, oracle.scale))
+        if not master.add(pricing.next(duals, improves, value)):
             break
     return NearOptimum(free.utility, min(value, pricing.bound), pricing.bound, pricing.centre, -slack)

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from weakref import ReferenceType, ref
 
 import numpy as np
@@ -146,6 +146,15 @@ class Mixture:
         return tuple(float(self.followers(i)[1].sum()) / max(self.count, 1) for i in range(len(self.policies)))
 
 
+class Totals(NamedTuple):
+    """Sums over all states, which are made together: visits need not be made a second time for them."""
+
+    utility: float
+    size: float
+    selected: float
+    long_term: float | None
+
+
 class Outcome:
     """Expected visits p: exits of states, entries of terminal ones. Utilities are in the instance's unit.
 
@@ -168,28 +177,35 @@ class Outcome:
         visits = None if self._made is None else self._made()
         if visits is None:
             visits = self._given()
+            visits.flags.writeable = False
         self._made = ref(visits)
         current().last_visits = visits
         return visits
 
     @cached_property
-    def utility(self) -> float:
-        return self.layout.total(self.layout.kinds.reward, self.visits)
+    def _totals(self) -> Totals:
+        layout = self.layout
+        reward, true = layout.kinds.reward, layout.kinds.true_reward if layout.has_true_rewards else None
+        weights = reward, np.abs(reward), layout.kinds.selecting, true
+        return Totals(*(None if each is None else layout.total(each, self.visits) for each in weights))
 
-    @cached_property
+    @property
+    def utility(self) -> float:
+        return self._totals.utility
+
+    @property
     def size(self) -> float:
         """The absolute rewards collected, costs and values alike: what rounding of the utility is relative to."""
-        return self.layout.total(np.abs(self.layout.kinds.reward), self.visits)
+        return self._totals.size
 
     def gain_over(self, other: Outcome) -> float:
         """Utility beyond that of another policy of the same instance."""
         return without_noise(self.utility - other.utility, self.size + other.size)
 
-    @cached_property
+    @property
     def long_term_utility(self) -> float | None:
         """Utility with the true values in place of those that the firm believed; None if there are none."""
-        layout = self.layout
-        return layout.total(layout.kinds.true_reward, self.visits) if layout.has_true_rewards else None
+        return self._totals.long_term
 
     @property
     def inspected(self) -> Floats:
@@ -229,8 +245,8 @@ class Outcome:
             return self.layout.by_attribute(self.selected)
         return self.layout.visits_by_attribute(self.visits, self.layout.kinds.selecting)
 
-    @cached_property
+    @property
     def unfilled_capacity(self) -> float:
         """Expected number of positions that stay empty, in all searches together."""
         positions = float(self.layout.capacity.sum())
-        return without_noise(positions - float(self.selected.sum()), positions)
+        return without_noise(positions - self._totals.selected, positions)
