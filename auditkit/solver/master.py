@@ -442,7 +442,7 @@ class Pricing:
                 self._proved(column, duals)
 
     def next(self, duals: Floats, improves: Callable[[Column], bool], value: float | None = None) -> Column:
-        """A column that improves a master with these duals (and, if its rows do not change, this value), if any does."""
+        """A column that improves a master with these duals (and this value, if its rows stay as they are)."""
         if value is not None and (lowest := self._lowest(duals, LEAST_PROMISED * (self.bound - value))) is not None:
             before = self.bound
             new = self.at(lowest)
