@@ -483,7 +483,8 @@ class Pricing:
             left = np.eye(len(moving)) - np.outer(s, y) / (s @ y)
             inverse = left @ inverse @ left.T + np.outer(s, s) / (s @ y)
         way = -inverse @ slope
-        way *= min(1.0, float(np.linalg.norm(duals[moving] / unit - centre) / max(np.linalg.norm(way), 1e-300)))
+        far, farthest = float(np.linalg.norm(way)), float(np.linalg.norm(duals[moving] / unit - centre))
+        way *= farthest / far if far > farthest else 1.0
         if -float(way @ slope) / 2 < least:
             return None
         found = self.centre.copy()

@@ -184,10 +184,13 @@ class Outcome:
 
     @cached_property
     def _totals(self) -> Totals:
-        layout = self.layout
-        reward, true = layout.kinds.reward, layout.kinds.true_reward if layout.has_true_rewards else None
-        weights = reward, np.abs(reward), layout.kinds.selecting, true
-        return Totals(*(None if each is None else layout.total(each, self.visits) for each in weights))
+        layout, kinds, visits = self.layout, self.layout.kinds, self.visits
+        return Totals(
+            layout.total(kinds.reward, visits),
+            layout.total(np.abs(kinds.reward), visits),
+            layout.total(kinds.selecting, visits),
+            layout.total(kinds.true_reward, visits) if layout.has_true_rewards else None,
+        )
 
     @property
     def utility(self) -> float:
