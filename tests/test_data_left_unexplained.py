@@ -198,3 +198,119 @@ def test_percentages_without_numbers_of_people_are_refused() -> None:
 def test_nothing_known_of_a_placement_asks_which_is_good() -> None:
     question = asked(people(Placement=words(SEEN, "Track A", "Track B")))
     assert {answer.mapping["selected"] for answer in question.answers} == {"Placement=Track A", "Placement=Track B"}
+
+
+def test_results_only_of_those_selected_came_after() -> None:
+    """`Oral` is no decision by its name: the check of those who passed it may be."""
+    passed = words(SEEN, words(yes(0.6, 4), "P", "F"), "")
+    kept = SEEN & (passed == "P")
+    question = asked(people(Oral=words(SEEN, "P", "F"), Background=passed))
+    assert question.answers[0].mapping == {"selected": "Background"}
+    assert question.answers[0].funnel[-1].count == int(kept.sum())
+    hired = people(Hired=words(SEEN, "Yes", "No"), Background=passed)
+    assert steps_of(hired)[-1] == int(SEEN.sum())
+
+
+def test_people_at_the_last_stage_of_whom_the_decision_says_otherwise_are_asked_about() -> None:
+    step = words(OFFERED, "Hire", words(SEEN, "Interview", "Review"))
+    inside = OFFERED & yes(0.5, 4)
+    ends = words(inside, "Internal transfer", words(OFFERED, "External hire", "Lacks skill"))
+    question = asked(people(Step=step, Disposition=ends))
+    assert (
+        f"{int((OFFERED & ~inside).sum())} of {int(OFFERED.sum())} were selected, who all are at 'Hire'"
+        in question.text
+    )
+    assert question.answers[0].mapping == {"selected": "Step=Hire"}
+    assert question.answers[0].funnel[-1].count == int(OFFERED.sum())
+    same = words(inside, "Internal hire", words(OFFERED, "External hire", "Lacks skill"))
+    assert steps_of(people(Step=step, Disposition=same))[-1] == int(OFFERED.sum())
+
+
+def test_who_was_not_dismissed_is_nearly_everybody_so_a_promotion_may_be_meant() -> None:
+    gone = yes(0.04, 6)
+    dates = {"Promotion Date": words(SEEN, "2025-03-04", ""), "Termination Date": words(gone, "2025-04-04", "")}
+    question = asked(people(**dates))
+    assert question.answers[0].mapping == {"selected": "Promotion Date"}
+    only = people(**{"Termination Date": dates["Termination Date"]})
+    assert int(load(only).table["selected"].sum()) == N - int(gone.sum())
+
+
+def test_words_that_say_to_what_somebody_was_promoted_are_one_answer() -> None:
+    to = words(OFFERED, np.resize(["Grade 6", "Grade 7"], N), "")
+    question = asked(people(Shortlisted=words(SEEN, "Y", "N"), **{"Moved to": to}))
+    assert question.answers[0].mapping == {"selected": "Moved to!=(blank)"}
+    assert question.answers[0].funnel[-1].count == int(OFFERED.sum())
+
+
+def test_counts_called_headcount_and_salaries_that_are_no_counts() -> None:
+    cells = [(site, sex, end) for site in "AB" for sex in ("Women", "Men") for end in ("Appointed", "Not appointed")]
+    counts = pd.DataFrame(cells, columns=["Site", "Sex", "Outcome"]).assign(Headcount=np.arange(8) + 20)
+    history = load(counts)
+    assert len(history.table) == sum(range(20, 28)) and int(history.table["selected"].sum()) == 20 + 22 + 24 + 26
+    rng = np.random.default_rng(4)
+    staff = people(**{"Base Salary": rng.integers(500, 700, N), "Grade 2024": np.resize([7, 8, 9], N)})
+    staff = staff.assign(**{"Grade 2023": np.resize([6, 7, 8], N), "Promoted": words(SEEN, "Yes", "No")})
+    assert len(load(staff).table) == N
+
+
+def test_a_file_that_lists_those_hired_once_more(tmp_path: Path) -> None:
+    frame = people()
+    for name, part in (("everybody", frame), ("hired", frame[SEEN]), ("more", frame.replace("A0", "B0", regex=True))):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    history = load([tmp_path / "everybody.csv", tmp_path / "hired.csv"])
+    assert len(history.table) == N and int(history.table["selected"].sum()) == int(SEEN.sum())
+    whole = frame.assign(Hired=words(SEEN, "Yes", "No"))
+    whole.to_csv(tmp_path / "a.csv", index=False)
+    whole.replace("A0", "B0", regex=True).to_csv(tmp_path / "b.csv", index=False)
+    assert len(load([tmp_path / "a.csv", tmp_path / "b.csv"]).table) == 2 * N
+
+
+def test_a_question_none_of_whose_answers_can_be_read_is_a_refusal() -> None:
+    """Codes for sex are asked about, but everybody was hired, so that no answer can be compared."""
+    frame = people(Hired="Yes").assign(Gender=np.resize(["1", "2"], N))
+    with pytest.raises(InputError, match="the groups are numbers") as error:
+        load(frame)
+    assert not isinstance(error.value, AmbiguousReading)
+    half = frame.assign(Hired=words(SEEN, "Yes", "No"))
+    assert asked(half).answers[0].mapping == {"group": "Gender"}
+
+
+def test_a_question_without_answers_is_a_refusal() -> None:
+    """The unknown words are addresses, which no command may repeat."""
+    people_ = [f"p{k % 3}@example.org" for k in range(N)]
+    frame = people(**{"Interview Date": words(SEEN, "2025-03-04", ""), "Decision": words(OFFERED, "Hired", people_)})
+    try:
+        history = load(frame)
+    except InputError as error:
+        assert "@" not in str(error)
+    else:
+        assert history.reading is not None and not history.reading.question
+
+
+def test_what_an_audit_needs_chooses_first_among_columns_with_other_names(tmp_path: Path) -> None:
+    frame = people(Team=np.resize(["Ops", "IT"], N), Status=words(SEEN, "Hired", "Rejected"))
+    given = {"candidate": "Application ID", "search": "Team", "group": "Gender", "selected": "Status"}
+    seen = {
+        "Team": ["Ops", "IT"],
+        "Status": ["Hired", "Rejected"],
+        "Gender": ["Female", "Male"],
+        "Application ID": "many",
+    }
+    later = frame.drop(columns="Team").rename(columns={"Status": "Outcome"}).replace({"Hired": "Appointed"})
+    with pytest.raises(AmbiguousReading, match="no longer has this column") as error:
+        load(later, given, columns=seen)
+    assert error.value.question.answers[0].mapping == {"search": "none", "selected": "Outcome"}
+    assert error.value.question.answers[0].funnel[-1].count == int(SEEN.sum())
+
+
+def test_a_scheduled_run_suggests_commands_that_can_be_typed() -> None:
+    from auditkit.cli.asking import _arguments
+
+    assert _arguments(["run", "audit.toml"]) == "--config audit.toml"
+    assert _arguments(["report", "people.csv", "-q"]) == "people.csv -q"
+
+
+def test_a_prefix_that_all_headers_have_is_not_part_of_their_names() -> None:
+    frame = people(Edad=np.resize(np.arange(25, 65), N), Hired=words(SEEN, "Yes", "No"))
+    history = load(frame.rename(columns=lambda name: f"Candidate - {name}"))
+    assert set(history.attributes) == {"Candidate - Gender", "Candidate - Edad"}

@@ -56,6 +56,8 @@ def _arguments(typed: Sequence[str]) -> str:
     command, *rest = typed or ("report",)
     if command == "report":
         return shlex.join(rest)
+    if command == "run":  # the settings say which data
+        return shlex.join(["--config", *rest])
     kept, about = [], ("--map", "--config", "--sheet", "--query", "--plugins-dir")
     for before, word in zip([command, *rest], rest, strict=False):
         if word in about or before in about or not (word.startswith("-") or before.startswith("-")):

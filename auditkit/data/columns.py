@@ -152,7 +152,7 @@ def _by_name(name: str) -> tuple[Match, ...]:
     vocabulary = spoken()
     words = plain(name)
     # `Person : Gender`, `Diversity: Gender`, `candidate.gender`: before is of whom or of what
-    short = plain(re.split(r":|\[|\.(?=[A-Za-z])", name)[-1]) or words
+    short = plain(re.split(r":|\[|\s[-–—]\s|\.(?=[A-Za-z])", name)[-1]) or words
     joined = (words.replace(" ", ""), short.replace(" ", ""))
     tables = [(role, "", tiers) for role, tiers in vocabulary.roles.items()]
     tables += [("group", attribute, tiers) for attribute, tiers in vocabulary.groups.items()]

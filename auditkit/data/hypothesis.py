@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from auditkit.data.columns import best_of
 from auditkit.data.event_log import pivot
 from auditkit.data.personal import names_people
 from auditkit.data.problems import Collector, Notice
@@ -34,7 +35,7 @@ from auditkit.data.stages import Stages
 from auditkit.data.statuses import Words, decide, settled, step_codes, with_reasons
 from auditkit.data.steps import StepsInOneColumn, labels_of
 from auditkit.data.table_look import Decision, StepColumn, TableLook
-from auditkit.data.vocabulary import ROLES, plain
+from auditkit.data.vocabulary import ROLES, plain, spoken
 from auditkit.data.what_a_row_is import (
     are_cells,
     ask_about_an_unnamed_id,
@@ -143,8 +144,13 @@ def _plan(state: TableLook) -> Interpretation:
     if events is not None:
         state.chosen["stage"] = events
     matches = state.matches()
-    if "count" not in state.chosen and (person or not are_cells(state, matches.get("count", []))):
-        state.off.add("count")
+    if "count" not in state.chosen:
+        applied = spoken().words("values", "applied")  # `Headcount` may be a number of people, or of positions
+        numbers = matches.get("count") or [m for m in matches.get("capacity", []) if plain(m.column) in applied]
+        if person or not are_cells(state, numbers):
+            state.off.add("count")
+        else:
+            state.choose("count", best_of(numbers)[0])
     find_search(state, matches)
     find_candidate(state, matches)
     if "stage" in state.chosen:
@@ -192,7 +198,6 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     ask_what_for(state, decision)
     ask_about_a_later_decision(state, decision)
     ask_about_loose_words(state, decision, found)
-    ask_about_an_end(state, decision, found)
     if found is None or not (found.final == "selected").any():
         ask_about_words_at_the_end(state, decision, _last_reached(every, found))
     ask_about_several_rows(state, decision)
@@ -203,6 +208,7 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     if state.problems:
         raise Unanswered(state.problems, state.alternatives)
     status, name = status_of_each(state, decision, steps, found)
+    ask_about_an_end(state, decision, found, status)
     ask_about_an_implausible_rate(state, decision, status)
     stages: Stages | None = None
     if found is not None:

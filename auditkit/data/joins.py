@@ -32,9 +32,15 @@ def together(tables: Sequence[RawTable]) -> RawTable:
     """One table of several files; an InputError if they have nothing in common."""
     first = tables[0]
     for other in tables[1:]:
-        if _same_columns(first, other):
+        name = Path(other.source.path).stem
+        if go_on(first, other) or (_same_columns(first, other) and listed(first, name, other) is None):
             first = below(first, other)
-        elif (joined := beside(first, other) or explained(first, other) or explained(other, first)) is not None:
+        elif (
+            joined := listed(first, name, other)
+            or beside(first, other)
+            or explained(first, other)
+            or explained(other, first)
+        ) is not None:
             first = joined
         else:
             place = f"{first.source.path} and {other.source.path}"

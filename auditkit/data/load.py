@@ -144,12 +144,12 @@ def _build(
         return history
     if set(history.problems.of("refuse").counts()) - {"unknown-word"}:
         history.problems.raise_refused()
-    if reading is not None and (asked := _still_asked(reading, given.keys())):
+    if reading is not None and _is_open(reading, given.keys()):
         answers = tried(found, given, options, reading.alternatives)
         if answers:
             problem = Problem(next(iter(answers[0].mapping)), reading.question, f"say which, e.g. {answers[0].flags}")
             raise AmbiguousReading(problem, ReadingQuestion(reading.question, answers))
-        role = next(iter(asked))  # none of the answers can be read
+        role = next(iter(_likeliest(reading)), "selected")  # none of the answers can be read
         raise InputError(Problem(role, reading.question, f"say which with --map {role}=COLUMN"))
     history.problems.raise_refused()
     return history
@@ -191,10 +191,13 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
     return clean(weighed(CarriedOut(plan, collector), read_otherwise), options, collector, left)
 
 
-def _still_asked(reading: Reading, answered: abc.Collection[str]) -> abc.Mapping[str, str]:
-    """The likeliest answer to the question that a reading leaves open; empty if no question is open."""
-    if not reading.question or any(set(answered) & set(each) for each in reading.alternatives):
-        return {}
+def _is_open(reading: Reading, answered: abc.Collection[str]) -> bool:
+    """Whether nobody has said anything about what a reading asks; a question without answers is about the outcome."""
+    roles = {role for each in reading.alternatives for role in each} or {"selected"}
+    return bool(reading.question) and not roles & set(answered)
+
+
+def _likeliest(reading: Reading) -> abc.Mapping[str, str]:
     return next(iter(reading.alternatives), {})
 
 
@@ -210,8 +213,10 @@ def tried(
         complete = dict(alternative)
         try:
             history = _understood(found, {**given, **complete}, options)
-            while (reading := history.reading) is not None and (more := _still_asked(reading, {*given, *complete})):
-                complete |= more
+            while (reading := history.reading) is not None and _is_open(reading, {*given, *complete}):
+                if not _likeliest(reading):
+                    raise InputError(Problem("selected", reading.question))
+                complete |= _likeliest(reading)
                 history = _understood(found, {**given, **complete}, options)
         except InputError:
             continue

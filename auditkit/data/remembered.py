@@ -29,6 +29,8 @@ Seen = Mapping[str, "str | Sequence[str]"]
 _SAME = 0.6
 """Share of all words of two columns that both have, from which they are taken as the same."""
 _CLOSE_NAME = 0.8
+_NEEDED = ("group", "selected", "candidate", "stage", "stages", "inspected", "count", "result", "reason")
+"""Roles without which a file is another one; the others can be left out."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +69,18 @@ def rematched(given: Given, seen: Seen, table: pd.DataFrame) -> Rematched:
             free = [name for name in columns if name not in used]
             new = _match(old, seen[old], role, free, table)
             if new is None:
-                lost[role, old] = _likeliest(old, seen[old], role, free, table)
+                lost[role, old] = ()
                 parts.append(part)
                 continue
             used.add(new)
             said.append(f"{old!r} is called {new!r} in this file")
             parts.append(_renamed(part, old, new, role))
         changed[role] = parts[0] if isinstance(value, str) else parts
+    claimed: set[str] = set()
+    for role, old in sorted(lost, key=lambda pair: pair[0] not in _NEEDED):  # what an audit needs chooses first
+        free = [name for name in columns if name not in used | claimed]
+        lost[role, old] = likely = _likeliest(old, seen[old], role, free, table)
+        claimed.update(likely[:1] if role in _NEEDED else ())
     fix = "say which it is now, under [mapping] in audit.toml or with --map"
     problems = [Problem(f"{role} = {old!r}", "the file no longer has this column", fix) for role, old in lost]
     places = range(max(map(len, lost.values()), default=0))
@@ -131,10 +138,21 @@ def _likeliest(
     old: str, before: str | Sequence[str], role: str, free: Sequence[str], table: pd.DataFrame
 ) -> tuple[str, ...]:
     """Free columns that could play the role, most alike first."""
-    able = [name for name in free if suits(describe(name, table[name]), role, "age" if role == "group" else "")]
+    able = [
+        name
+        for name in free
+        if suits(describe(name, table[name]), role, "age" if role == "group" else "") or _says(name, role)
+    ]
+    if role not in _NEEDED:  # it can be left out, so only what sounds like it is tried
+        able = [n for n in able if _says(n, role) or _overlap(before, table[n]) or _alike(old, n) >= _CLOSE_NAME]
     return tuple(
         sorted(able, key=lambda n: (-_overlap(before, table.loc[:, n]), named(n, role) is None, -_alike(old, n)))[:3]
     )
+
+
+def _says(name: str, role: str) -> bool:
+    match = named(name, role)
+    return match is not None and not match.loose
 
 
 def _overlap(before: str | Sequence[str], cells: pd.Series[Any]) -> float:

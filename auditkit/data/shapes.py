@@ -69,6 +69,8 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     if len(raw.table) > _MOST_ROWS:
         return raw
     tidy = _without_rates(raw)
+    if any(named(name, "candidate") and len(raw.table) >= _MANY for name in _one_a_row(tidy.table)):
+        return raw  # a row is a person, whatever the numbers look like
     if not _counts(tidy.table):
         _refuse_shares(raw)
         return raw
@@ -118,6 +120,12 @@ def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
         return {name: values for name, values in found.items() if not _are_years(values)}
 
     return dict(current().latest(table, "counts", counts))
+
+
+def _one_a_row(table: pd.DataFrame) -> list[str]:
+    """Labels that differ in every row."""
+    counts = _counts(table)
+    return [str(name) for name in table if name not in counts and table[name].is_unique]
 
 
 def _is_id(name: str) -> bool:

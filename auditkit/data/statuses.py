@@ -179,8 +179,9 @@ def _tested(cells: pd.Series[Any], codes: pd.Series[Any], column: str, test: Tes
 
 def compare(cells: pd.Series[Any], column: str, test: Test) -> tuple[pd.Series[Any], pd.Series[Any]]:
     """Where the comparison holds, and where it can be made."""
-    if test.sign == "=" and spoken().is_missing(test.value):
-        return is_blank(cells), pd.Series(True, index=cells.index)
+    if test.sign in ("=", "!=") and spoken().is_missing(test.value):
+        blank = is_blank(cells)
+        return blank if test.sign == "=" else ~blank, pd.Series(True, index=cells.index)
     if test.sign in ("=", "!=") and (marked := _marked(cells, test)) is not None:
         holds, known = marked
         return (holds, known) if test.sign == "=" else (~holds, pd.Series(True, index=cells.index))

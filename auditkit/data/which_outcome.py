@@ -217,7 +217,7 @@ def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
     if column.content == "date" and first != "selected" and not is_bad(column.name):
         return hired
     if first in ("segment", "prior", "score", "outcome", "capacity", "expense", "cost", "search", "person"):
-        return column.statuses >= 0.8 and first in ("prior", "outcome")
+        return column.statuses >= 0.8 and first in ("prior", "outcome", "score")
     return not (first == "date" and column.content == "date")
 
 
@@ -440,11 +440,12 @@ def ask_about_a_later_decision(state: TableLook, decision: Decision | None) -> N
 
 def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, status: pd.Series[Any] | None) -> None:
     """A selection that nearly everybody passed is more likely a step before it, where another column may say more."""
-    if decision is None or decision.given or state.ambiguous or status is None or decision.decided.bad:
+    if decision is None or decision.given or state.ambiguous or status is None:
         return
     decided = status.isin(["selected", "declined", "rejected"])
     rate = float(status[decided].isin(["selected", "declined"]).mean()) if decided.any() else 0.0
-    fewer = [each for each in state.decisions if each.column != decision.column and 0 < each.selected.mean() < rate]
+    others = [each for each in state.decisions if not (decision.decided.bad and each.decided.bad)]
+    fewer = [each for each in others if each.column != decision.column and 0 < each.selected.mean() < rate]
     if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
         return
     share = percent(rate, 0)
@@ -474,6 +475,9 @@ def ask_about_words_at_the_end(state: TableLook, decision: Decision | None, last
         state.ambiguous = f"only people who got to the last step have {listed_cells(name, [word])} in {name!r}"
         state.ambiguous += ": it may say who was selected in the end"
         state.alternatives = [{"selected": f"{name}={word}"}] if is_shown(name, word) else []
+        filled = ~state.table[name].map(is_empty).astype(bool)
+        if sum(column == name for _, column, _ in found) > 1 and _within(filled, last):
+            state.alternatives.insert(0, {"selected": f"{name}!=(blank)"})  # each says to what, not whether
         state.alternatives.append({"selected": "none"})
 
 
@@ -514,18 +518,28 @@ def _goes_on(state: TableLook, column: ColumnProfile, decision: Decision) -> boo
     match, good = named(decision.column, "selected"), decision.decided.meanings.items()
     hired = any(code == "selected" and is_hired(word) for word, code in good)
     sure = match is not None and not decision.decided.bad and (match.tier < 1 or (hired and match.tier <= 2))
-    amounts = _are_amounts(state, column)
-    if sure or not (amounts or column.content in ("yes/no", "date")):
+    if sure:
         return False
-    if not decision.decided.bad and not amounts and not _is_unnamed(state, column.name):
-        return False
-    if spoken().has("favourable", "not_decision", plain(column.name)):
-        return False
+    if not _is_graded_among(state, column, decision.selected):
+        amounts = _are_amounts(state, column)
+        if not (amounts or column.content in ("yes/no", "date")):
+            return False
+        if not decision.decided.bad and not amounts and not _is_unnamed(state, column.name):
+            return False
+        if spoken().has("favourable", "not_decision", plain(column.name)):
+            return False
     if spoken().has("within", "withdrawn", column.name):
         return False
     yes = state.step(column.name).reached
     chance = float(decision.selected.mean()) ** int(yes.sum())
     return bool(_within(yes, decision.selected)) and chance < CHANCE and not (yes & ~decision.selected).any()
+
+
+def _is_graded_among(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> bool:
+    """Whether a column has passes and fails, of those selected only: a result that came after."""
+    codes = state.step(column.name).codes
+    graded = column.is_words and {"passed", "failed"} <= set(codes.unique()) and (codes == "?").mean() <= FEW
+    return graded and bool(selected[codes.isin(["passed", "failed"])].mean() >= _NESTED)
 
 
 def _is_nearer_the_end(state: TableLook, column: ColumnProfile, decision: Decision) -> bool:
@@ -564,17 +578,24 @@ def ask_about_loose_words(state: TableLook, decision: Decision | None, found: St
     ]
 
 
-def ask_about_an_end(state: TableLook, decision: Decision | None, found: StepsInOneColumn | None) -> None:
-    """Not to be rejected is less than to be at the last stage: who is neither may still be in process."""
-    if decision is None or decision.given or not decision.decided.bad or state.ambiguous or found is None:
+def ask_about_an_end(
+    state: TableLook, decision: Decision | None, found: StepsInOneColumn | None, status: pd.Series[Any] | None
+) -> None:
+    """People at the last stage of whom the decision does not say that they were selected, or the other way round."""
+    if decision is None or decision.given or state.ambiguous or found is None or status is None:
         return
     there, column = found.final == "selected", state.chosen["stages"].columns[0]
-    if found.selected is None or not is_shown(column, found.selected) or not _within(there, decision.selected):
+    if found.selected is None or column == decision.column or not is_shown(column, found.selected):
         return
-    state.ambiguous = (
-        f"of {int(decision.selected.sum()):,} people for whom {decision.column!r} is not true, "
-        f"{int(there.sum()):,} are at {listed_cells(column, [found.selected])}, the last stage in {column!r}"
-    )
+    selected = decision.selected if decision.decided.bad else status.isin(["selected", "declined"])
+    if decision.decided.bad and _within(there, selected):
+        whom = f"of {int(selected.sum()):,} people for whom {decision.column!r} is not true, {int(there.sum()):,}"
+    elif not decision.decided.bad and (there & ~selected).sum() > max(_FEWEST, FEW * int(there.sum())):
+        chosen = f"{int((there & selected).sum()):,} of {int(there.sum()):,}"
+        whom = f"{decision.column!r} says that {chosen} were selected, who all"
+    else:
+        return
+    state.ambiguous = f"{whom} are at {listed_cells(column, [found.selected])}, the last stage in {column!r}"
     state.alternatives = [{"selected": f"{column}={found.selected}"}, {"selected": decision.spec}]
 
 
@@ -646,7 +667,10 @@ def ask_who_was_selected(
     likely = [
         c.name
         for c in free
-        if c.name not in used and is_outcome(state, c) and not spoken().has("favourable", "not_decision", plain(c.name))
+        if c.name not in used
+        and c.distinct > 1
+        and is_outcome(state, c)
+        and not spoken().has("favourable", "not_decision", plain(c.name))
     ]
     scores = spoken().words("names", "score_words")
     scored = [c.name for c in free if c.content == "number" and set(plain(c.name).split()) & scores]
@@ -656,9 +680,13 @@ def ask_who_was_selected(
     what = "no column says who was selected (such as hired, selected, decision, final status)"
     state.ask("selected", what, likely, more)
     amounts = [c for c in free if c.name not in used and _are_amounts(state, c)]
-    state.alternatives = state.alternatives or [{"selected": name} for name in likely[:3]]
+    told = [each for each in _any_word(state) if each["selected"].partition("=")[0] not in like]
+    named_so = [
+        each for each in told if spoken().has("names", "outcome_words", plain(each["selected"].partition("=")[0]))
+    ]
+    state.alternatives = [*named_so, *state.alternatives] or [{"selected": name} for name in likely[:3]]
     state.alternatives = state.alternatives or [{"selected": _yes_of(c)} for c in amounts[:3]]
-    state.alternatives = state.alternatives or _any_word(state)
+    state.alternatives = state.alternatives or told
 
 
 def _is_about_the_job(state: TableLook, column: str) -> bool:

@@ -74,7 +74,11 @@ def find_steps(
         state.chosen["stages"] = Choice("stages", (paths[0],), "each cell is the path of an application")
         return [], from_paths(state.table[paths[0]]), None
     steps = _step_columns(state, decision)
-    if len(steps) < 2 and (found := _find_last_stage(state, decision)) is not None:
+    told = _find_last_stage(state, decision) if len(steps) < 2 else None
+    if told is not None and all(_has_step(*told, step) for step in steps):
+        choice, found = told
+        state.chosen["stages"] = choice
+        _say_silent(state, choice.columns[0], found)
         return [], found, None
     for step in steps:
         if step.test is not None:
@@ -239,7 +243,24 @@ def _chain(state: TableLook, found: list[StepColumn], selected: pd.Series[Any] |
     return kept
 
 
-def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneColumn | None:
+def _has_step(choice: Choice, found: StepsInOneColumn, step: StepColumn) -> bool:
+    """Whether steps in one column say as much as the one that has a column: more steps, or the same."""
+    return (
+        step.column in choice.columns
+        or len(found.names) > 1
+        or any(_same(found.reached[name], step.reached) for name in found.names)
+    )
+
+
+def _say_silent(state: TableLook, column: str, found: StepsInOneColumn) -> None:
+    silent = [word for word in found.silent if spoken().meaning(word) == "rejected"]
+    said = [word for word in silent if not spoken().has("within", "gate_failed", plain(word))]
+    if said and state.table[column].isin(said).mean() > _RARE:
+        how = "names no step and counts" if len(said) == 1 else "name no step and count"
+        state.assume("silent-disposition", f"{column!r}: {listed_cells(column, said)} {how} as the first")
+
+
+def _find_last_stage(state: TableLook, decision: Decision | None) -> tuple[Choice, StepsInOneColumn] | None:
     """A column with the last stage that was reached, or dispositions that name a step."""
     own = None if decision is None else decision.column
     over = None
@@ -262,8 +283,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         if is_last_stage(state.table[column.name], None if mine else over):
             found = from_last_stage(state.table[column.name], None if decision is None else decision.selected)
             if mine or decision is None or _got_to_the_end(found, decision.selected):
-                state.chosen["stages"] = Choice("stages", (column.name,), "its values are the last stage reached")
-                return found
+                return Choice("stages", (column.name,), "its values are the last stage reached"), found
     if own is None or decision is None or (decision.test is not None and decision.test.sign != "="):
         return None
     explaining = [own, *(c.name for c in state.columns.values() if c.name != own and c.is_words)]
@@ -273,14 +293,7 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> StepsInOneC
         found = from_dispositions(state.table[name])
         if name != own and not (found.final[decision.selected].isin(["selected", "declined", ""])).all():
             continue  # it is about something else
-        state.chosen["stages"] = Choice("stages", (name,), "its words say at which step applications ended")
-        silent = [word for word in found.silent if spoken().meaning(word) == "rejected"]
-        said = [word for word in silent if not spoken().has("within", "gate_failed", plain(word))]
-        if said and state.table[name].isin(said).mean() > _RARE:
-            how = "names no step and counts" if len(said) == 1 else "name no step and count"
-            text = f"{name!r}: {listed_cells(name, said)} {how} as the first"
-            state.assume("silent-disposition", text)
-        return found
+        return Choice("stages", (name,), "its words say at which step applications ended"), found
     return None
 
 
