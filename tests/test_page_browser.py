@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 SAMPLE = ROOT / "sample_data" / "hiring.csv"
+SETTINGS = '[report]\nwhat_if = false\nalternatives = false\nreplicates = 0\nparts = "summary"\n'
+"""One page of PDF: tests/test_report_render_pdf.py sets whole reports."""
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """One running page; it starts in a folder with settings that make small reports."""
     folder = tmp_path_factory.mktemp("page")
-    (folder / "audit.toml").write_text("[report]\nwhat_if = false\nalternatives = false\nreplicates = 0\n")
+    (folder / "audit.toml").write_text(SETTINGS)
     with running(folder, "--config", "audit.toml") as found:
         yield found
 
