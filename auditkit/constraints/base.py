@@ -254,6 +254,44 @@ class KindRow(_WithoutStates):
         rewards -= dual * self.everywhere
 
 
+class DenseRow(_WithoutStates):
+    """A row as one coefficient for each state, also where that is 0."""
+
+    dense: Floats
+
+    def __init__(
+        self, label: str, dense: Floats, sense: Sense, bound: float, by: str | None, meaning: Meaning = UNSTATED
+    ) -> None:
+        super().__init__(label, sense, bound, by, meaning, dense=dense)
+
+    def with_bound(self, bound: float) -> DenseRow:
+        return DenseRow(self.label, self.dense, self.sense, bound, self.by, self.meaning)
+
+    @property
+    def states(self) -> Ints:
+        return np.flatnonzero(self.dense)
+
+    @property
+    def coefficients(self) -> Floats:
+        return self.dense[self.dense != 0.0]
+
+    def value(self, visits: Floats) -> float:
+        return dot(self.dense, visits)
+
+    def size(self, visits: Floats) -> float:
+        return dot(np.abs(self.dense), np.abs(visits))
+
+    @property
+    def largest(self) -> float:
+        return float(np.abs(self.dense).max(initial=0.0))
+
+    def at(self, states: Ints) -> Floats:
+        return self.dense[states]
+
+    def reduce(self, rewards: Floats, dual: float) -> None:
+        rewards -= dual * self.dense
+
+
 @dataclass(frozen=True, eq=False)
 class Measure:
     """value(p[states]) compared with bound; `gradient` has one entry for each of the states.

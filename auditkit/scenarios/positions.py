@@ -147,7 +147,7 @@ class _Order:
 def _ranked(layout: Layout, optimum: Optimum, gain: float) -> _Order:
     """Gains of the 1st, 2nd, ... further position of every search at the optimum's duals, largest first.
 
-    No further position is ranked once twice as many as promise the `gain` come before all that are left.
+    No further position is ranked that comes after twice as many as promise the `gain`; those are given out evenly.
     """
     room = np.diff(layout.search_ptr) - layout.capacity
     layers = int(min(LAYERS, room.max(initial=0))) if len(layout.search_ids) > 1 else 0
@@ -155,28 +155,31 @@ def _ranked(layout: Layout, optimum: Optimum, gain: float) -> _Order:
     policy = Policy.at(np.append(optimum.duals, optimum.cut_duals))
     rewards = policy.rewards(layout, rows)[:, 0]
 
-    def lagrangian(capacity: Ints) -> Floats:
-        """Adjusted rewards of each search under the policy that is best for them."""
+    def lagrangian(capacity: Ints, some: Ints) -> Floats:
+        """Adjusted rewards of some searches under the policy that is best for them, 0 of the others."""
         with Session():
-            visits = Prepared.of_policy(replace(layout, capacity=capacity), rows, policy).visits()
+            visits = Prepared.of_policy(replace(layout, capacity=capacity), rows, policy, some).visits(some)
         return layout.sum_by_search(rewards * visits)
 
-    last = lagrangian(layout.capacity)
+    some = np.arange(len(room))
+    last = lagrangian(layout.capacity, some)
     gains: list[tuple[float, int, int]] = []
     promised = np.zeros(0)
     for layer in range(1, layers + 1):
-        worth = lagrangian(layout.capacity + np.minimum(layer, room))
-        own = [(-float(worth[i] - last[i]), layer, int(i)) for i in np.flatnonzero(room >= layer)]
+        some = some[room[some] >= layer]
+        worth = lagrangian(layout.capacity + np.minimum(layer, room), some)
+        own = [(-float(worth[i] - last[i]), layer, int(i)) for i in some]
         gains, last = sorted([*gains, *own]), worth
         promised = np.cumsum([-lost for lost, _, _ in gains])
         wanted = 2 * (1 + int(np.searchsorted(promised, gain)))
-        if wanted < len(gains) and gains[wanted][0] <= min(own)[0]:
-            layers = layer
-            break
+        if wanted < len(gains):  # gains fall from layer to layer: what is less is not asked for more
+            gains, promised = gains[: wanted + 1], promised[: wanted + 1]
+            some = np.array([i for lost, _, i in own if lost < gains[wanted][0]], dtype=np.int64)
+            if not len(some):
+                break
     ranked = [i for _, _, i in gains]
-    beyond = [
-        int(i) for layer in range(layers + 1, int(room.max(initial=0)) + 1) for i in np.flatnonzero(room >= layer)
-    ]
+    left = room - np.bincount(np.array(ranked, dtype=np.int64), minlength=len(room))
+    beyond = [int(i) for layer in range(int(left.max(initial=0))) for i in np.flatnonzero(left > layer)]
     return _Order(layout.capacity, np.array(ranked + beyond, dtype=np.int64), promised)
 
 

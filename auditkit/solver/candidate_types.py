@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from auditkit.constraints.base import CellRow, KindRow, Row, Rows
+from auditkit.constraints.base import CellRow, DenseRow, KindRow, Row, Rows
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.model.session import current
 
@@ -82,8 +82,7 @@ class Types:
     def _restrict(self, row: Row) -> Row:
         if isinstance(row, CellRow | KindRow) or len(row.states) >= len(self.states):
             weights = row.kind_weights[self.alike] if isinstance(row, KindRow) else row.at(self.states)
-            own = np.flatnonzero(weights)
-            return Row(row.label, own, weights[own], row.sense, row.bound, row.by, meaning=row.meaning)
+            return DenseRow(row.label, weights, row.sense, row.bound, row.by, row.meaning)
         if not len(row.states):
             return row
         order, states = self._sorted  # a short row is looked up among the states of types

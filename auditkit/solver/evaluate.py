@@ -34,7 +34,7 @@ FEW_SEARCHES = 1000
 WORTH_THREADS, STATES_PER_PIECE = 80_000, 20_000
 """Fewer states than the first are not worth threads; pieces of the second keep all of them busy to the end."""
 
-STATES_AT_ONCE = 1_000_000
+STATES_AT_ONCE = 250_000
 """Of boxes that are evaluated each by itself."""
 
 MOST_OUTCOMES = 4_000_000
