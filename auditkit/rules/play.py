@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from auditkit.constraints.outcome import outcome_weights, outcomes_of
+from auditkit.constraints.two_sets import INSPECTION, SELECTION
 from auditkit.errors import PluginError, blaming
 from auditkit.model.layout import Floats, Layout, Partition, dot
 from auditkit.model.session import current
@@ -130,15 +131,22 @@ class Played:
 
     @staticmethod
     def of(layout: Layout, visits: Floats) -> Played:
-        rates = {}
+        visits = visits.view()
+        visits.flags.writeable = False  # what follows from the states of kinds is added up once
+        inspected, rates = visits[layout.start], {}
         for on in outcomes_of(layout):
-            reached = layout.visits_by_attribute(outcome_weights(layout, on) * visits)
+            if on == INSPECTION:
+                reached = layout.by_attribute(inspected)
+            elif on == SELECTION:
+                reached = layout.visits_by_attribute(visits, layout.kinds.selecting)
+            else:
+                reached = layout.visits_by_attribute(outcome_weights(layout, on) * visits)
             rates[on] = {
                 name: {group: reached[name][group] / max(float(n), 1e-300) for group, n in zip(part.names, part.sizes)}
                 for name, part in layout.protected.items()
             }
-        interviews, filled = float(visits[layout.start].sum()), dot(layout.selecting_weights, visits)
-        return Played(dot(layout.reward, visits), interviews, filled, rates)
+        utility, filled = (layout.total(weights, visits) for weights in (layout.kinds.reward, layout.kinds.selecting))
+        return Played(utility, float(inspected.sum()), filled, rates)
 
     def for_pair(self, pair: GroupPair) -> RuleYield:
         one, two = (self.rates[pair.on][pair.attribute][group] for group in (pair.group, pair.against))
