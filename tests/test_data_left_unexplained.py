@@ -314,3 +314,58 @@ def test_a_prefix_that_all_headers_have_is_not_part_of_their_names() -> None:
     frame = people(Edad=np.resize(np.arange(25, 65), N), Hired=words(SEEN, "Yes", "No"))
     history = load(frame.rename(columns=lambda name: f"Candidate - {name}"))
     assert set(history.attributes) == {"Candidate - Gender", "Candidate - Edad"}
+
+
+def test_reasons_for_not_hiring_beside_a_step_may_say_who_was_hired() -> None:
+    reasons = words(OFFERED, "", np.resize(["Skills", "Fit", "Location"], N))
+    frame = people(**{"Reached interview": words(SEEN, "Yes", "No"), "Reason for non-hire": reasons})
+    question = asked(frame)
+    assert question.answers[0].mapping == {"selected": "Reason for non-hire=(blank)"}
+    assert [step.count for step in question.answers[0].funnel] == [int(SEEN.sum()), int(OFFERED.sum())]
+
+
+def test_an_audit_of_inspections_only_says_so() -> None:
+    text = "no column says who was selected: the audit is of who was inspected"
+    only = load(people(Interviewed=words(SEEN, "Yes", "No"))).reading
+    assert only is not None and text in only.assumptions and only.confidence == "likely"
+    both = load(people(Interviewed=words(SEEN, "Yes", "No"), Hired=words(OFFERED, "Yes", "No"))).reading
+    assert both is not None and text not in both.assumptions
+
+
+def test_those_made_redundant_of_all_employees_leave_those_retained() -> None:
+    rows = [
+        (team, band, 100 + k, 10 + 5 * k)
+        for k, (team, band) in enumerate([(t, b) for t in "AB" for b in ("Under 40", "40 and over")])
+    ]
+    counts = pd.DataFrame(rows, columns=["Team", "Age band", "Employees in scope", "Made redundant"])
+    history = load(counts)
+    assert len(history.table) == 406 and int(history.table["selected"].sum()) == 406 - 70
+
+
+def test_a_high_rate_undecided_people_and_dates_that_contradict_are_said() -> None:
+    high = load(people(Hired=words(yes(0.95, 3), "Yes", "No"))).reading
+    assert high is not None and any(
+        "of the people who were decided on had the favourable outcome" in s for s in high.assumptions
+    )
+    stage = words(OFFERED, "Hired", words(yes(0.5, 4), "Phone screen", "Rejected"))
+    open_ = load(people(Status=stage)).reading
+    assert open_ is not None and any(
+        "people are read as undecided, by the words in 'Status'" in s for s in open_.assumptions
+    )
+    dates = {"Applied on": np.resize(["2025-05-04", "2025-06-04"], N), "Interview date": words(SEEN, "2025-03-04", "")}
+    early = load(people(**dates, Hired=words(OFFERED, "Yes", "No"))).reading
+    text = f"'Interview date' is before 'Applied on' for {int(SEEN.sum())} of {int(SEEN.sum())} people"
+    assert early is not None and any(text in said for said in early.assumptions)
+    dates["Interview date"] = words(SEEN, "2025-07-04", "")
+    later = load(people(**dates, Hired=words(OFFERED, "Yes", "No"))).reading
+    assert later is not None and later.assumptions == ()
+
+
+def test_of_steps_that_tell_the_same_the_one_that_is_called_like_a_step_is_named() -> None:
+    parts = []
+    for at, (step, who) in enumerate(
+        {"Applied": SEEN | True, "Phone screen": SEEN, "Mail sent": SEEN, "Hired": OFFERED}.items()
+    ):
+        parts.append(people()[who].assign(Event=step, Date=f"2025-03-0{at + 1}"))
+    history = load(pd.concat(parts))
+    assert history.steps == ("Phone screen", "Hired")

@@ -61,7 +61,7 @@ from auditkit.data.which_outcome import (
     find_what_came_last,
     settle_words,
 )
-from auditkit.data.which_steps import ask_about_skipped_steps, find_steps
+from auditkit.data.which_steps import ask_about_skipped_steps, find_steps, say_contradicting_dates
 from auditkit.data.who_is_counted import find_candidate, find_groups, find_search
 from auditkit.errors import InputError, Problem
 
@@ -203,6 +203,7 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     ask_about_several_rows(state, decision)
     find_other_roles(state)
     known_before(state)
+    say_contradicting_dates(state)
     ask_who_was_selected(state, decision, steps, found, inspected)
     state.problems += state.stageless
     if state.problems:

@@ -101,7 +101,9 @@ def _add_prior(state: TableLook, names: tuple[str, ...]) -> None:
 
 def passed_by_all(state: TableLook, name: str) -> tuple[str, ...]:
     """The words of everybody selected in a column that is about people, where chance cannot explain it."""
-    other = named(name, "segment") is not None or spoken().has("favourable", "not_decision", plain(name))
+    marked = state.columns[name].content == "yes/no"
+    other = named(name, "segment") is not None
+    other |= marked and spoken().has("favourable", "not_decision", plain(name))
     if not state.decisions or is_protected(name) or other or is_personal(name, ""):
         return ()
     return words_of_those_selected(state, state.columns[name], state.decisions[0].selected)

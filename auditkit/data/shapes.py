@@ -513,6 +513,12 @@ def _summary(raw: RawTable, counts: dict[str, pd.Series[Any]], assumptions: list
         table = table.rename(columns=dict.fromkeys(denials[:1], good))
         raw, counts = replace(raw, table=table), _counts(table)
         reached, refused = [good] if denials else [], bad
+    if len(bad) == 1 and len(applied) == 1 and not [name for name in reached if name not in bad]:
+        good = "Retained" if spoken().has("favourable", "retained", plain(bad[0])) else f"Not {bad[0]}"
+        kept = (counts[applied[0]] - counts[bad[0]]).clip(lower=0)
+        raw = replace(raw, table=raw.table.assign(**{good: kept.astype("str")}))
+        table, counts = raw.table, {**counts, good: kept}
+        reached, refused = [good], bad
     if not applied and reached and not refused:
         most = [name for name in counts if all((counts[name] >= counts[step]).all() for step in reached)]
         applied = [name for name in most if name not in reached][:1]

@@ -15,6 +15,7 @@ import pandas as pd
 
 from auditkit.data.problems import Collector
 from auditkit.data.statuses import took_place
+from auditkit.data.vocabulary import spoken
 
 PASSED = " (passed)"
 """What the step of having passed a test is called, after the test."""
@@ -87,21 +88,32 @@ def stage_of_scores(reached: pd.DataFrame, names: tuple[str, ...], scored: pd.Se
 def reached_steps(found: dict[str, pd.Series[Any]], unfinished: pd.Series[Any]) -> dict[str, pd.Series[Any]]:
     """Steps in order with who reached them; NA for those who withdrew, or are still in process, before a step.
 
-    Steps that tell nothing are left out: those that everybody reached, and those equal to a later one.
+    Steps that tell nothing are left out: those that everybody reached, and of those that tell the same all but the
+    last, or the one before it where that is known of more people or alone is called like a step.
     """
     steps: dict[str, pd.Series[Any]] = {}
-    later: list[pd.Series[Any]] = []
+    replaced: set[str] = set()
     for place, (name, reached) in enumerate(reversed(found.items())):
         flags = reached.astype("boolean")
         flags = flags.where(flags.fillna(False).astype(bool) | ~unfinished)
-        known = flags.dropna()
         passed = name.endswith(PASSED)
-        same = any(flags.equals(other) or (not passed and _agree(flags, other)) for other in later)
-        if place and (known.all() or same):
+        same = [later for later, other in steps.items() if flags.equals(other) or (not passed and _agree(flags, other))]
+        if place and (same or flags.dropna().all()):
+            last = same[-1] if same else ""
+            settled = not last or last in replaced or last == next(iter(steps))
+            if not settled and _says_more(name, flags, last, steps[last]):
+                steps = {name if key == last else key: flags if key == last else steps[key] for key in steps}
+                replaced.add(name)
             continue
-        later.append(flags)
         steps[name] = flags
     return dict(reversed(steps.items()))
+
+
+def _says_more(name: str, flags: pd.Series[Any], later: str, other: pd.Series[Any]) -> bool:
+    """Whether of two steps that tell the same the earlier is known of more people, or alone is called like a step."""
+    if flags.count() != other.count():
+        return bool(flags.count() > other.count())
+    return spoken().step_rank(later) is None and spoken().step_rank(name) is not None
 
 
 def _agree(one: pd.Series[Any], other: pd.Series[Any]) -> bool:

@@ -55,6 +55,9 @@ def status_of_each(
             number = int(open_cells.sum())
             text = f"{column!r} is empty for {number:,} of {len(cells):,} people, who count as undecided"
             state.assume("many-undecided", text, flag("selected", decision.spec))
+        elif (status == "pending").mean() > MANY_OPEN and (status == "rejected").any():
+            text = f"{int((status == 'pending').sum()):,} of {len(status):,} people are read as undecided"
+            state.assume("many-undecided", f"{text}, by the words in {column!r}", flag("selected", decision.spec))
         own = found.selected if found is not None and decision.test is None else None
         return status, own or name_of_outcome(state, cells, decided, status, column)
     if found is not None and (found.final != "").any():

@@ -16,7 +16,7 @@ import pandas as pd
 from auditkit.data.columns import ColumnProfile, by_name, is_protected, named
 from auditkit.data.numbers import to_numbers
 from auditkit.data.personal import is_personal, is_shown, listed_cells
-from auditkit.data.problems import Collector, Notice
+from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag, listed
 from auditkit.data.statuses import Decided, Test, decide, is_bad, is_empty, is_hired, settled
 from auditkit.data.steps import StepsInOneColumn, from_paths, is_last_stage, is_path, label_of
@@ -446,9 +446,13 @@ def ask_about_an_implausible_rate(state: TableLook, decision: Decision | None, s
     rate = float(status[decided].isin(["selected", "declined"]).mean()) if decided.any() else 0.0
     others = [each for each in state.decisions if not (decision.decided.bad and each.decided.bad)]
     fewer = [each for each in others if each.column != decision.column and 0 < each.selected.mean() < rate]
-    if rate <= _MOST_SELECTED or decision.decided.staying or not fewer:
-        return
     share = percent(rate, 0)
+    if rate <= _MOST_SELECTED or decision.decided.staying:
+        return
+    if not fewer:
+        if rate < 1 and not decision.decided.bad:
+            state.assume("high-rate", f"{share} of the people who were decided on had the favourable outcome")
+        return
     state.ambiguous = f"{decision.column!r} is good for {share} of the people, so another column may be the decision"
     state.alternatives = [{"selected": each.spec} for each in (*fewer[:2], decision)]
 
@@ -639,13 +643,24 @@ def ask_who_was_selected(
         ]
         like = [c.name for c in later]
         state.alternatives = [{"selected": _yes_of(c)} for c in later]
+    weak = [
+        each
+        for each in state.decisions
+        if seen is not None and each.weight > 0 and _within(each.selected, seen.reached)
+    ]
+    if weak and not like:
+        state.ask(
+            "selected", f"no column is named like a selection; {listed([each.column for each in weak])} may say it", []
+        )
+        state.alternatives = [{"selected": each.spec} for each in weak]
+        return
     inspected = state.chosen.get("inspected")
     telling = seen is not None and (
         seen.reached.mean() <= _MOST_SELECTED or (inspected is not None and inspected.given)
     )
     if telling and ("selected" in state.off or not like):
         text = "no column says who was selected: the audit is of who was inspected"
-        state.notices.append(Notice("no-selected", text))
+        state.assume("no-selected", text)
         return
     if state.alternatives and like and state.columns[like[0]].content in ("yes/no", "number"):
         what = f"no column is named like a selection; {listed(like)} may say it"

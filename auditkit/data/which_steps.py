@@ -41,6 +41,8 @@ _FEW_WORDS = 12
 """Different words of a column that may be the results of a step."""
 _RARE = 0.02
 """Share of the people that words without a step may have without a question."""
+_EARLY = 0.1
+"""Share of the people whose step may be before their application: dates are entered late."""
 _MANY = 10
 """Fewer people than this who have no event of a step before their last one are exceptions."""
 
@@ -295,6 +297,23 @@ def _find_last_stage(state: TableLook, decision: Decision | None) -> tuple[Choic
             continue  # it is about something else
         return Choice("stages", (name,), "its words say at which step applications ended"), found
     return None
+
+
+def say_contradicting_dates(state: TableLook) -> None:
+    """Steps, or the decision, on days before the application: dates are not what they seem."""
+    first = next(iter(state.columns_of("date")), None)
+    names = [name for role in ("stages", "inspected", "selected") for name in state.columns_of(role)]
+    dated = [name for name in names if name in state.columns and state.columns[name].content == "date"]
+    if first is None or first in names or not dated:
+        return
+    applied = to_dates(state.table[first]).values
+    for name in dict.fromkeys(dated):
+        days = to_dates(state.table[name]).values
+        both = days.notna() & applied.notna()
+        early = int((days[both] < applied[both].dt.normalize()).sum())
+        if early > max(_MANY, _EARLY * int(both.sum())):
+            text = f"{name!r} is before {first!r} for {early:,} of {int(both.sum()):,} people"
+            state.assume("contradicting-dates", f"{text}: check what these dates are")
 
 
 def ask_about_skipped_steps(state: TableLook, stages: Stages, status: pd.Series[Any]) -> None:
