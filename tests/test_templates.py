@@ -8,9 +8,10 @@ from base64 import b64decode
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
-from jinja2 import Environment, nodes
+from jinja2 import Environment, FileSystemLoader, nodes
 
 from auditkit import cli
 from auditkit.config import Config
@@ -358,3 +359,27 @@ def test_a_wrong_theme_of_a_history_is_named(tmp_path: Path) -> None:
     config = Config().over(report__template_dir=tmp_path)
     with pytest.raises(InputError, match=r"history\.html, line 1"):
         history_page.render("hiring", [], Path(), Path("page.html"), "2026-11-16T06:00:00Z", (), config)
+
+
+def test_compiled_templates_are_kept_beside_those_that_ship(tmp_path: Path) -> None:
+    """A theme's are not, and a damaged file is compiled again."""
+    shipped, theme = tmp_path / "shipped", tmp_path / "theme"
+    for folder in (shipped, theme):
+        (folder / "__pycache__").mkdir(parents=True)
+        (folder / "a.html").write_text("1 + 1 = {{ 1 + 1 }}")
+
+    def rendered(folder: Path) -> str:
+        cache = html._Compiled(shipped)
+        return Environment(loader=FileSystemLoader(folder), bytecode_cache=cache).get_template("a.html").render()
+
+    assert rendered(theme) == "1 + 1 = 2"
+    assert not [*tmp_path.rglob("*.cache")]
+    assert rendered(shipped) == "1 + 1 = 2"
+    (kept,) = tmp_path.rglob("*.cache")
+    whole = kept.read_bytes()
+    with mock.patch.object(Environment, "_compile", side_effect=AssertionError):
+        assert rendered(shipped) == "1 + 1 = 2"
+    for damaged in (whole[:-9], b"", b"?" * len(whole)):
+        kept.write_bytes(damaged)
+        assert rendered(shipped) == "1 + 1 = 2"
+        assert kept.read_bytes() == whole

@@ -14,6 +14,7 @@ import traceback
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,9 @@ from typing import Any
 
 from jinja2 import (
     BaseLoader,
-    BytecodeCache,
     ChoiceLoader,
     Environment,
+    FileSystemBytecodeCache,
     FileSystemLoader,
     FunctionLoader,
     PackageLoader,
@@ -42,7 +43,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from auditkit import plugin_manager, text
+from auditkit import plugin_manager, templates, text
 from auditkit.config import Parts
 from auditkit.disparity.pair import Interval
 from auditkit.errors import InputError, PluginError, Problem, shipped
@@ -234,23 +235,35 @@ def environment(template_dir: Path | None = None, sections: Sections | None = No
     return made
 
 
-class _Compiled(BytecodeCache):
-    """Templates that this process has compiled, by their text: a compilation takes longer than a page."""
+class _Compiled(FileSystemBytecodeCache):
+    """Templates that were compiled, by their text: those of this process, and those that ship beside their files, as
+    Python keeps its modules."""
 
-    def __init__(self) -> None:
-        self.kept: dict[tuple[str, str], CodeType] = {}
+    def __init__(self, folder: Path) -> None:
+        super().__init__(str(folder / "__pycache__"))
+        self.folder, self.kept, self.shipped = folder, dict[tuple[str, str], CodeType](), set[str]()
+
+    def get_bucket(self, environment: Environment, name: str, filename: str | None, source: str) -> Bucket:
+        if filename is not None and Path(filename).parent == self.folder:
+            self.shipped.add(self.get_cache_key(name, filename))
+        return super().get_bucket(environment, name, filename, source)
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self.kept.get((bucket.key, bucket.checksum))
+        if bucket.code is None and bucket.key in self.shipped:
+            super().load_bytecode(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
         assert bucket.code is not None
         self.kept[bucket.key, bucket.checksum] = bucket.code
+        if bucket.key in self.shipped:
+            with suppress(OSError):  # where nothing can be written, every process compiles
+                super().dump_bytecode(bucket)
 
 
 @kept()
 def _compiled() -> _Compiled:
-    return _Compiled()
+    return _Compiled(Path(str(templates.__file__)).parent)
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
