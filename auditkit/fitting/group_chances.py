@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -533,28 +534,28 @@ def _solved(z: Floats, probs: Floats, pi: Floats, means: Floats) -> tuple[Floats
     a = np.log(pi[:, :free] / pi[:, free:])
     b = means[:, :free] - means[:, free:]
     target = np.stack([pi[:, :free], pi[:, :free] * means[:, :free]], axis=2)
-    todo, powers, probs = np.arange(cells), np.stack([np.ones_like(z), z, z**2], axis=2), probs[:, :, None]
-    each, moment = np.arange(free), np.array([[0, 1], [1, 2]])
+    todo, moments, size = np.arange(cells), [probs, probs * z, probs * z**2], 2 * free
     for _ in range(NEWTON_STEPS):
-        eta = a[todo, None, :] + powers[:, :, 1:2] * b[todo, None, :]
-        largest = np.maximum(eta.max(axis=2, keepdims=True), 0.0)
-        theta = np.exp(eta - largest)
-        theta /= theta.sum(axis=2, keepdims=True) + np.exp(-largest)
-        weighted = probs * theta
-        sums = weighted.transpose(0, 2, 1) @ powers  # (cells, classes, moments)
+        theta = [a[todo, k, None] + z * b[todo, k, None] for k in range(free)]  # class by class: arrays stay long
+        largest = reduce(np.maximum, theta, np.zeros_like(z))
+        theta = [np.exp(eta - largest) for eta in theta]
+        total = sum(theta, np.exp(-largest))
+        theta = [each / total for each in theta]
+        sums = np.stack([np.stack([_by_cell(each, m) for m in moments], axis=1) for each in theta], axis=1)
         miss = target[todo] - sums[:, :, :2]
         left = np.abs(miss).max(axis=(1, 2)) > RESIDUAL
         if not left.any():
             todo = todo[:0]
             break
         if not left.all():
-            todo, theta, weighted, miss, sums = todo[left], theta[left], weighted[left], miss[left], sums[left]
-            powers, probs = powers[left], probs[left]
-        pairs = (weighted[:, :, :, None] * theta[:, :, None, :]).reshape(len(todo), -1, free * free)
-        both = (pairs.transpose(0, 2, 1) @ powers).reshape(len(todo), free, free, 3)
-        hessian = -both[:, :, :, moment].transpose(0, 1, 3, 2, 4)  # (cells, class, power, class, power)
-        hessian[:, each, :, each, :] += sums[:, :, moment].transpose(1, 0, 2, 3)
-        size = 2 * free
+            todo, miss, sums, z = todo[left], miss[left], sums[left], z[left]
+            theta, moments = [each[left] for each in theta], [m[left] for m in moments]
+        hessian = np.empty((len(todo), free, 2, free, 2))  # (cells, class, power, class, power)
+        for k in range(free):
+            for h in range(k, free):
+                product = theta[k] * theta[h]
+                own = np.stack([-_by_cell(product, m) for m in moments], axis=1) + (sums[:, k] if k == h else 0.0)
+                hessian[:, k, :, h, :] = hessian[:, h, :, k, :] = own[:, [[0, 1], [1, 2]]]
         flat = hessian.reshape(-1, size, size) + 1e-14 * np.eye(size)
         step = np.linalg.solve(flat, miss.reshape(-1, size, 1)).reshape(-1, free, 2)
         step *= np.minimum(1.0, 2.0 / np.maximum(np.abs(step).max(axis=(1, 2), keepdims=True), 1e-300))
@@ -563,3 +564,8 @@ def _solved(z: Floats, probs: Floats, pi: Floats, means: Floats) -> tuple[Floats
     a[todo], b[todo] = np.log(pi[todo, :free] / pi[todo, free:]), 0.0
     zero = np.zeros((cells, 1))
     return np.concatenate([a, zero], axis=1), np.concatenate([b, zero], axis=1)
+
+
+def _by_cell(one: Floats, two: Floats) -> Floats:
+    """The sum of products over the points of each cell."""
+    return np.asarray(np.einsum("cp,cp->c", one, two))
