@@ -58,8 +58,8 @@ def defect(known: KnownBefore, ranking: Ranking) -> str | None:
         return f"its index has the shape {index.shape}, not one number for each of the {states} states"
     if np.isnan(index).any():
         return "its index is not a number somewhere"
-    better, worse = known.better
-    if (index[better] < index[worse]).any():
+    better, worse, pairs = known.better
+    if ((index[better] < index[worse]) & pairs).any():
         return "it shows a lower number for a higher score of the same candidate: it is not monotone in the score"
     return None
 

@@ -85,20 +85,20 @@ class KnownBefore:
         return float(np.sqrt(square[self.layout.candidate_kind].mean()))
 
     @cached_property
-    def better(self) -> tuple[Ints, Ints]:
-        """Pairs of states of one candidate that differ in the score: those of the higher one, and of the lower."""
+    def better(self) -> tuple[Ints | slice, Ints | slice, Bools]:
+        """States with a higher score, the same with a lower one, and which of them are pairs of one candidate."""
         layout = self.layout
         if layout.only_boxes:
             inner = layout.selecting[:-1] & layout.selecting[1:] & (layout.reward[:-1] > layout.reward[1:])
-            found = np.flatnonzero(inner & (layout.state_candidate[:-1] == layout.state_candidate[1:]))
-            return found, found + 1
+            same = layout.state_candidate[:-1] == layout.state_candidate[1:]
+            return slice(None, -1), slice(1, None), inner & same
         worth = np.where(layout.terminal, np.nan, layout.of_states(_worth_of_kinds(layout)))
         known = np.flatnonzero(~np.isnan(worth))
         order = known[np.lexsort((-worth[known], layout.state_stage[known], layout.state_candidate[known]))]
         one, two = order[:-1], order[1:]
         same = (layout.state_candidate[one] == layout.state_candidate[two]) & (worth[one] > worth[two])
         same &= layout.state_stage[one] == layout.state_stage[two]
-        return one[same], two[same]
+        return one, two, same
 
     def scale_of(self, feature: str) -> float:
         """Standard deviation of a feature."""
