@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -43,7 +44,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 from pydantic import BaseModel
 
-from auditkit import plugin_manager, templates, text
+from auditkit import plugin_manager, text
 from auditkit.config import Parts
 from auditkit.disparity.pair import Interval
 from auditkit.errors import InputError, PluginError, Problem, shipped
@@ -263,7 +264,7 @@ class _Compiled(FileSystemBytecodeCache):
 
 @kept()
 def _compiled() -> _Compiled:
-    return _Compiled(Path(str(templates.__file__)).parent)
+    return _Compiled(Path(str(files("auditkit.templates"))))
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
