@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from auditkit.data.source import Place
 
 
-def print_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], title: str | None = None, right: int = 99
-) -> None:
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: int = 99) -> None:
     """Columns from number `right` on are numbers, aligned to the right."""
     from rich import box
     from rich.console import Console
@@ -29,9 +27,7 @@ def print_table(
     console = Console(soft_wrap=False, file=bare(sys.stdout))
     if not console.is_terminal:
         console.width = 200  # a file or a pipe has no width to fit into
-    table = Table(
-        title=None if title is None else Text(printable(title)), title_justify="left", box=box.SIMPLE, pad_edge=False
-    )
+    table = Table(box=box.SIMPLE, pad_edge=False)
     for i, column in enumerate(columns):
         table.add_column(Text(printable(column)), justify="right" if i >= right else "left", overflow="fold")
     for row in rows:

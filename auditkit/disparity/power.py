@@ -18,8 +18,8 @@ from scipy.special import ndtri
 POWER = 0.8
 
 
-def _reach(alpha: float, power: float) -> float:
-    return -float(ndtri(alpha / 2)) + float(ndtri(power))
+def _reach(alpha: float) -> float:
+    return -float(ndtri(alpha / 2)) + float(ndtri(POWER))
 
 
 def detectable_ratio(
@@ -27,17 +27,16 @@ def detectable_ratio(
     n0: int,
     rate: float,
     alpha: float = 0.05,
-    power: float = POWER,
     design_effect: float = 1.0,
     adverse: bool = False,
 ) -> float | None:
-    """The largest impact ratio below 1 that a test at `alpha` shows with `power`; None if not even 0 would show.
+    """The largest impact ratio below 1 that a test at `alpha` shows with power 0.8; None if not even 0 would show.
 
     If being selected is bad, the group's rate is the higher one and the ratio is `rate` over it.
     """
     if not (n1 and n0 and 0 < rate <= 1):
         return None
-    half = _reach(alpha, power) / 2 * math.sqrt(design_effect * (1 / n1 + 1 / n0))
+    half = _reach(alpha) / 2 * math.sqrt(design_effect * (1 / n1 + 1 / n0))
     root = math.asin(math.sqrt(rate))
     if adverse:
         return rate / math.sin(root + half) ** 2 if root + half < math.pi / 2 else None
@@ -45,11 +44,11 @@ def detectable_ratio(
 
 
 def applicants_needed(
-    n1: int, n0: int, p1: float, p0: float, alpha: float = 0.05, power: float = POWER, design_effect: float = 1.0
+    n1: int, n0: int, p1: float, p0: float, alpha: float = 0.05, design_effect: float = 1.0
 ) -> int | None:
     """Applicants of both groups, at their present proportion, that would show these rates; None if they are equal."""
     h = 2 * abs(math.asin(math.sqrt(p0)) - math.asin(math.sqrt(p1)))
     if not (n1 and n0) or h < 1e-9:
         return None
-    factor = design_effect * (_reach(alpha, power) / h) ** 2 * (1 / n1 + 1 / n0)
+    factor = design_effect * (_reach(alpha) / h) ** 2 * (1 / n1 + 1 / n0)
     return math.ceil(factor * (n1 + n0))

@@ -80,7 +80,6 @@ def hidden_information(
     scores: Floats,
     *,
     threshold: int = 0,
-    alpha: float = 0.05,
 ) -> tuple[HiddenInformation, ...]:
     """The test of each attribute; p is corrected for their number (Bonferroni). Inspected is who has a score."""
     if not standings.tells:
@@ -90,7 +89,7 @@ def hidden_information(
     distance = rival_distance(standings.values, inspected, standings.search)
     fewest = max(FEWEST_TESTED, threshold)
     return tuple(
-        _test(name, groups[name], standings, distance, inspected, scores, fewest, alpha, len(names)) for name in names
+        _test(name, groups[name], standings, distance, inspected, scores, fewest, len(names)) for name in names
     )
 
 
@@ -102,7 +101,6 @@ def _test(
     inspected: Bools,
     scores: Floats,
     fewest: int,
-    alpha: float,
     tests: int,
 ) -> HiddenInformation:
     labels = np.asarray(labels).astype(str)
@@ -145,7 +143,7 @@ def _test(
     if p is None:
         return HiddenInformation(name, "cannot-tell", None, "too few searches have scores", spread, results)
     p = min(1.0, tests * p)
-    if p < alpha:
+    if p < 0.05:
         return HiddenInformation(name, "found", p, None, spread, results)
     if max(row.standard_error for row in results) > WIDE:
         return HiddenInformation(name, "cannot-tell", p, "the correlation is too uncertain", spread, results)

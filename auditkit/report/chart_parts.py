@@ -15,10 +15,10 @@ def write(area: Area, y: float, text: str, side: str = "left", colour: str = INK
     area.drawing.text(x, y, text, side, colour, bold=bold, size=SIZE + 0.5 if bold else SIZE)
 
 
-def wrapped(text: str, most: int = 52, lines: int = 2) -> list[str]:
-    """A name on as many lines as it needs, at most `lines`; words stay whole."""
-    found = textwrap.wrap(label(text, most * lines), most, break_long_words=True, break_on_hyphens=False)
-    return [*found[: lines - 1], " ".join(found[lines - 1 :])] if len(found) > lines else found or [""]
+def wrapped(text: str, most: int = 52) -> list[str]:
+    """A name on one line or two; words stay whole."""
+    found = textwrap.wrap(label(text, most * 2), most, break_long_words=True, break_on_hyphens=False)
+    return [found[0], " ".join(found[1:])] if len(found) > 2 else found or [""]
 
 
 LINE = 13.0

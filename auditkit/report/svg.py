@@ -86,14 +86,14 @@ class Drawing:
         top, bottom = y - height / 2, y + height / 2
         self.polygon(((left, top), (right, top), (right, bottom), (left, bottom)), colour, layer)
 
-    def mark(self, x: float, y: float, marker: str, colour: str, size: float, layer: int = 3) -> None:
+    def mark(self, x: float, y: float, marker: str, colour: str, size: float) -> None:
         """A marker around a point."""
         radius = (size + 1) / 2
         if marker == "circle":
             place = f'cx="{_short(x)}" cy="{_short(y)}" r="{_short(radius)}"'
-            self._add(layer, f"<circle {place}{_filled(colour)}/>")
+            self._add(3, f"<circle {place}{_filled(colour)}/>")
         else:
-            self.polygon([(x + radius * dx, y + radius * dy) for dx, dy in OUTLINES[marker]], colour, layer)
+            self.polygon([(x + radius * dx, y + radius * dy) for dx, dy in OUTLINES[marker]], colour, 3)
 
     def text(
         self,

@@ -28,13 +28,11 @@ ALWAYS = ("html", "json", "pdf")
 """Formats of every run; those of the settings are written too."""
 
 
-def job(
-    settings: AuditSettings, plugins: Plugins, progress: Say, warn: Say, environ: Mapping[str, str] = os.environ
-) -> Job:
+def job(settings: AuditSettings, plugins: Plugins, progress: Say, warn: Say) -> Job:
     """The job of an audit.toml."""
     config = settings.config
     try:
-        place = locate(None, config, environ)
+        place = locate(None, config)
     except InputError as error:
         raise InputError([problem.of_file(settings.path) for problem in error.problems]) from None
     if place is None:
@@ -46,7 +44,7 @@ def job(
         from auditkit import pipeline
 
         audit = pipeline.audit(place, config, plugins, progress)
-        made[:] = [replace(audit, report=with_follow_ups(audit.report, settings, environ))]
+        made[:] = [replace(audit, report=with_follow_ups(audit.report, settings))]
         return made[0].report, _files(made[0], progress, warn)
 
     def closings() -> Closings | None:
@@ -67,7 +65,7 @@ def job(
     return Job(fingerprint, produce, closings, roll)
 
 
-def with_follow_ups(report: Report, settings: AuditSettings, environ: Mapping[str, str]) -> Report:
+def with_follow_ups(report: Report, settings: AuditSettings) -> Report:
     """The report with what became of findings, where earlier runs asked for a response or got one."""
     from auditkit.report.figures import figures
     from auditkit.report.thresholds import evaluate
@@ -75,7 +73,7 @@ def with_follow_ups(report: Report, settings: AuditSettings, environ: Mapping[st
     from auditkit.scheduled.responses import follow_up, responses_of, states
     from auditkit.scheduled.run_history import opened
 
-    with opened(settings.database(environ)) as history:
+    with opened(settings.database(os.environ)) as history:
         said, last = responses_of(history, settings.name), history.latest(settings.name)
     if not said and (last is None or not asked_about(last, settings.folder)):
         return report

@@ -10,7 +10,7 @@ from auditkit.model.layout import Bools
 from auditkit.plugins.study import paper_claims, timing, two_stage
 from auditkit.plugins.study.estimate import Estimate, mean
 from auditkit.plugins.study.paper_claims import Claim, Findings, Panel, Study, curve, summary, with_ratios
-from auditkit.plugins.study.parity_figures import CAPACITY, RATIO, RHO, family, utilities
+from auditkit.plugins.study.parity_figures import RATIO, RHO, family, seconds_by_capacity, utilities
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import TENTHS
 from auditkit.plugins.study.two_stage import CAPACITIES, DELTAS, ROUNDS, STAGES, STEP_RHOS
@@ -134,20 +134,17 @@ def running_times(found: Mapping[str, Data]) -> Findings:
             longest < 60,
         ),
     )
-    panels = tuple(
-        Panel(
-            f"ρ = {rho:g}",
-            CAPACITY,
-            "seconds",
-            tuple(curve(name, *data.line(name, "k", rho=rho)) for name in timing.CHAIN_NUMBERS),
-        )
-        for rho in timing.RHOS
-    )
     notes = (
         "Medians: " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in medians.items()) + "; `constrained` is the exact "
         "optimum with a certificate. Other machine and other method than the paper's (exact visits, not sampled ones).",
     )
-    return Findings(stated, panels, summary(data, {n: data.columns[n] for n in timing.CHAIN_NUMBERS}), (), notes)
+    return Findings(
+        stated,
+        seconds_by_capacity(data, timing.CHAIN_NUMBERS),
+        summary(data, {n: data.columns[n] for n in timing.CHAIN_NUMBERS}),
+        (),
+        notes,
+    )
 
 
 STUDIES = (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from auditkit.model.layout import Floats
-from auditkit.plugins.study import paper_claims
+from auditkit.plugins.study import paper_claims, timing
 from auditkit.plugins.study.estimate import Estimate, bootstrapped, mean, ratio_of_means, starts
 from auditkit.plugins.study.paper_claims import (
     Claim,
@@ -28,6 +28,15 @@ MAIN_K = (8, 15, 20)
 UTILITY, RATIO, LOSS = "utility", "constrained / unconstrained", "unconstrained − constrained"
 RHO, CAPACITY, SHARE = "bias factor ρ", "capacity k", "quota θ"
 PAIR = (("free", "unconstrained", 1), ("best", "constrained", 0))
+
+
+def seconds_by_capacity(data: Data, numbers: Sequence[str]) -> tuple[Panel, ...]:
+    return tuple(
+        Panel(
+            f"ρ = {rho:g}", CAPACITY, "seconds", tuple(curve(name, *data.line(name, "k", rho=rho)) for name in numbers)
+        )
+        for rho in timing.RHOS
+    )
 
 
 def utilities(data: Data, over: str, x: str, title: str, end: str = "", **where: float) -> Panel:

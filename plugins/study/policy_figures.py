@@ -8,8 +8,8 @@ import numpy as np
 
 from auditkit.plugins.study import ex_post, paper_claims, timing
 from auditkit.plugins.study.estimate import mean
-from auditkit.plugins.study.paper_claims import Findings, Line, Panel, Study, StudyTable, curve, summary
-from auditkit.plugins.study.parity_figures import CAPACITY, RHO, family
+from auditkit.plugins.study.paper_claims import Findings, Line, Panel, Study, StudyTable, summary
+from auditkit.plugins.study.parity_figures import RHO, family, seconds_by_capacity
 from auditkit.plugins.study.store import Data
 from auditkit.plugins.study.sweeps import RANDOM_ATOMS
 
@@ -164,20 +164,17 @@ def realised(found: Mapping[str, Data]) -> Findings:
 def running_times(found: Mapping[str, Data]) -> Findings:
     data = found["times"]
     both = {name: float(np.median(data.columns[name])) * 1e3 for name in timing.NUMBERS}
-    panels = tuple(
-        Panel(
-            f"ρ = {rho:g}",
-            CAPACITY,
-            "seconds",
-            tuple(curve(name, *data.line(name, "k", rho=rho)) for name in timing.NUMBERS),
-        )
-        for rho in timing.RHOS
-    )
     notes = (
         f"Median over all points: {both['unconstrained']:.2f} ms unconstrained, {both['constrained']:.1f} ms "
         "constrained with a certificate, of processor time. The paper's text states no numbers.",
     )
-    return Findings((), panels, summary(data, {name: data.columns[name] for name in timing.NUMBERS}), (), notes)
+    return Findings(
+        (),
+        seconds_by_capacity(data, timing.NUMBERS),
+        summary(data, {name: data.columns[name] for name in timing.NUMBERS}),
+        (),
+        notes,
+    )
 
 
 STUDIES = (
