@@ -112,9 +112,9 @@ def test_a_ratio_beyond_a_threshold_asks_for_a_response_once() -> None:
 
 def test_an_unanswered_finding_is_open_on_the_next_report(audit: Scheduled) -> None:
     report = load(document(findings=FINDINGS))
-    assert not with_follow_ups(report, audit.settings, {}).follow_ups  # the first run
+    assert not with_follow_ups(report, audit.settings).follow_ups  # the first run
     audit.run()
-    assert {one.status for one in with_follow_ups(report, audit.settings, {}).follow_ups} == {"open"}
+    assert {one.status for one in with_follow_ups(report, audit.settings).follow_ups} == {"open"}
 
 
 def test_the_ratio_of_a_subject_is_that_of_its_counts() -> None:
@@ -297,10 +297,10 @@ def test_no_persons_row_is_stored(audit: Scheduled) -> None:
 def test_the_next_report_shows_what_became_of_findings_on_its_first_page(audit: Scheduled) -> None:
     audit.run()
     report = load(document(findings=FINDINGS))
-    assert all(one.response is None for one in with_follow_ups(report, audit.settings, {}).follow_ups)
+    assert all(one.response is None for one in with_follow_ups(report, audit.settings).follow_ups)
     assert "Earlier findings" not in html.render(report)
     answered(audit)
-    followed = with_follow_ups(report, audit.settings, {})
+    followed = with_follow_ups(report, audit.settings)
     first, second = followed.follow_ups
     assert (first.status, first.owner, first.due) == ("under way", "A. Smith", "2027-01-31")
     assert second.status == "open" and second.response is None
