@@ -1,5 +1,5 @@
-// The one script of the page: files that are dropped, menus that are re-read at once, progress that moves by itself.
-// Everything works without it, a little less comfortably.
+// The page's only script: dropped files, menus that take effect at once, progress that updates by itself.
+// Everything works without it, just less comfortably.
 "use strict";
 
 const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];

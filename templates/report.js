@@ -9,7 +9,7 @@
   };
   const LONG = 12;
 
-  // Filter of long tables: rows whose name does not hold the words are hidden.
+  // Filter of long tables: hides rows whose name doesn't contain the words.
   const filter = (table) => {
     const rows = all("tbody tr:not(.rowgroup)", table);
     if (rows.length <= LONG || table.classList.contains("matrix")) return;
@@ -28,7 +28,7 @@
     table.caption.append(box);
   };
 
-  // Sorting by a column, inside each group of rows; a third time brings the first order back.
+  // Sorting by a column, within each group of rows; a third click restores the original order.
   const value = (row, column) => {
     const text = (row.cells[column]?.textContent ?? "").trim();
     const number = parseFloat(text.replace(/[\s,\u00a0<>±]/g, "").replace("\u2212", "-"));
@@ -59,7 +59,7 @@
     });
   };
 
-  // A slider over the computed points of a frontier: it shows rows of its table and nothing in between.
+  // A slider over the computed points of a frontier: it shows rows of the table and nothing in between.
   const explore = (place) => {
     const table = document.getElementById(place.dataset.table);
     const rows = table ? [...table.tBodies[0].rows] : [];
@@ -85,7 +85,7 @@
     show();
   };
 
-  // Terms of the glossary where they first occur in a section: their meaning on hover, focus and touch.
+  // Glossary terms, at their first occurrence in a section: the meaning appears on hover, focus and touch.
   const terms = () => {
     const meanings = new Map();
     for (const entry of all("#glossary .terms > div")) {

@@ -200,11 +200,11 @@ def test_notices_are_there_exactly_where_they_are_true(seed: int) -> None:
     texts = [plain(item) for item in told(seed) if item.code == "two-standard-deviations"]
     for text in texts:
         assert ("still not a finding" in text) is ("uncorrected figures apply" in text)
-        assert ("still not a finding" in text) is ("only for independent applications" not in text)
+        assert ("still not a finding" in text) is ("only if applications are independent" not in text)
     explained = [
         row for row in far if row.p_design is not None and row.p_design > page.alpha and row.design is not None
     ]
-    assert explained or not any("only for independent applications" in text for text in texts)
+    assert explained or not any("only if applications are independent" in text for text in texts)
     shared = {
         table.attribute: max((row.within.strata for row in table.groups if row.within is not None), default=0)
         for table in page.tables
@@ -224,7 +224,7 @@ def test_every_sentence_occurs_and_is_absent() -> None:
         assert 0 < sum(code in one for one in codes) < FIRMS, code
     said = " ".join(item.text for seed in range(FIRMS) for item in told(seed))
     for phrase in (
-        "only for independent applications",
+        "only if applications are independent",
         "builds up over several steps",
         "arises in deciding who",
         "It differs from the others",

@@ -149,7 +149,7 @@ def test_people_are_interviewed_and_hired(page: str) -> None:
 def test_nothing_is_missed_for_certain(page: str) -> None:
     """An equality never holds exactly in one round: its spread is told, not a chance of 100 %."""
     expost = page[page.index('<section id="expost"') : page.index('id="unfilled"')]
-    assert "what matters there is the spread" in expost and "100\u00a0%" not in expost
+    assert "there the spread is what matters" in expost and "100\u00a0%" not in expost
 
 
 def test_it_says_what_it_is_and_gives_no_verdict(page: str) -> None:

@@ -279,7 +279,7 @@ def test_a_group_that_does_best_later_on_is_said_to_do_so() -> None:
     later: list[tuple[str, float | None, tuple[float, float] | None]] = [("Hired", 1.0, None)]
     about = {"attribute": "Gender", "group": "Female", "steps": ["Interviewed"], "line": 0.8, "thin": False}
     said = sentences.where_it_arises(phrases, later=later, **about)  # type: ignore[arg-type]
-    assert "(hired: theirs is the highest rate)." in plain(said) and "not available" not in said
+    assert "(hired: they have the highest rate)." in plain(said) and "not available" not in said
     said = sentences.where_it_arises(phrases, later=[("Hired", 0.97, (0.9, 1.05))], **about)  # type: ignore[arg-type]
     assert plain(said).endswith("(hired: ratio 0.97, 0.90 to 1.05).")
     about["thin"] = True
@@ -345,7 +345,7 @@ def test_a_price_of_groups_that_are_not_told_apart_is_not_said() -> None:
     said = plain(sentences.prices(PEOPLE, one, None, 1, 0.95, 0.001, lottery=True, apart=False))
     assert said.startswith(
         "What equal hiring rates for women and men would cost without looking at the group could not be measured, "
-        "because nothing that is known of candidates tells the groups apart beyond chance: at most 26 % of the value "
+        "because nothing known about candidates tells the groups apart better than chance: at most 26 % of the value "
         "of those hired, net of costs (95 % confidence). The upper end is what a lottery"
     )
     assert "measured 0" not in said
@@ -358,7 +358,7 @@ def test_a_price_without_an_interval_is_said_only_of_groups_that_are_told_apart(
     said = plain(sentences.prices(PEOPLE, one, None, 1, None, 0.001, apart=False))
     assert said == (
         "What equal hiring rates for women and men would cost without looking at the group could not be measured, "
-        "because nothing that is known of candidates tells the groups apart beyond chance. If the group could be used "
+        "because nothing known about candidates tells the groups apart better than chance. If the group could be used "
         "it would be 0.10 %: a bound, not a proposal."
     )
     told_apart = plain(sentences.prices(PEOPLE, one, None, 1, None, 0.001))
@@ -368,7 +368,7 @@ def test_a_price_without_an_interval_is_said_only_of_groups_that_are_told_apart(
 @pytest.mark.parametrize(
     ("clear", "explained", "end"),
     [
-        (True, None, "what was judged and is not in the data is part of it."),
+        (True, None, "anything that was judged but is not in the data."),
         (
             False,
             True,

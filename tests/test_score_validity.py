@@ -118,7 +118,7 @@ def test_levels_and_slopes_are_those_of_leaving_out_one_requisition_at_a_time() 
 
 def test_a_score_that_tells_and_tells_the_same_of_both() -> None:
     text = told(people())
-    assert "Higher scores go along with better later performance" in text
+    assert "Higher scores go with better later performance" in text
     assert "closer together" in text and "At equal scores no difference" in text
     assert "predict too" not in text and "A point of the score says" not in text
 
@@ -136,7 +136,7 @@ def test_a_point_that_says_less_about_women() -> None:
 
 def test_a_score_that_tells_nothing() -> None:
     text = told(people(tells=0.0, seed=5))
-    assert "No relation between the score and later performance is found" in text and "go along" not in text
+    assert "No relation between the score and later performance is found" in text and "scores go with" not in text
 
 
 def test_nothing_is_said_without_outcomes_or_with_few() -> None:

@@ -66,7 +66,7 @@ def test_without_a_budget_the_inspections_of_the_firm_are_one() -> None:
     (budget,) = found.budgets
     assert 0 < budget.budget <= budget.dual + 1e-9
     said = say.budget_or_position(Phrases(), budget)
-    assert "One more of the budget" in said and "more position is worth" in said
+    assert "One more unit of the budget" in said and "more position is worth" in said
     (idle,) = scenarios.ask(instance, None, KINDS, inspected=2 * spent).budgets
     assert idle.budget == pytest.approx(0, abs=1e-9) and "does not use it up" in say.budget_or_position(Phrases(), idle)
 

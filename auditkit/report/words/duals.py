@@ -16,7 +16,7 @@ Classes = Mapping[str, Sequence[str]]
 
 
 def dual(found: Dual, value_scale: float, classes: Classes) -> str | None:
-    """What one dual acts like, with what its interval leaves open; None where there are no such words."""
+    """What one dual acts like, with its interval; None if there are no words for it."""
     if found.value == 0.0:
         return NOT_BINDING
     span = None if found.interval is None else (found.interval[0] / found.value, found.interval[1] / found.value)
@@ -24,7 +24,7 @@ def dual(found: Dual, value_scale: float, classes: Classes) -> str | None:
 
 
 def rows_of_candidates(rows: int, tight: int) -> tuple[str, str]:
-    """The label of rows that are about one candidate each, and how many of them bind."""
+    """The label of rows that concern one candidate each, and how many of them bind."""
     return f"{rows} rows, one for each candidate", f"{tight} of them bind"
 
 
@@ -34,7 +34,7 @@ def acts_like(
     span: tuple[float, float] | None = None,
     classes: Classes | None = None,
 ) -> str:
-    """Groups that are moved alike are named together; those that make up whole groups of an attribute, by these.
+    """Names groups with the same shift together, and groups that make up a whole group of an attribute by that group.
 
     `span` has the ends of the interval, as multiples of each shift.
     """
@@ -65,7 +65,7 @@ def acts_like(
 
 
 def _joined(names: Sequence[str], classes: Classes | None) -> Sequence[str]:
-    """Crossed groups by the groups of one attribute that they make up, or as they are."""
+    """Crossed groups replaced by the groups of one attribute that they make up, or else unchanged."""
     if not classes:
         return names
     for place in range(min(map(len, classes.values()))):

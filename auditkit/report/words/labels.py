@@ -1,6 +1,6 @@
-"""Every label of the charts in one place: titles, axes, names of marks, and the words for those who cannot see them.
+"""Every label of the charts in one place: titles, axes, names of marks, and the descriptions for screen readers.
 
-The charts decide what is drawn. To translate them, translate this file (and `phrases.py`: steps, people, constraints).
+The charts decide what to draw. To translate them, translate this file (and `phrases.py`: steps, people, constraints).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COVERAGE_TITLE, COVERAGE_AXIS = "Coverage of the predicted intervals", "nominal 
 
 KEPT, FILLED, SHORT_TERM, LONG_TERM = "utility kept", "openings filled", "short term", "long term"
 FREE_UP_TO, FREE_FROM, AS_IT_IS, WINS = "free up to here", "free from here", "as it is", "wins to the left"
-POSITIONS_TITLE, POSITIONS_AXIS = "A few openings more", "utility; line: the unconstrained optimum now"
+POSITIONS_TITLE, POSITIONS_AXIS = "A few more openings", "utility; line: the unconstrained optimum now"
 BUDGET_AXIS, ONE_MORE_POSITION = "units of utility gained", "one more opening"
 
 
@@ -41,11 +41,11 @@ SHIFT_HEADINGS = {
         *("At equal expected scores", "Interval"),
     ],
 }
-"""Of the table of what decisions act like, by whether scores were known."""
+"""Headings of the table of what decisions act like, by whether scores were known."""
 
 
 def gain_headings(words: Phrases, judged: bool) -> list[str]:
-    """Of the table of gains; without `judged` the number of inspections is part of who was inspected."""
+    """Headings of the table of gains; without `judged`, the number of inspections is part of who was inspected."""
     inspected, selected = (words.were(words.step(outcome), singular=True) for outcome in ("inspected", "selected"))
     parts = [f"{sentence(words.inspection)}s", f"Who {selected}"] if judged else [f"Who {inspected} and {selected}"]
     return ["Policy", "Gain", "Interval", "Openings filled", *parts]
@@ -102,7 +102,7 @@ def policies_axis(words: Phrases, outcome: str) -> str:
 
 
 def gain_parts(words: Phrases, judged: bool) -> dict[str, str]:
-    """`judged`: whether what inspections cost is a part of its own."""
+    """`judged`: whether the cost of inspections is a part of its own."""
     hired = words.were(words.step("selected"), singular=True)
     found = {"positions": "openings that the firm left unfilled"}
     if not judged:
@@ -140,7 +140,7 @@ def frontier_text(points: Sequence[tuple[str, str]]) -> str:
 
 
 def sensitivity_title(people: str) -> str:
-    return f"Scores of {people} seen lower than they are worth"
+    return f"If scores of {people} understate their worth"
 
 
 def sensitivity_axis(people: str) -> str:
@@ -204,7 +204,7 @@ STATUSES = {
     "below_line_evidence_not_sufficient": "below the line, evidence not sufficient",
     "no_difference_found": "no difference found",
     "too_little_evidence": "too little evidence",
-    "higher_rate_found": "higher rate than everybody else",
+    "higher_rate_found": "higher rate than everyone else",
     "excluded": "not compared",
 }
 """The status of a ratio, in words."""

@@ -1,6 +1,6 @@
-"""What the templates of the report print where the words depend on the data: sentences, parts of sentences, captions.
+"""The words of the report's templates that depend on the data: sentences, parts of sentences, captions.
 
-Templates reach these functions as `say`; each returns plain text, "" where there is nothing to say.
+Templates call these functions through `say`; each returns plain text, "" if there is nothing to say.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ALL_APPLICANTS = "all applicants"
 
 
 def applications(number: int, reading: ReadingModel | None) -> str:
-    """`1,527 applications`, or what else the rows are."""
+    """`1,527 applications`, or whatever the rows are."""
     other = reading is not None and reading.people != "applicants"
     return f"{count(number)}\N{NO-BREAK SPACE}{reading.people}" if other and reading else plural(number, "application")
 
@@ -81,7 +81,7 @@ def unused_columns(unused: Sequence[UnusedColumnModel]) -> str:
 def rows_left(
     scope: ScopeModel, rows: Sequence[LeftOutModel], of: Sequence[LeftOutModel], reading: ReadingModel | None
 ) -> str:
-    """How many rows there are, which were left out, and what remains; `rows` and `of` are rows and applications."""
+    """How many rows there are, which were left out, and what remains; `rows` are left-out rows, `of` applications."""
     one = "an application" if reading is None or reading.people == "applicants" else f"one of the {reading.people}"
     here = f"{plural(scope.rows, 'row')} in the file"
     remain = f"{plural(scope.applications, 'application')} {noun(scope.applications, 'remains', 'remain')}"
@@ -91,7 +91,7 @@ def rows_left(
         return f"{begun} stand for {plural(scope.stand_for, 'application')}{left}."
     if scope.left_out:
         return f"{here}; {_left_out(scope.left_out)}; {remain}."
-    return f"{here}: each is {one}, none is left out."
+    return f"{here}: each is {one}, and none is left out."
 
 
 def _left_out(entries: Sequence[LeftOutModel]) -> str:
@@ -99,9 +99,9 @@ def _left_out(entries: Sequence[LeftOutModel]) -> str:
 
 
 def unknown(numbers: Mapping[str, int]) -> str:
-    """Who has no stated group, by attribute."""
+    """How many people stated no group, by attribute."""
     stated = [f"{count(number)} without a stated {name}" for name, number in numbers.items() if number]
-    return f"Counted in no table of that attribute: {', '.join(stated)}." if stated else ""
+    return f"Not counted in that attribute’s tables: {', '.join(stated)}." if stated else ""
 
 
 # Findings and people --------------------------------------------------------------------------------------------------
@@ -115,7 +115,7 @@ def no_findings(compared: bool, crossed_line: bool, mark: str) -> str:
 
 
 def follow_up(one: FollowUpModel, line: float | None) -> str:
-    """An earlier finding, and what was done about it."""
+    """An earlier finding, and the response to it."""
     answer = f" ({one.decision}, {one.owner}{f', due {day(one.due)}' if one.due else ''})" if one.owner else ""
     then = one.ratio_then is not None and one.ratio_now is not None
     change = f"; impact ratio then {ratio(one.ratio_then, line)}, now {ratio(one.ratio_now, line)}" if then else ""
@@ -134,7 +134,7 @@ def rows_read(counts: CountsModel) -> str:
 
 
 def problems_listed(total: int) -> str:
-    """Before the link to them."""
+    """Goes before the link to the list."""
     return f"{plural(total, 'problem')} found in the data {noun(total, 'is', 'are')} listed under"
 
 
@@ -151,22 +151,22 @@ def joined_groups(attribute: str, groups: Sequence[str]) -> str:
 
 
 def conventions(found: Disparities) -> str:
-    """The line and the level, and who is in no rate."""
+    """The line and the level, and who isn't counted in any rate."""
     said = [f"The conventional line is {fraction(found.line)}; the level of the tests is {plain(found.alpha)}."]
     if found.minimum_share:
         said.append(f"Groups under {percent(found.minimum_share)} of the applicants are not compared.")
     if number := found.undecided:
-        said.append(f"{plural(number, 'application')} on which no step decided {noun(number, 'is', 'are')} in no rate.")
+        said.append(f"No rate counts the {plural(number, 'application')} that no step decided.")
     if number := found.decided_in_part:
         pending = f"{plural(number, 'application')} withdrawn or still pending after a step"
-        said.append(f"{pending} {noun(number, 'counts', 'count')} at the steps reached and at none after.")
+        said.append(f"{pending} {noun(number, 'counts', 'count')} at the steps reached and at no later one.")
     if found.repeated is not None:
         said.append(several_applications(found.repeated.persons, tests=True))
     return " ".join(said)
 
 
 def of_whom(words: Phrases, table: DisparityTable) -> str:
-    """Of whom the rates of a table are."""
+    """Whose rates a table shows."""
     before = words.before(table.step)
     if table.kind != "conditional":
         return f"of {ALL_APPLICANTS}"
@@ -179,9 +179,9 @@ def who_reached(words: Phrases, table: DisparityTable) -> str:
 
 
 def drawn(first: bool, shown: int, most: int) -> str:
-    """Below the funnel and the ratios of an attribute."""
-    funnel = "Funnel: the share of each group’s applicants that reached a step."
-    ratios = "Ratios: the dot is the impact ratio, the bar its interval, the dashed line that of the convention."
+    """The legend below the funnel and the ratios of an attribute."""
+    funnel = "Funnel: the share of each group’s applicants who reached a step."
+    ratios = "Ratios: the dot is the impact ratio, the bar its interval, the dashed line the conventional line."
     few = f"At most {most} groups are drawn; the tables have them all." if shown > most else ""
     return " ".join([*([funnel, ratios] if first else []), *([few] if few else [])])
 
@@ -191,7 +191,7 @@ def corrected(p_adjusted: float | None, level: float) -> str:
 
 
 def without_ratio(status: str) -> str:
-    """Of a group on the first page that is compared with no other."""
+    """For a group on the first page that isn't compared with another."""
     return "reference" if status == "reference" else "not compared"
 
 
@@ -200,7 +200,7 @@ def share_of(part: float | None, whole: float | None) -> str:
 
 
 def remarks(row: GroupResult) -> str:
-    """What else there is to say about a comparison, after its status."""
+    """Remarks on a comparison that follow its status."""
     found = [] if row.reconciled in (None, "neither", "no_strata") else [RECONCILED[row.reconciled]]
     found += [CAUTIONS[flag] for flag in row.flags]
     if row.detectable_ratio is not None and row.decided_by is None:
@@ -221,14 +221,14 @@ def trend(words: Phrases, table: DisparityTable, level: float) -> str:
 
 
 def quantiles(groups: Sequence[ScoreGroup]) -> str:
-    """Where 10, 25, 50, 75 and 90 % of the scores of each group are."""
+    """The 10, 25, 50, 75 and 90 % quantiles of each group's scores."""
     known = [one for one in groups if None not in one.quantiles]
     each = "; ".join(f"{one.group} {', '.join(map(amount, one.quantiles))}" for one in known)
     return f"10, 25, 50, 75 and 90 % of the scores are at or below: {each}." if known else ""
 
 
 def agreement(share: float | None) -> str:
-    """How far selections agree with a cut score."""
+    """How well selections agree with a cut score."""
     if share is None:
         return ""
     alone = ", so the score did not decide alone" if share < 1 else ""
@@ -236,7 +236,7 @@ def agreement(share: float | None) -> str:
 
 
 def cut_scores_under() -> str:
-    """Before the link to them."""
+    """Goes before the link to them."""
     return "Distributions and the impact ratio at every cut score are under"
 
 
@@ -256,7 +256,7 @@ def never_the_group(fit: FitModel | None) -> str:
 
 
 def yardstick(fit: FitModel | None) -> str:
-    """What the best policy under a constraint is."""
+    """What to make of the best policy under a constraint."""
     known = ": groups are counted by how likely they are given what is known, and no decision depends on them"
     if fit is not None and fit.settings.group_aware:
         known = ", not a recommendation to treat people by group, which the law may forbid"
@@ -269,12 +269,12 @@ def columns_of_policies(long_term: bool) -> list[str]:
 
 
 def continued(caption: str, first: str | None) -> str:
-    """The caption of a further table, which begins with another group."""
+    """The caption of a continued table, with the group it starts at."""
     return caption if first is None else f"{caption}, from {first}"
 
 
 def no_policy(conflict: Sequence[str] | None) -> str:
-    """Where no policy meets a constraint."""
+    """For a constraint that no policy meets."""
     return "cannot be met" + (f": {listing(conflict)} exclude each other" if conflict else "")
 
 
@@ -289,12 +289,12 @@ def policies_drawn(groups: int, most: int) -> str:
 
 
 def among_which(blind: bool) -> str:
-    """Among which policies a price is the least, after `would give up`."""
+    """The policies among which a price is the lowest; follows `would give up`."""
     if not blind:
         return "."
     return (
-        ", among those that use what is known of candidates and never their group. The last column is the bound if the "
-        "group could be used; it is not a proposal, and doing so is unlawful in many places."
+        ", among those that use what is known about candidates and never their group. The last column is the bound if "
+        "the group could be used; it is not a proposal, and doing so is unlawful in many places."
     )
 
 
@@ -311,7 +311,7 @@ def prices_drawn(level: float | None) -> str:
 
 
 def numbers_under() -> str:
-    """Before a link."""
+    """Goes before a link."""
     return "The numbers are under"
 
 
@@ -342,22 +342,22 @@ def gain_of_rule(rule: RuleResult) -> str:
 
 
 def two_ends(bounds: Sequence[float | None] | None) -> str | None:
-    """An interval with the digits that its width leaves."""
+    """An interval with as many digits as its width warrants."""
     return None if not bounds else f"{amount_like(bounds[0], bounds)} to {amount_like(bounds[1], bounds)}"
 
 
 def shifts(level: float | None, unbounded: bool) -> str:
-    """Below the shifts that a best policy acts like."""
-    none = "; there is none where the price has no interval" if unbounded else ""
+    """The legend below the shifts that a best policy acts like."""
+    none = "; shifts have none where the price has none" if unbounded else ""
     return (
-        f"In points of the score where selections are counted, in the unit of cost otherwise. Intervals "
+        f"In points of the score if selections are counted, otherwise in the unit of cost. Intervals "
         f"({percent(level, 0)}) include the uncertainty of the predicted scores{none}. This describes a benchmark, not "
         f"a procedure: it recommends no change to anyone’s score."
     )
 
 
 def score_meaning_title(words: Phrases, predicts: str) -> str:
-    """Of a table of one number given another."""
+    """The title of a table that predicts one number from another."""
     later = f"Later performance of those {words.outcome('selected')}, at equal scores"
     return later if predicts == "outcome" else "Scores, at equal prior information"
 
@@ -375,12 +375,12 @@ def score_meaning(segment: str | None) -> str:
 
 
 def prepared_for(name: str) -> str:
-    """At the head of the dateline."""
+    """The beginning of the dateline."""
     return f"Prepared for {name} · " if name else ""
 
 
 def crossings(number: int) -> str:
-    """How many thresholds the last run crossed, before their list."""
+    """How many thresholds the last run crossed; their list follows."""
     return f"{sentence(plural(number, 'finding'))}:" if number else "No threshold was crossed."
 
 
@@ -389,7 +389,7 @@ def restarted(why: str) -> str:
 
 
 def removed(day_of_it: str | None, why: str | None) -> str:
-    """Why the files of a run are gone; "" where they are not."""
+    """Why the files of a run are gone; "" if they aren't."""
     return f"removed {day(day_of_it)}, {why}" if day_of_it else ""
 
 
@@ -399,7 +399,7 @@ def rules_named(profile: str, retention: str) -> str:
 
 
 def covered(applications: int | None, begin: str | None, end: str | None) -> str:
-    """What the last report of a period covers."""
+    """What a period's last report covers."""
     made = f", made from {day(begin)} to {day(end)}" if begin else ""
     return "" if applications is None else f"The last report covers {plural(applications, 'application')}{made}."
 
@@ -432,10 +432,11 @@ def due(date: str | None) -> str:
 def fit_drawn(charts: int) -> str:
     if charts == 2:
         return (
-            "Left: even heights (dashed) mean that scores are as spread as predicted; a hump, that predictions are too "
-            "wide; a valley, too narrow. Right: dots on the dashed line mean that intervals hold what they promise."
+            "Left: even heights (dashed) mean that scores are as spread out as predicted; a hump means predictions "
+            "that are too wide, a valley predictions that are too narrow. Right: dots on the dashed line mean that "
+            "intervals cover what they promise."
         )
-    return "Even heights, or dots on the dashed line, mean that scores are as spread as predicted."
+    return "Even heights, or dots on the dashed line, mean that scores are as spread out as predicted."
 
 
 def columns_of_errors(name: str, standard_error: bool, coverage: bool) -> list[str]:
@@ -463,4 +464,4 @@ SAY = SimpleNamespace(
     **{each.__name__: each for each in SAYINGS},
     shift_headings=lambda by_score: labels.SHIFT_HEADINGS[by_score],
 )
-"""What templates see of this module, and nothing else of it: themes are not trusted."""
+"""All that templates see of this module: themes aren't trusted."""

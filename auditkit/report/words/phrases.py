@@ -1,8 +1,8 @@
 """How a report names steps, people and constraints: "women were interviewed", not "group Female, inspected".
 
 The data's own words come first. A step whose name says what happened to people ("Interviewed", "Hire") becomes a verb;
-any other is quoted ("reached “Phone screen”"). Constraints describe themselves in these words, and rows are named by
-their meaning (`model.row_meaning`).
+any other is quoted ("reached “Phone screen”"). Constraints describe themselves in these words, and rows get their names
+from their meaning (`model.row_meaning`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "contratado": ("hired", "hiring"),
     "tested": ("tested", "test"),
 }
-"""Names of steps -> what happened to people, and what their rate is called."""
+"""Name of a step -> what happened to people there, and the name of their rate."""
 
 OUTCOMES = {
     "retained": ("retained", "retention"),
@@ -59,7 +59,7 @@ OUTCOMES = {
     "admitted": ("admitted", "admission"),
     "awarded": ("funded", "award"),
 }
-"""What the good outcome does to people where a file is not about hiring (`reading.verb`)."""
+"""Verbs for the good outcome in files that aren't about hiring (`reading.verb`)."""
 
 ALL_TOGETHER = "all constraints together"
 
@@ -72,9 +72,9 @@ class Phrases:
     """Attribute -> its kind (sex, race, crossing, ...) and its groups."""
     steps: Sequence[str] = ()
     noun: str = "applicants"
-    """What the people of the file are called."""
+    """What to call the people in the file."""
     verb: str = "selected"
-    """What the last step did to them, one of `OUTCOMES`, or `selected` where its own name says so."""
+    """What the last step did to them, one of `OUTCOMES`, or `selected` if the step's own name says it."""
 
     @classmethod
     def of(
@@ -88,8 +88,8 @@ class Phrases:
         return cls({a.name: (a.kind, a.groups) for a in attributes}, tuple(steps), noun, verb)
 
     def _verb(self, step: str) -> tuple[str, str] | None:
-        """What a step did to people, and what its rate is called; None if its name is not a verb, or denies one: "were
-        not rejected less often" would read as its opposite."""
+        """What a step did to people, and the name of its rate; None if the step's name isn't a verb, or negates one:
+        "were not rejected less often" would read as its opposite."""
         if self.verb in OUTCOMES and self.steps and step == self.steps[-1]:
             return OUTCOMES[self.verb]
         return VERBS.get(step.strip().lower().replace("_", " "))
@@ -97,13 +97,13 @@ class Phrases:
     # Steps
 
     def outcome(self, name: str) -> str:
-        """What happened to those whom the policies count as inspected or selected, in the words of the data."""
+        """What happened to the people that policies count as inspected or selected, in the data's words."""
         step = self.step(name)
         verb = self._verb(step)
         return f"at “{step}”" if verb is None else verb[0]
 
     def rate(self, name: str, plural: str = "") -> str:
-        """ "hiring rate"; of a step that is not a verb "rate at “Offer”"."""
+        """ "hiring rate"; "rate at “Offer”" for a step that isn't a verb."""
         verb = self._verb(self.step(name))
         return f"rate{plural} at “{self.step(name)}”" if verb is None else f"{verb[1]} rate{plural}"
 
@@ -137,7 +137,7 @@ class Phrases:
         return f"would have reached “{step}”" if verb is None else f"would have been {verb[0]}"
 
     def before(self, step: str) -> str:
-        """Those of whom the next step is asked: "those interviewed"."""
+        """The people that a step chooses from: "those interviewed"."""
         place = list(self.steps).index(step) if step in self.steps else 0
         return f"those {self.reached(self.steps[place - 1])}" if place else f"all {self.noun}"
 
@@ -163,7 +163,7 @@ class Phrases:
         return "".join([*before, noun, *after])
 
     def _described(self, attribute: str | None, group: str) -> tuple[str, str, str]:
-        """What is said before the noun for the people of a group, the noun, and what is said after it."""
+        """The words before the noun for the people of a group, the noun, and the words after it."""
         kind, groups = self.attributes.get(str(attribute), ("", ()))
         if kind == "sex" and (sex := self._sex(str(attribute), group)):
             return "", {"female": "women", "male": "men"}[sex], ""
@@ -183,7 +183,7 @@ class Phrases:
         return vocabulary().sex(group)
 
     def group(self, name: str) -> str:
-        """The people of a group whose attribute is not said, if only one attribute has it."""
+        """The people of a group whose attribute isn't given, if only one attribute has that group."""
         homes = [attribute for attribute, (_, groups) in self.attributes.items() if name in groups]
         return self.people(homes[0], name) if len(homes) == 1 else name
 
@@ -198,7 +198,7 @@ class Phrases:
         return self.reached(self.step(on))
 
     def member(self, by: str | None, group: str) -> str:
-        """The people of a group; without an attribute, of the only one that has it."""
+        """The people of a group; without `by`, the attribute is the only one that has the group."""
         return self.people(by, group) if by else self.group(group)
 
     def whom(self, by: str | None, groups: Sequence[str] | None) -> str:
@@ -241,7 +241,7 @@ class Phrases:
 
 
 def _several(group: str) -> bool:
-    """Whether it is the census' name for people of several races, which cannot stand before a noun."""
+    """Whether it's the census name for people of several races, which can't go before a noun."""
     return " ".join(group.lower().split()) in ("two or more", "two or more races", "2 or more races")
 
 

@@ -1,4 +1,4 @@
-"""Every sentence of the findings and notices, in one place: `findings.py` decides what is said, this file how.
+"""Every sentence of the findings and notices, in one place: `findings.py` decides what to say, this file how to say it.
 
 Each function takes numbers and names and returns a few sentences at most. To translate the findings of a report,
 translate this file, `labels.py` (charts), `phrases.py` (steps, people and constraints) and the templates.
@@ -69,13 +69,13 @@ def ends(found: Interval | None) -> Bounds:
 
 
 def with_interval(x: float | None, bounds: Bounds, line: float | None = None) -> tuple[str, str]:
-    """A ratio and its interval, with the digits that they have."""
+    """A ratio and its interval, with as many digits as the interval warrants."""
     decimals = decimals_of(bounds)
     return measured(x, bounds, line), interval(bounds, lambda end: ratio(end, line, decimals))
 
 
 def whole(text: str) -> str:
-    """A sentence: a capital at the beginning and a point at the end."""
+    """As a sentence: a capital letter first and a full stop last."""
     text = sentence(text)
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
@@ -86,13 +86,13 @@ RECONCILED = {
     Reconciled.NO_STRATA: "the data do not allow a comparison within requisitions",
     Reconciled.NEITHER: "no difference found, neither pooled nor within requisitions",
     Reconciled.BOTH: "the difference is found pooled and within requisitions",
-    Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference goes along with "
-    "which requisitions people applied to",
+    Reconciled.POOLED_EXPLAINED: "no detectable difference within requisitions: the pooled difference is associated "
+    "with which requisitions people applied to",
     Reconciled.POOLED_WITHIN_UNCLEAR: "within requisitions the evidence is not sufficient, but a difference as large "
     "as the pooled one is not ruled out there",
     Reconciled.WITHIN_ONLY: "the difference is found within requisitions, not pooled",
-    Reconciled.WITHIN_ONLY_OPPOSITE: "a difference is found within requisitions only, and it points the other way than "
-    "the pooled rates",
+    Reconciled.WITHIN_ONLY_OPPOSITE: "a difference is found within requisitions only, and it points the opposite way "
+    "to the pooled rates",
     Reconciled.REVERSED: "differences are found pooled and within requisitions, and they point in opposite directions",
 }
 """How the pooled result and the one within requisitions go together."""
@@ -100,21 +100,22 @@ RECONCILED = {
 CAUTIONS = {
     Caution.SMALL_NUMBERS: "a group under 30 or an expected count under 5: the exact test is used",
     Caution.MORE_THAN_TWO_SD: "more than two standard deviations from the expected number of selections",
-    Caution.NOT_ROBUST: "not robust: one decision the other way changes the side of the line or the test",
-    Caution.WITHIN_BELOW_LINE: "not below the line pooled, but below it within requisitions",
-    Caution.STRATA_DISAGREE: "requisitions differ in how large the difference is",
+    Caution.NOT_ROBUST: "not robust: a single different decision would move the ratio across the line or change the "
+    "result of the test",
+    Caution.WITHIN_BELOW_LINE: "not below the line when pooled, but below it within requisitions",
+    Caution.STRATA_DISAGREE: "the size of the difference varies between requisitions",
 }
-"""What a reader should know beside a status."""
+"""What a reader should know in addition to a status."""
 
 
-VERDICTS = {"found": "signs of it", "not-found": "no sign of it", "cannot-tell": "cannot be told"}
+VERDICTS = {"found": "signs of it", "not-found": "no sign of it", "cannot-tell": "the data cannot tell"}
 """Whether the firm decided on something that the data do not show."""
 
-TREATMENTS = {"warn": "warned of", "refuse": "refused", "unknown": "counted as unknown"}
-"""What becomes of a problem in the data."""
+TREATMENTS = {"warn": "warning only", "refuse": "refused", "unknown": "counted as unknown"}
+"""How the audit treats a problem in the data."""
 
 ORDERS = {True: "unchanged", False: "changed", None: NOT_AVAILABLE}
-"""The order of people within their groups under a constraint."""
+"""Whether a constraint changes the order of people within their groups."""
 
 
 def rates_apart(one: float | None, other: float | None) -> tuple[str, str]:
@@ -132,7 +133,7 @@ def deviations(sd: float | None) -> str:
 
 
 def _clustered(alone: float | None, clustered: float | None, design: ClusterDesign | None) -> str:
-    """p with the design effect, where that is another one, and why."""
+    """p allowing for the design effect, and its cause; "" if it's the same p."""
     if design is None or p(clustered) == p(alone):
         return ""
     effect = f", design effect {decimals(design.effect, 1)}" if design.effect >= 1.05 else ""
@@ -146,7 +147,7 @@ def _against(words: Phrases, attribute: str, reference: str | None) -> str:
 def difference(
     words: Phrases, table: DisparityTable, row: GroupResult, found: GroupComparison, line: float, favourable: bool
 ) -> str:
-    """A difference that was found: rates, ratio, interval, and p by itself, with the design effect and corrected."""
+    """A difference that was found: rates, ratio, interval, and p: by itself, with the design effect, and corrected."""
     own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
     of = f"Of {words.before(table.step)}, " if table.kind == "conditional" else ""
     x, spread = with_interval(found.impact_ratio, ends(found.interval), line)
@@ -160,7 +161,7 @@ def difference(
     far = f"{deviations(found.sd)}, " if found.sd is not None else ""
     return whole(
         f"{text}, a ratio of {x}{side} ({spread}; {far}{p(found.p)} by itself"
-        f"{_clustered(found.p, found.p_design, found.design)}; corrected for all tests of this report "
+        f"{_clustered(found.p, found.p_design, found.design)}; corrected for all tests in this report "
         f"{p(found.p_adjusted)})"
     )
 
@@ -168,7 +169,7 @@ def difference(
 def within_only(
     words: Phrases, table: DisparityTable, row: GroupResult, found: GroupComparison, opposite: bool, favourable: bool
 ) -> str:
-    """Found within requisitions only; `opposite` if it is in favour of the group whose pooled rate is the worse one.
+    """A difference found within requisitions only; `opposite` if it favours the group with the worse pooled rate.
     The odds ratio and the shortfall are those of the group within requisitions."""
     own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
     worse, better = (other, own) if opposite else (own, other)
@@ -180,7 +181,7 @@ def within_only(
         return whole(text)
     x, spread = with_interval(within.odds_ratio, ends(within.interval))
     text += f": an odds ratio of {x} for {own} ({spread}; "
-    text += f"{p(within.p_design)} by itself; corrected for all tests of this report {p(within.p_adjusted)})"
+    text += f"{p(within.p_design)} by itself; corrected for all tests in this report {p(within.p_adjusted)})"
     if opposite:
         return f"{whole(text)} Pooled, the rates point the other way ({one} of {own}, {zero} of {other})."
     pooled = f"Pooled, {one} of {own} against {zero} of {other} is not a finding by itself"
@@ -201,7 +202,7 @@ def behind_it(
 ) -> str:
     """The second sentence of a difference: within requisitions, how many people, how robust; "" if nothing is known.
 
-    `inside` says that the shortfall that counts is the one within requisitions.
+    `inside`: report the shortfall within requisitions.
     """
     parts = []
     own, other = words.people(table.attribute, row.group), _against(words, table.attribute, found.reference)
@@ -224,7 +225,7 @@ def behind_it(
         more = "more" if favourable else "fewer"
         parts.append(f"{rate} {heads(shortfall)} {more} {own} {words.would(table.step)}")
     if not found.flips.robust:
-        parts.append("a single decision the other way would change this finding")
+        parts.append("a single different decision would change this finding")
     return f" {whole('; '.join(parts))}" if parts else ""
 
 
@@ -238,7 +239,7 @@ def where_it_arises(
     line: float,
     thin: bool,
 ) -> str:
-    """The decisions that show a difference by themselves, and that none is found after them."""
+    """The decisions that show a difference of their own, and that the later ones show none."""
     decisions = listing([words.decision(step) for step in steps])
     text = f"The difference arises in {decisions}." if len(steps) == 1 else f"Differences arise in {decisions}."
     if not later:
@@ -248,7 +249,7 @@ def where_it_arises(
         own, spread = with_interval(x, bounds, line)
         said = words.reached(name)
         said = f"“{name}”" if said.startswith("who ") else said
-        parts.append(f"{said}: {f'ratio {own}, {spread}' if bounds else 'theirs is the highest rate'}")
+        parts.append(f"{said}: {f'ratio {own}, {spread}' if bounds else 'they have the highest rate'}")
     if len(later) > MOST_LATER:
         parts.append(plural(len(later) - MOST_LATER, "more step"))
     after = f"no further difference is found for {words.people(attribute, group)} ({'; '.join(parts)})"
@@ -259,19 +260,19 @@ def where_it_arises(
 
 def builds_up(words: Phrases, attribute: str, group: str, step: str) -> str:
     own = words.people(attribute, group)
-    return f"The difference builds up over several steps until “{step}”: no single decision shows one for {own}."
+    return f"The difference builds up over several steps, up to “{step}”: no single decision shows one for {own}."
 
 
 MOST_LATER = 2
-"""Steps after a difference whose ratios are told, the lowest first."""
+"""How many later steps a sentence gives ratios for, the lowest first."""
 FEW = 5
-"""People below which an expected number has a decimal."""
+"""Expected numbers of people below this get a decimal."""
 
 
 MOST_NAMED = 3
-"""Groups that one sentence names; of the others it says how many."""
+"""How many groups one sentence names; it only counts the others."""
 NEAR_NOTHING = 0.05
-"""Ratios below this would be found only if hardly anybody of the group were taken."""
+"""Ratios below this would be found only if hardly anyone in the group were taken."""
 
 
 def _some(named: Sequence[str], of: int) -> str:
@@ -281,7 +282,7 @@ def _some(named: Sequence[str], of: int) -> str:
 
 
 def heads(x: float) -> str:
-    """About how many people, without digits that would suggest more precision than there is."""
+    """About how many people, without digits that suggest more precision than there is."""
     return f"about {count(int(x + 0.5)) if x >= FEW else expected(x)}"
 
 
@@ -294,7 +295,7 @@ def contributes_most(
     step: str,
     segments: Sequence[tuple[SegmentTable, SegmentPart]],
 ) -> str:
-    """In which values of a segment a shortfall arises: the ways to cut it, each with the value that has most of it."""
+    """Where a shortfall arises: for each segment, the value that accounts for most of it."""
     own, other = words.people(attribute, group), words.people(attribute, reference)
     said = []
     for i, (cut, part) in enumerate(segments):
@@ -313,14 +314,14 @@ def contributes_most(
 
 
 def same_everywhere(words: Phrases, attribute: str, group: str, step: str, cuts: Sequence[SegmentTable]) -> str:
-    """That no value of these segments differs from the others in how large the difference is."""
+    """The difference is about the same size in every value of these segments."""
     own = words.people(attribute, group)
     named = listing([f"{spaced(cut.segment)} ({p(cut.agreement.p)})" for cut in cuts[:3] if cut.agreement is not None])
     return f"The gap for {own} at “{step}” does not differ detectably by {named.replace(' and ', ' or ')}."
 
 
 def difference_in_segment(words: Phrases, one: SegmentDifference, line: float, apart: bool) -> str:
-    """A difference in one department, location, level, source or period; `apart` if it differs from the others."""
+    """A difference in one department, location, level, source or period; `apart` if it differs from the rest."""
     own, other = words.people(one.attribute, one.group), _against(words, one.attribute, one.against)
     value = f"{spaced(one.segment)} {one.value}" if one.value.isdigit() else f"{one.value} ({spaced(one.segment)})"
     of = f"of {words.before(one.step)}, " if one.kind == "conditional" else ""
@@ -331,13 +332,16 @@ def difference_in_segment(words: Phrases, one: SegmentDifference, line: float, a
         f"{count(one.applicants)} against {count(one.others_selected)} of {count(one.others_applicants)}, a ratio of "
     )
     text += f"{x} ({spread}; odds ratio within its requisitions {measured(one.odds_ratio, odds)}, {p(one.p_design)}; "
-    text = whole(f"{text}corrected for all tests of this report {p(one.p_adjusted)})")
+    text = whole(f"{text}corrected for all tests in this report {p(one.p_adjusted)})")
     if one.elsewhere_odds_ratio is None or one.p_elsewhere is None:
         return text
     rest = f"the odds ratio elsewhere is {measured(one.elsewhere_odds_ratio, odds)}"
     if apart:
-        return f"{text} It differs from the others: {rest} ({p(one.p_elsewhere)} of equal ones)."
-    return f"{text} Whether it differs from the others is not clear: {rest} ({p(one.p_elsewhere)} of equal ones)."
+        return f"{text} It differs from the others: {rest} (test of equal odds ratios: {p(one.p_elsewhere)})."
+    return (
+        f"{text} Whether it differs from the others is not clear: {rest} (test of equal odds ratios: "
+        f"{p(one.p_elsewhere)})."
+    )
 
 
 def below_line(many: int, line: float) -> str:
@@ -351,7 +355,7 @@ def below_line(many: int, line: float) -> str:
 
 
 class Alone(NamedTuple):
-    """A comparison that is beyond two standard deviations by itself, and not found on the page."""
+    """A comparison that is beyond two standard deviations by itself but isn't a finding."""
 
     who: str
     were: str
@@ -363,22 +367,22 @@ class Alone(NamedTuple):
 
 
 def alone(found: Sequence[Alone], tests: int) -> str:
-    """Reconciles more than two standard deviations with evidence that is not sufficient after the correction."""
+    """Explains why more than two standard deviations isn't sufficient evidence after the correction."""
     return whole(
-        f"{_far(found)}. That is beyond two standard deviations and still not a finding, because among "
+        f"{_far(found)}. That is beyond two standard deviations but still not a finding, because among "
         f"{plural(tests, 'test')} some are that far apart by chance; for one comparison chosen before looking at the "
         "data, the uncorrected figures apply"
     )
 
 
 def far_but_clustered(found: Sequence[Alone]) -> str:
-    """Beyond two standard deviations only if applications were independent."""
+    """Beyond two standard deviations only if applications are taken to be independent."""
     causes = sorted({one.design.cause for one in found if one.design is not None})
-    alike = {"requisitions": "of one requisition", "repeat applicants": "of one person"}
+    alike = {"requisitions": "to one requisition", "repeat applicants": "by one person"}
     which = " and ".join(alike[cause] for cause in causes)
     return whole(
-        f"{_far(found)}. That is beyond two standard deviations only for independent applications: those {which} are "
-        "alike, and allowing for that the evidence is not sufficient"
+        f"{_far(found)}. That is beyond two standard deviations only if applications are independent: those {which} "
+        "are alike, and once that is allowed for, the evidence is not sufficient"
     )
 
 
@@ -401,41 +405,41 @@ _WHY: dict[str, str] = {
 
 
 def nothing_to_compare(reasons: Sequence[tuple[DisparityTable, Untestable]]) -> str:
-    """That no rates can be compared: not that none differ."""
+    """No rates can be compared, which doesn't mean that none differ."""
     why = listing(sorted({_WHY[reason] for _, reason in reasons}))
     why = why or "there is no decision about known groups"
-    return f"No rates can be compared: {why}. Nothing is said about differences."
+    return f"No rates can be compared: {why}. This report says nothing about differences."
 
 
 def not_compared(words: Phrases, reasons: Sequence[tuple[DisparityTable, Untestable]]) -> str:
-    """Tables of a report in which there is nothing to compare."""
+    """Tables with nothing to compare."""
     named = {f"{spaced(table.attribute)} at “{table.step}” ({_WHY[reason]})": None for table, reason in reasons}
     return f"No rates could be compared for {_some(list(named), len(named)).replace('more groups', 'more tables')}."
 
 
 def no_comparison_within(attribute: str, shared: int, requisitions: int) -> str:
-    """That groups hardly ever apply to the same requisition."""
+    """Groups hardly ever apply to the same requisition."""
     which, so = "No requisition has", "a comparison within requisitions is not possible"
     if shared:
         which = f"Only {count(shared)} of {count(requisitions)} requisitions have"
         so = "a comparison within requisitions says little"
     return (
-        f"{which} applicants of two groups of {spaced(attribute)} that are compared: {so}, and a pooled difference "
-        "can be one between requisitions."
+        f"{which} applicants from two of the compared groups of {spaced(attribute)}: {so}, and a pooled difference "
+        "may be a difference between requisitions."
     )
 
 
 def joined_requisitions(tables: Sequence[DisparityTable], requisitions: int) -> str:
-    """That requisitions with few applicants of a group are compared together."""
+    """Requisitions with few applicants of a group are compared together."""
     named = [f"{count(table.joined)} of {count(requisitions)} (for {spaced(table.attribute)})" for table in tables]
     text = (
         f"Requisitions with few applicants of a group, {listing(named)}, are compared in sets in which the group has "
-        "a similar share of the applicants, so that results within requisitions give no person's outcome away."
+        "a similar share of the applicants, so that results within requisitions don't give away anyone's outcome."
     )
     if alone := [spaced(table.attribute) for table in tables if table.stratified is None and table.shared]:
         text += (
-            f" For {listing(alone)} this leaves no comparison within requisitions, and a pooled difference can be one "
-            "between requisitions."
+            f" For {listing(alone)} this leaves no comparison within requisitions, and a pooled difference may be a "
+            "difference between requisitions."
         )
     return text
 
@@ -443,7 +447,7 @@ def joined_requisitions(tables: Sequence[DisparityTable], requisitions: int) -> 
 def many_unknown(attribute: str, unknown: int, of: int) -> str:
     return (
         f"{spaced(attribute)} is unknown for {count(unknown)} of {count(of)} applicants ({percent(unknown / of)}): "
-        "they are in no rate, and results would change if they differ from the others."
+        "no rate counts them, and the results would change if they differed from the others."
     )
 
 
@@ -457,7 +461,7 @@ def no_difference(smallest: Sequence[float]) -> str:
 
 
 class Thin(NamedTuple):
-    """Groups of a table about which there is too little evidence, each with the largest ratio that would be found."""
+    """Groups of a table with too little evidence, each with the largest ratio that would be found."""
 
     attribute: str
     step: str
@@ -487,7 +491,7 @@ def repeated(persons: int, applications: int) -> str:
 # Prices and the firm --------------------------------------------------------------------------------------------------
 
 
-NOT_MEASURED = "could not be measured, because nothing that is known of candidates tells the groups apart beyond chance"
+NOT_MEASURED = "could not be measured, because nothing known about candidates tells the groups apart better than chance"
 
 
 def prices(
@@ -501,10 +505,10 @@ def prices(
     lottery: bool = False,
     apart: bool = True,
 ) -> str:
-    """What one constraint costs, (phrase, share lost, loss, interval of the share lost), and what all of them together
-    cost; `aware` is the share lost if policies could use the group, None where the price is theirs.
+    """The cost of one constraint, (phrase, share lost, loss, interval of the share lost), and of all of them together.
 
-    `lottery`: the interval reaches from nothing to what a lottery would cost. `apart`: groups are told apart at all.
+    `aware` is the share lost if policies could use the group; None if they did. `lottery`: the interval runs from 0 to
+    the cost of a lottery. `apart`: something tells the groups apart.
     """
     phrase, share, loss, bounds = one
     value = f"of the value of those {words.outcome('selected')}, net of costs"
@@ -533,7 +537,7 @@ def prices(
 
 
 ASKED = 0.9
-"""The ratio that the first sentence on alternatives is about."""
+"""The ratio in the first sentence on alternatives."""
 
 
 def rates_compared(words: Phrases, each: Alternative) -> str:
@@ -543,9 +547,10 @@ def rates_compared(words: Phrases, each: Alternative) -> str:
 
 
 def alternatives(words: Phrases, each: Alternative, information: Sequence[str], *, apart: bool = True) -> list[str]:
-    """What bringing rates together costs without looking at the group, the best simple rule, and the bound beside it.
+    """The cost of bringing rates together without looking at the group, the best simple rule, and the bound.
 
-    Under the fitted model and with this information: never that no alternative exists. `apart`: groups are told apart.
+    All of it holds under the fitted model and with this information; it never says that no alternative exists. `apart`:
+    something tells the groups apart.
     """
     rates = rates_compared(words, each)
     value = f"of the value of those {words.outcome('selected')}, net of costs"
@@ -558,7 +563,7 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
         first = f"No rule that uses only {known} brings the {rates} to a ratio of {ratio}, under this model"
     elif free.reached is not None and free.reached >= ASKED:
         best_search = f"The best search that never looks at {each.attribute}"
-        first = f"{best_search} already has a ratio of the {rates} of {ratio} or more, under this model"
+        first = f"{best_search} already brings the {rates} to a ratio of {ratio} or more, under this model"
     else:
         lost = max(0.0, 1 - asked.utility / free.utility) if free.utility > 0 else None
         told = amount(free.utility - asked.utility) if lost is None else f"{_share(lost)} {value}"
@@ -591,14 +596,14 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
 
 
 def _given_up(points: Sequence[FrontierOptimum]) -> float | None:
-    """The share of the best search's utility that equal rates cost, among policies with the same information."""
+    """The share of the best search's utility lost to equal rates, among policies with the same information."""
     free = points[0].utility if points else None
     equal = next((point.utility for point in points if point.ratio == 1.0), None)
     return None if equal is None or not free or free <= 0 else max(0.0, 1 - equal / free)
 
 
 def _largest(each: Alternative) -> str | None:
-    """How close rates can come without the group at what the firm's own rule earns, in the model."""
+    """How close the model's rates can come, without the group, while earning as much as the firm's own rule."""
     own, less = each.largest_ratio.at_firm_utility, each.largest_ratio.at_less
     if own is None or each.firm.ratio is None:
         return None
@@ -614,7 +619,7 @@ def _largest(each: Alternative) -> str | None:
 def worked_out_on(dealt: Dealt) -> str:
     return (
         f"Alternatives were worked out on {count(dealt.searches)} of the {count(dealt.of)} requisitions "
-        f"({count(dealt.candidates)} candidates), chosen by a hash of their names; utilities are of these."
+        f"({count(dealt.candidates)} candidates), chosen by a hash of their names; utilities are for these only."
     )
 
 
@@ -640,18 +645,19 @@ def _confirmed(gain: Gain | None) -> str:
     if gain.found:
         return f"on other requisitions it raised the ratio by {_raised(gain)}"
     least = percent(gain.detectable - 1, 0)
-    return f"its gain was not confirmed on other requisitions: with so few, a gain below about {least} cannot be"
+    few = f"with so few, only a gain above about {least} could have been confirmed"
+    return f"its gain was not confirmed on other requisitions: {few}"
 
 
 ENOUGH_HELD = 0.98
-"""Of the interviews that a firm held: if the best search holds fewer, its number is not said to be the firm's."""
+"""A best search that holds a smaller share of the firm's interviews than this isn't described as holding as many."""
 
 
 def value_of_a_point(words: Phrases, found: PointValue) -> str:
-    """What a score point is worth, where that comes from, and what changes at half and twice."""
+    """What a score point is worth, how that was set, and what half and twice the value would change."""
     half, twice = (count(round(each.inspected)) for each in (found.at_half, found.at_twice))
     one = words.inspection
-    change = f"At half of that the best search would hold {half} {one}s, at twice {twice}."
+    change = f"At half that value the best search would hold {half} {one}s, at twice that value {twice}."
     amount = f"{brief(found.value)} in the unit of costs"
     if found.unit == "inspection":
         amount = f"as much as {brief(found.value)} {one}s (the data have no cost, so all count the same)"
@@ -673,7 +679,7 @@ def value_of_a_point(words: Phrases, found: PointValue) -> str:
 def cost(share: float | None, loss: float | None, bounds: Bounds, level: float | None, of: str = "") -> str:
     """At most 0.15 % (95 % confidence; measured 0.03 %), or 0.02 to 0.15 % (95 % interval; measured 0.08 %).
 
-    The interval comes first, because a price measured is one draw of many (docs/validity.md); `of` says of what.
+    The interval comes first, because a measured price is one draw of many (docs/validity.md); `of` names the whole.
     """
     if share is None:
         return amount(loss)
@@ -689,7 +695,7 @@ def cost(share: float | None, loss: float | None, bounds: Bounds, level: float |
 
 
 def share_decimals(share: float, bounds: Bounds) -> int:
-    """Decimals of a small share, in per cent: as many as its interval leaves it."""
+    """How many decimals a small share gets, in per cent: as many as its interval warrants."""
     low, high = bounds or (None, None)
     if low is not None and high is not None and high > low:
         return min(4, max(0, -1 - math.floor(math.log10(high - low))))
@@ -702,7 +708,7 @@ def infeasible(phrase: str, conflict: Sequence[str]) -> str:
 
 def unproved(phrase: str, ends: tuple[float, float]) -> str:
     between = f"{amount(ends[0])} and {amount(ends[1])}"
-    why = "is not proved, as happens where constraints can only just be met"
+    why = "is not proved, as can happen when constraints can only just be met"
     return whole(f"the price of {phrase} {why}: the utility of the best policy is between {between}")
 
 
@@ -715,8 +721,8 @@ def firm_gain(
     parts: Mapping[str, float],
     judged: bool = True,
 ) -> str:
-    """By how much the firm's own search, worth `own`, falls short of the best one, and from what; `judged` says
-    whether the number of inspections can be judged."""
+    """By how much the firm's own search, worth `own`, falls short of the best one, and why; `judged` says whether the
+    number of inspections can be judged."""
     spread = "" if bounds is None else f"; {percent(level, 0)} interval {_ends(bounds)}"
     best = own + gain
     less = f"{percent(gain / best)} less" if best > 0 <= gain else "less"
@@ -725,13 +731,14 @@ def firm_gain(
     on = {
         "positions": "openings left unfilled",
         "cost": f"{words.inspection}s that cost more than they were worth",
-        "quality": f"who {words.were(words.step('selected'), singular=True)}",
+        "quality": f"the choice of who {words.were(words.step('selected'), singular=True)}",
     }
     if not judged:
-        on["quality"] = f"who {words.were(words.step('inspected'), singular=True)} and {on['quality']}"
+        inspected, selected = (words.were(words.step(name), singular=True) for name in ("inspected", "selected"))
+        on["quality"] = f"the choice of who {inspected} and who {selected}"
     if len(parts) == 1 and gain > 0:
         return whole(f"{text}, all of it through {on[next(iter(parts))]}")
-    by = on | {"positions": "openings filled", "cost": f"what it spends on {words.inspection}s"}
+    by = on | {"positions": "openings filled", "cost": f"what it spent on {words.inspection}s"}
     lost = listing(f"{_like(part, bounds)} through {on[name]}" for name, part in parts.items() if part > 0)
     won = listing(f"{_like(-part, bounds)} through {by[name]}" for name, part in parts.items() if part < 0)
     said = ", and ".join(filter(None, (f"lost {lost}" if lost else "", f"gained {won}" if won else "")))
@@ -770,10 +777,10 @@ def acts_like(
     others: bool,
     explained: bool | None,
 ) -> str:
-    """The shift of scores that best describes whom the firm took forward; `priors` is None where scores were known.
+    """The shift of scores that best describes whom the firm took forward; `priors` is None if scores were known.
 
-    `explained`, of a shift that is not clear: whether one as large as the difference in rates would have been; None
-    where there is no such difference.
+    `explained`, for a shift that isn't clear: whether one as large as the difference in rates would have been clear;
+    None if there is no such difference.
     """
     equal = "scores" if priors is None else listing(priors, 3) or "prior information"
     scores = "scores" if priors is None else "expected scores"
@@ -789,7 +796,8 @@ def acts_like(
         text += f"; {plural(len(shifts) - len(each), 'more group')} differ less" if many else ""
         text += "; the intervals of the other groups include 0" if others else ""
         return (
-            f"{text}. This describes decisions, not intentions: what was judged and is not in the data is part of it."
+            f"{text}. This describes decisions, not intentions: it includes anything that was judged but is not in the "
+            "data."
         )
     named = [words.people(attribute, group) for group, *_ in shifts]
     between = f"{other} and any of {count(len(shifts))} other groups" if many else listing([*named, other])
@@ -826,10 +834,10 @@ def hidden_unknown(attributes: Sequence[str], reasons: Sequence[str]) -> str:
 def hidden_prices(
     constraint: str, people: str, prices: Sequence[tuple[float, float | None]], bounds: tuple[float, float] | None
 ) -> str:
-    """`bounds`: the interval of the price at 0, which says how many digits the prices have."""
+    """`bounds`: the interval of the price at 0, which decides how many digits the prices get."""
     told = [f"{'cannot be met' if loss is None else amount_like(loss, bounds)} at {brief(rho)}" for rho, loss in prices]
-    what = f"what it saw of {people} correlates with what the predictions leave open"
-    return f" The price of {constraint} depends on how {what}: {listing(told)}."
+    what = f"what the firm saw of {people} correlates with what the predictions leave open"
+    return f" The price of {constraint} depends on how closely {what}: {listing(told)}."
 
 
 def score_level(
@@ -840,7 +848,7 @@ def score_level(
     groups: Sequence[tuple[str, float, tuple[float, float]]],
     reference: str,
 ) -> str:
-    """Scores at equal priors, of groups beside the reference."""
+    """Scores at equal priors, by group, against the reference."""
     than = f" than those of {words.people(attribute, reference)}"
     each = [
         f"{'those' if i else 'scores'} of {words.people(attribute, group)} were {shifted(x, bounds, '' if i else than)}"
@@ -850,14 +858,14 @@ def score_level(
 
 
 def trend(words: Phrases, table: DisparityTable, found: Trend) -> str:
-    """Along bands of age the rate falls or rises, with the rate of each band."""
+    """The rate falls or rises with age; gives the rate of each band."""
     of = f"of {words.before(table.step)}, " if table.kind == "conditional" else ""
     often = "less often" if found.deciding < 0 else "more often"
     rates = listing(f"{percent(band.rate)} {_in_band(band.group)}" for band in found.bands)
     where = "" if found.z_within is None else " within requisitions"
     return whole(
         f"{of}{words.noun} {words.were(table.step)} {often} the older they were, on the whole: {rates} (trend{where}: "
-        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all tests of this report "
+        f"{deviations(found.deciding)}, {p(found.p_design)}; corrected for all tests in this report "
         f"{p(found.p_adjusted)})"
     )
 
@@ -871,16 +879,16 @@ def _within_each(segment: str | None) -> str:
 
 
 def score_validity(words: Phrases, found: ScoreValidity, alpha: float) -> str:
-    """Whether the score goes along with the outcome, and what the restriction of range does to that."""
+    """Whether the score predicts the outcome, and how the restriction of range affects that."""
     low, high = found.interval.lower, found.interval.upper
     measured = f"{signed(found.correlation)}, {signed(low)} to {signed(high)}"
     who = f"{plural(found.people, 'person', 'people')} {words.outcome('selected')} whose score and outcome are known"
     if found.p > alpha:
         text = f"No relation between the score and later performance is found among the {who}"
     elif found.correlation > 0:
-        text = f"Higher scores go along with better later performance among the {who}"
+        text = f"Higher scores go with better later performance among the {who}"
     else:
-        text = f"Higher scores go along with worse later performance among the {who}"
+        text = f"Higher scores go with worse later performance among the {who}"
     text += f" ({_within_each(found.within)}correlation {measured}; {p(found.p)})"
     of_all = found.interval_of_all
     if found.correlation_of_all is None or of_all is None:
@@ -910,7 +918,7 @@ def predicted_differently(
         little = "little" if row.level > 0 else "much"
         return whole(
             f"At equal scores, {_within_each(within)}later performance of {group} was {moved}; {p(adjusted)} "
-            f"corrected: one prediction for everybody would predict too {little} for {group}"
+            f"corrected: one prediction for everyone would predict too {little} for {group}"
         )
     more = "more" if row.slope > 0 else "less"
     return whole(
@@ -921,7 +929,7 @@ def predicted_differently(
 
 
 def predicted_alike(words: Phrases, tables: Sequence[ScoreMeaning]) -> str:
-    """No group is found for which scores predict differently."""
+    """Scores aren't found to predict differently for any group."""
     each = [
         f"{words.people(table.attribute, row.group)} "
         f"{shifted(row.level, row.level_interval, ' than ' + words.people(table.attribute, table.reference))}"
@@ -935,7 +943,7 @@ def predicted_alike(words: Phrases, tables: Sequence[ScoreMeaning]) -> str:
 
 
 def scores_left_out(reasons: Sequence[str]) -> str:
-    return whole(f"what scores say of different groups is not shown everywhere: {'; '.join(reasons)}")
+    return whole(f"what scores say about different groups is not shown everywhere: {'; '.join(reasons)}")
 
 
 def default_constraints(phrases: Sequence[str], small: Sequence[str]) -> str:
@@ -959,7 +967,7 @@ def limits_exceeded(units: Iterable[tuple[str, int]]) -> str:
 
 
 def no_law(words: Phrases, phrases: Sequence[str], first: NoLaw, rows: int) -> str:
-    """Why rows of these constraints have no distribution of their ex-post slack; `first` is one of them."""
+    """Why rows of these constraints lack a distribution of their ex-post slack; `first` is one of them."""
     row = words.row(first.label, first.meaning)
     about = first.label if first.meaning is None else f"“{row}”"
     more = f" and {plural(rows - 1, 'further row')}" if rows > 1 else ""
@@ -986,11 +994,11 @@ def open_positions(each: Iterable[tuple[float, str]]) -> str:
 
 
 def frontier(words: Phrases, curve: Frontier) -> str:
-    """From where on a demand costs something, and what the strictest one that was computed costs."""
+    """Where a constraint starts to cost something, and what the strictest one tried costs."""
     axis = curve.constraint.frontier_words(words, curve.parameter)[1]
     solved = [point for point in curve.points if point.loss is not None]
     if not solved:
-        return whole(f"{axis}: no value that was tried can be met")
+        return whole(f"{axis}: none of the values tried can be met")
     strict = max(solved, key=lambda point: curve.tightens * point.value)
     if curve.starts is None:
         return whole(f"{axis}: nothing from {brief(solved[0].value)} to {brief(solved[-1].value)} costs anything")
@@ -1012,14 +1020,14 @@ def frontier(words: Phrases, curve: Frontier) -> str:
 
 
 def biased_scores(words: Phrases, found: Sensitivity) -> str:
-    """From which bias of a group's scores on the constraints pay in the long term."""
+    """How biased a group's scores have to be for the constraints to pay off in the long term."""
     people = words.group(found.group)
     if found.wins_at is None:
         least = percent(min(point.factor for point in found.points), 0)
-        told = f"However low the scores of {people} are seen (down to {least} of what they are worth), the constraints "
-        told += "do not pay in the long term"
+        told = f"Even where the scores of {people} show only {least} of what they are worth, the constraints do not "
+        told += "pay off in the long term"
     else:
-        told = f"If the scores of {people} are seen at {percent(found.wins_at, 0)} of what they are worth or less, the "
+        told = f"If the scores of {people} show {percent(found.wins_at, 0)} of what they are worth or less, the "
         if found.wins_at >= max(point.factor for point in found.points):
             told = f"With the scores of {people} as they are, and with lower ones, the "
         told += "constrained policy is worth more in the long term"
@@ -1031,22 +1039,22 @@ def biased_scores(words: Phrases, found: Sensitivity) -> str:
 
 
 def best_by_bias(words: Phrases, found: BiasTable) -> str:
-    """How strict a constraint should be in the long term, for each bias of a group's scores."""
+    """How strict a constraint should be in the long term, by how biased a group's scores are."""
     best = [(factor, cell) for factor in found.factors if (cell := found.best(factor)) is not None]
     pays = [(factor, cell) for factor, cell in best if (cell.long_term_ratio or 0.0) > 1 + 1e-9]
     people = words.group(found.group)
     tried = f"Of the values of {found.label} that were tried ({found.parameter})"
     if not pays:
-        return f"{tried}, none pays in the long term, however low the scores of {people} are seen."
+        return f"{tried}, none pays off in the long term, however little of their worth the scores of {people} show."
     told = listing(f"{plain(cell.value)} ({percent(cell.long_term_ratio)}) at {percent(f, 0)}" for f, cell in pays)
     nowhere = listing(percent(factor, 0) for factor, _ in best if factor not in dict(pays))
-    rest = f"; at {nowhere} none pays" if nowhere else ""
-    which = "yields most in the long term, in brackets with the share of the utility without it that is kept"
-    return f"{tried}, this one {which}, by how the scores of {people} are seen: {told}{rest}."
+    rest = f"; at {nowhere} none pays off" if nowhere else ""
+    which = "which one yields most in the long term (in brackets, the share of the unconstrained utility it keeps)"
+    return f"{tried}, {which} depends on how much of their worth the scores of {people} show: {told}{rest}."
 
 
 def more_positions(found: MorePositions) -> str:
-    """How many more positions make up for the constraints."""
+    """How many more positions would make up for the constraints."""
     terms = [(found.short_term, "in the short term")]
     terms += [] if found.long_term is None else [(found.long_term, "in the long term")]
     return whole("; ".join(_made_up(extra, found.positions, when) for extra, when in terms))
@@ -1056,19 +1064,21 @@ def _made_up(extra: Extra, positions: int, when: str) -> str:
     if extra.positions is None:
         return f"no number of further positions makes up for the constraints {when}"
     if extra.positions == 0:
-        return f"no further position is needed to make up for the constraints {when}"
+        return f"no further positions are needed to make up for the constraints {when}"
     makes = "position makes" if extra.positions == 1 else "positions make"
     share = f" ({percent(extra.positions / positions)})" if positions else ""
     return f"{count(extra.positions)} more {makes} up for the constraints{share} {when}"
 
 
 def budget_or_position(words: Phrases, found: BudgetOrPosition) -> str:
-    """What one more unit of a budget is worth, beside one more position."""
+    """What one more unit of a budget is worth, compared with one more position."""
     row = words.row(found.label, found.meaning)
-    told = f"{'One' if found.unit == 1 else plain(found.unit)} more of the budget ({row[:1].lower()}{row[1:]}) "
+    one = found.unit == 1
+    more, worth = ("One more unit", "is worth") if one else (f"{plain(found.unit)} more units", "are worth")
+    told = f"{more} of the budget ({row[:1].lower()}{row[1:]}) "
     nothing = found.budget == 0
-    told += "is worth nothing, because the best policy does not use it up" if nothing else ""
-    told += "" if nothing else f"is worth {brief(found.budget)}"
+    told += f"{worth} nothing, because the best policy does not use it up" if nothing else ""
+    told += "" if nothing else f"{worth} {brief(found.budget)}"
     if found.position is None:
         return f"{told}; there is no candidate left for one more position."
     told += f"; one more position is worth {brief(found.position)}"
@@ -1078,7 +1088,7 @@ def budget_or_position(words: Phrases, found: BudgetOrPosition) -> str:
 
 
 def more_places(found: MorePlaces) -> str:
-    """In which limits one more place would be worth most."""
+    """The limits in which one more place would be worth most."""
     if not found.places:
         return f"None of the {plural(found.limits, 'limit')} inside searches binds."
     each = listing(f"{place.label} in {place.search} ({amount(place.worth)})" for place in found.places)
@@ -1112,7 +1122,7 @@ def selection_into_inspection(
     words: Phrases, scored: int, low: tuple[int, int], high: tuple[int, int], weighted: bool
 ) -> str:
     (a, n), (b, m) = low, high
-    how = "weighted for that" if weighted else "not weighted for that"
+    how = "weighted to allow for that" if weighted else "not weighted to allow for that"
     done = words.were(words.step("inspected"))
     return (
         f"Scores exist for {count(scored)} candidates. Of the third with the lowest expected scores {percent(a / n)} "
@@ -1128,6 +1138,6 @@ def no_model(reasons: Sequence[str]) -> str:
     return f"No model of the scores: {why[:1].lower()}{why[1:]}"
 
 
-NO_FIRM = "Without a model the firm's decisions are not valued; the disparity audit does not need it."
+NO_FIRM = "Without a model the report cannot value the firm's decisions; the disparity audit does not need one."
 NO_BEST = "Without a model there is no best policy to compare with."
 NO_PRICE = "Without a best policy no constraint has a price."
