@@ -34,7 +34,7 @@ from auditkit import config, pipeline, plugin_manager
 from auditkit.cli import invoke
 from auditkit.report import pdf
 from support import ROOT
-from support.pages import PATIENCE
+from support.pages import tab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -249,8 +249,7 @@ TOO_WIDE = """width => [...document.querySelectorAll('body *')].filter(e => {
 
 
 def test_no_page_is_clipped_or_scrolls_sideways(site: Path, browser: Browser) -> None:
-    page = browser.new_page(viewport={"width": 1200, "height": 900})
-    page.set_default_timeout(1000 * PATIENCE)
+    page = tab(browser, {"width": 1200, "height": 900})
     pages = sorted(site.rglob("*.html"))
     assert len(pages) >= len(PAGES) + len(NOTEBOOKS) - 1
     for path in pages:

@@ -311,7 +311,7 @@ def steps(browser: Browser, server: Running, small: Path) -> list[str]:
     found.append(page.url)
     page.get_by_role("button", name="Make the report").click()
     page.get_by_title("Audit report").wait_for()
-    visitor.context.close()
+    page.close()
     return [*found, page.url, f"{server.origin}/history", f"{server.origin}/nowhere"]
 
 

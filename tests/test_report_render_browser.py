@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -15,6 +15,8 @@ from support.pages import HOSTILE, Watched, hostile, many_groups
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @pytest.fixture(scope="module")
@@ -31,25 +33,25 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {name: folder / f"{name}.html" for name in documents}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+OUTSIDE = """width => [...document.querySelectorAll('body *')].filter(e => {
+    const inner = e.parentElement.closest('.scroll, svg');
+    const box = e.getBoundingClientRect();
+    const out = box.right > width + 0.5 || box.left < -0.5;
+    return !inner && !e.classList.contains("skip") && box.width > 0 && out;
+}).map(e => e.outerHTML.slice(0, 200))"""
+
+
 @pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("name", ["example", "empty", "hostile", "many"])
 def test_quiet_alone_and_not_wider_than_the_screen(
-    browser: Browser, files: dict[str, Path], name: str, width: int, scheme: Any
+    browser: Browser, files: dict[str, Path], name: str, width: int
 ) -> None:
-    watched = Watched(browser, files[name], viewport={"width": width, "height": 800}, color_scheme=scheme)
-    assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
-    outside = watched.page.evaluate(
-        """width => [...document.querySelectorAll('body *')].filter(e => {
-            const inner = e.parentElement.closest('.scroll, svg');
-            const box = e.getBoundingClientRect();
-            const out = box.right > width + 0.5 || box.left < -0.5;
-            return !inner && !e.classList.contains("skip") && box.width > 0 && out;
-        }).map(e => e.outerHTML.slice(0, 200))""",
-        width,
-    )
-    assert outside == []
-    watched.context.close()
+    watched = Watched(browser, files[name], viewport={"width": width, "height": 800}, color_scheme="light")
+    for scheme in SCHEMES:
+        watched.page.emulate_media(color_scheme=scheme)
+        assert watched.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert watched.page.evaluate(OUTSIDE, width) == []
+    watched.page.close()
     assert watched.complaints == []
 
 
@@ -59,7 +61,7 @@ def test_headings_in_order_as_the_browser_sees_them(browser: Browser, files: dic
         levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map(h => +h.tagName[1])")
         assert levels[0] == 1 and levels.count(1) == 1
         assert all(after <= before + 1 for before, after in pairwise(levels))
-        page.context.close()
+        page.close()
 
 
 @pytest.mark.parametrize("width", [375, 1280])
@@ -79,16 +81,16 @@ def test_charts_are_seen(browser: Browser, files: dict[str, Path], width: int) -
         assert box["width"] >= 320 and box["height"] >= 90 and box["texts"] >= 4, box
         assert box["small"] >= 10, f"too small to read: {box}"
         assert box["out"] == 0, f"texts leave the chart: {box}"
-    page.context.close()
+    page.close()
 
 
 def test_charts_follow_the_scheme(browser: Browser, files: dict[str, Path]) -> None:
     seen = []
-    for scheme in ("light", "dark"):
+    for scheme in SCHEMES:
         page = Watched(browser, files["example"], color_scheme=scheme).page
         ask = "getComputedStyle(document.querySelector('#chart-funnel-1 text')).fill"
         seen.append((page.evaluate(ask), page.evaluate("getComputedStyle(document.body).backgroundColor")))
-        page.context.close()
+        page.close()
     assert seen == [("rgb(29, 39, 51)", "rgb(255, 255, 255)"), ("rgb(228, 232, 236)", "rgb(20, 24, 29)")]
 
 
@@ -97,7 +99,7 @@ def test_hostile_texts_are_shown_as_they_are(browser: Browser, files: dict[str, 
     shown = watched.page.evaluate("document.querySelector('main').textContent")
     assert HOSTILE[HOSTILE.index("script>alert") : HOSTILE.index("</script")] in shown
     assert watched.page.evaluate("document.scripts.length") == 1
-    watched.context.close()
+    watched.page.close()
     assert watched.complaints == []
 
 
@@ -113,14 +115,14 @@ def test_the_keyboard_reaches_the_findings_and_every_table(browser: Browser, fil
             e => [e.tabIndex, e.getAttribute('role'), !!e.getAttribute('aria-label')])"""
     )
     assert len(boxes) > 15 and all(box == [0, "region", True] for box in boxes)
-    page.context.close()
+    page.close()
 
 
 def test_it_prints_on_white(browser: Browser, files: dict[str, Path]) -> None:
     page = Watched(browser, files["example"], color_scheme="dark").page
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--paper')").strip() == "#ffffff"
-    page.context.close()
+    page.close()
 
 
 # What the script adds -------------------------------------------------------------------------------------------------
@@ -166,7 +168,7 @@ def test_a_slider_shows_the_computed_points_and_nothing_between(browser: Browser
     for said, row in zip(shown.values(), rows, strict=True):
         assert said[1::2] == [cell.strip() for cell in row[1:]]
     assert "Female" in page.locator(".explore dl").inner_text()
-    watched.context.close()
+    watched.page.close()
     assert watched.complaints == []
 
 
@@ -190,7 +192,7 @@ def test_long_tables_can_be_filtered_and_sorted(browser: Browser, explored: Path
             assert group == sorted(group, reverse=direction < 0)
     head.click()
     assert page.evaluate(rows) == before, "a third time brings the first order back"
-    page.context.close()
+    page.close()
 
 
 def test_terms_explain_themselves_to_mouse_and_keyboard(browser: Browser, explored: Path) -> None:
@@ -204,7 +206,7 @@ def test_terms_explain_themselves_to_mouse_and_keyboard(browser: Browser, explor
     term.hover()
     box = page.locator("#meaning").bounding_box()
     assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 1280
-    page.context.close()
+    page.close()
 
 
 def test_the_script_moves_nothing(browser: Browser, explored: Path) -> None:
@@ -213,7 +215,7 @@ def test_the_script_moves_nothing(browser: Browser, explored: Path) -> None:
         watched = (ready if scripts else Watched)(browser, explored, java_script_enabled=scripts)
         watched.page.set_viewport_size({"width": 1280, "height": 900})
         heights.append([one.bounding_box() for one in watched.page.locator("section").all()])
-        watched.context.close()
+        watched.page.close()
         assert watched.complaints == []
     tops = [[round(box["y"]) for box in boxes if box is not None] for boxes in heights]
     assert len(tops[0]) == len(tops[1]) > 10
@@ -240,5 +242,5 @@ def test_no_name_breaks_inside_a_word(browser: Browser, files: dict[str, Path], 
             return found;
         })"""
     )
-    page.context.close()
+    page.close()
     assert broken == []

@@ -97,7 +97,7 @@ def test_in_chromium(browser: Any, pages: dict[str, str], tmp_path: Path, name: 
             watched.page.evaluate("getComputedStyle(document.querySelector('h2')).borderTopColor") == "rgb(26, 107, 79)"
         )
     assert len(watched.page.screenshot()) > 20_000
-    watched.context.close()
+    watched.page.close()
     assert watched.complaints == []
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from support.pages import PATIENCE
+from support.pages import PATIENCE, tab
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -72,9 +72,7 @@ class Visitor:
 
     def __init__(self, browser: Browser, server: Running, **options: Any) -> None:
         self.complaints: list[str] = []
-        self.context = browser.new_context(**options)
-        self.page: Page = self.context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page: Page = tab(browser, **options)
         self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("request", lambda request: self._watch(request.url, server.origin))

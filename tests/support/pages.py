@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from auditkit.report import charts
 from support import ROOT, report_example
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, BrowserContext, ViewportSize
     from playwright.sync_api import Page as BrowserPage
 
 GOLDEN = ROOT / "tests" / "golden" / "report-example.html"
@@ -140,14 +141,34 @@ PATIENCE = 300
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
+@cache
+def context_of(browser: Browser, **options: Any) -> BrowserContext:
+    """One context for all pages with these options: to open another takes Chromium a second."""
+    context = browser.new_context(**options)
+    context.new_page()  # keeps its window open
+    return context
+
+
+def tab(
+    browser: Browser,
+    viewport: ViewportSize | None = None,
+    color_scheme: Literal["light", "dark"] = "light",
+    **options: Any,
+) -> BrowserPage:
+    """A new page of this size and scheme."""
+    page = context_of(browser, **options).new_page()
+    page.set_default_timeout(1000 * PATIENCE)
+    page.set_viewport_size(viewport or {"width": 1280, "height": 720})
+    page.emulate_media(color_scheme=color_scheme)
+    return page
+
+
 class Watched:
     """A page, and everything it did that it should not."""
 
     def __init__(self, browser: Browser, path: Path, **options: Any) -> None:
         self.complaints: list[str] = []
-        self.context = browser.new_context(**options)
-        self.page: BrowserPage = self.context.new_page()
-        self.page.set_default_timeout(1000 * PATIENCE)
+        self.page = tab(browser, **options)
         self.page.on("console", lambda message: self.complaints.append(f"console: {message.text}"))
         self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
