@@ -28,11 +28,18 @@ def loading() -> Iterator[None]:
 
     Modules and what they define are most of the objects of a short run.
     """
+    with uncollected():
+        yield
+        gc.freeze()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """For work whose objects are needed until it ends: looking through them for garbage meanwhile finds none."""
     collecting = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()
         if collecting:
             gc.enable()

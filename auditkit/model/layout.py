@@ -192,7 +192,7 @@ class CandidateKinds:
             value_order=tuple(self.value_order[t] for t in which),
             edge_prob=_spread(self.edge_prob, self.edge_ptr, which, edge_ptr),
             membership={
-                name: np.column_stack([_spread(column, self.ptr, which, ptr) for column in shares.T])
+                name: np.stack([_spread(column, self.ptr, which, ptr) for column in shares.T]).T
                 for name, shares in self.membership.items()
             },
             **{name: _spread(values, self.ptr, which, ptr) for name, values in of_states.items()},
@@ -593,7 +593,7 @@ class Layout:
         told = partition.uncertain
         if told is None:
             return np.asarray((partition.codes == code)[self.state_candidate])
-        found: Floats = self.of_states(np.ascontiguousarray(self.kinds.membership[told.attribute][:, told.group[code]]))
+        found: Floats = self.of_states(self.kinds.membership[told.attribute][:, told.group[code]])
         if told.known is not None and told.within is not None:
             found *= self.spread(told.known == told.within[code])
         return found
@@ -647,7 +647,8 @@ class Layout:
         found = {}
         for name, part in self.protected.items():
             if part.uncertain is not None:
-                sums = np.einsum("i,ig->g", per_candidate.astype(np.float64), self.before(name))
+                of_kinds = np.bincount(self.candidate_kind, per_candidate, minlength=len(self.kinds.group))
+                sums = np.einsum("i,ig->g", of_kinds, self.kinds.membership[name][self.kinds.ptr[:-1]])
             else:
                 known = part.codes >= 0
                 sums = np.bincount(part.codes[known], per_candidate[known], minlength=len(part.names))
@@ -760,7 +761,7 @@ class BoxKinds:
         orders = {m: _backwards(m) for m in shapes}
         membership = {}
         for name, (names, given) in self.given.items():
-            chances = np.empty((len(reward), len(names)))
+            chances = np.empty((len(reward), len(names)), order="F")
             chances[ptr[:-1]], chances[place] = np.add.reduceat(self.probs[:, None] * given, self.ptr[:-1]), given
             membership[name] = chances
         return CandidateKinds(
@@ -910,7 +911,7 @@ def _membership(pieces: list[_Piece], labels: Mapping[str, Sequence[str]]) -> di
             if label != UNKNOWN:
                 own[:, names.index(label)] = 1.0
             rows.append(own)
-        found[name] = np.concatenate(rows)
+        found[name] = np.asfortranarray(np.concatenate(rows))
     return found
 
 

@@ -41,7 +41,8 @@ class StateCells:
     meaning: Ints
     """What a visit of each cell means, numbered."""
     shares: Floats
-    """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many."""
+    """(states of kinds, shared cells): how much of a visit counts in each; no cells where they would be too many. As
+    the chances of groups, cell after cell in memory, which is how they are added up."""
     first_shared: Mapping[str, int]
     """Of attributes with shared cells: the number of the first. Those of one meaning are contiguous."""
     width: int
@@ -114,7 +115,7 @@ def _shared(membership: Mapping[str, Floats], meaning: Ints, meanings: int) -> t
     counts = {name: meanings * chances.shape[1] for name, chances in membership.items()}
     if not counts or len(meaning) * sum(counts.values()) > MOST_SHARED:
         return np.zeros((len(meaning), 0)), {}
-    means = meaning[:, None] == np.arange(meanings)
-    shares = [(means[:, :, None] * chances[:, None, :]).reshape(len(meaning), -1) for chances in membership.values()]
+    means = [meaning == meant for meant in range(meanings)]
+    shares = [own * chance for chances in membership.values() for own in means for chance in chances.T]
     first = np.cumsum([0, *counts.values()]).tolist()
-    return np.concatenate(shares, axis=1), dict(zip(counts, first))
+    return np.stack(shares).T, dict(zip(counts, first))

@@ -155,7 +155,7 @@ class BlockSums:
         owner = np.repeat(np.arange(len(types.ptr) - 1), np.diff(types.ptr))
         of_type, of_row, first = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
         dense = np.zeros((len(self.alone), len(types.reward)))
-        share, values = self.cells.shares[types.alike], np.ones(len(types.reward), dtype=np.bool_)
+        share, values = np.ascontiguousarray(self.cells.shares[types.alike]), np.ones(len(types.reward), dtype=np.bool_)
         values[types.ptr[:-1]] = False
         later = (share != 0.0).any(axis=0, where=values[:, None])
         for number, j in enumerate(self.alone):  # all states of every type that a row touches
