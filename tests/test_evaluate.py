@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from auditkit.constraints.binding import bind
 from auditkit.model.documents import instance_from_document
 from auditkit.model.instance import Instance
 from auditkit.model.search import Box, Search
 from auditkit.solver import evaluate, room_kernels
+from auditkit.solver.oracle import Oracle
 from auditkit.solver.policy import Outcome
 from support import direct
 from support.occupancy import Document
@@ -45,6 +47,20 @@ def test_visits_equal_the_products_written_out(n: int, support: int, k: int, tie
     np.testing.assert_allclose(found.inspected, inspect, atol=1e-13)
     for i, expected in enumerate(select):
         np.testing.assert_allclose(found.selected_by_value(i), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_events_after_which_nobody_finds_room_are_not_looked_at(ties: bool) -> None:
+    search = random_search(3, 400, 3, 12, ties=ties)
+    assert room_kernels.enough.py_func(12) < 200
+    inspect, select = direct.visits(search)
+    found = outcome(search)
+    np.testing.assert_allclose(found.inspected, inspect, rtol=0, atol=1e-13)
+    for i, expected in enumerate(select):
+        np.testing.assert_allclose(found.selected_by_value(i), expected, rtol=0, atol=1e-13)
+    layout = Instance((search,)).layout
+    added_up = Oracle(layout, bind([], layout)).free
+    assert added_up.utility == pytest.approx(found.utility, rel=1e-12)
 
 
 def test_four_hundred_identical_candidates_keep_full_precision() -> None:
@@ -131,8 +147,9 @@ def test_what_no_joint_table_can_hold_is_refused() -> None:
         prepared.selection_law(0, np.arange(60) % 5, 5)
 
 
-@pytest.mark.parametrize("k", range(1, 9))
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize(
+    ("n", "k"), [*((n, k) for n in (1, 2, 3, 7, 30) for k in range(1, 9)), (260, 20), (260, 120), (260, 250)]
+)
 def test_who_finds_room_is_what_a_product_over_all_others_says(n: int, k: int) -> None:
     rng = np.random.default_rng(n * 10 + k)
     owner = rng.permutation(np.repeat(np.arange(n), 9))

@@ -17,7 +17,7 @@ from numba import njit
 
 from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 from auditkit.solver.kernels import compare, falling
-from auditkit.solver.room_kernels import barred, room
+from auditkit.solver.room_kernels import barred, enough, room
 
 
 class Boxes(NamedTuple):
@@ -181,11 +181,46 @@ def type_events(type_ptr, prob, index, reward, wanted):
 
 
 @njit(**INLINED)
-def list_events(types, events, key, owner, kappa):
+def least_key(types, events, k, limits):
+    """The key below which no event of a search finds room, because enough candidates are ahead; -inf if there is none
+    such, or none is looked for."""
+    wanted, least, count = enough(k), -np.inf, 0
+    if limits is None and k > 0 and len(types) > wanted:
+        high, low = -np.inf, np.inf
+        for t in types:
+            if events.ptr[t] < events.ptr[t + 1]:
+                high, low = max(high, events.key[events.ptr[t]]), min(low, events.key[events.ptr[t + 1] - 1])
+                count += 1
+        width = (high - low) / (4 * count)
+        if count > 0 and width > 0.0:
+            mean = np.zeros(4 * count + 1)
+            for t in types:
+                for e in range(events.ptr[t], events.ptr[t + 1]):
+                    mean[int((high - events.key[e]) / width)] += events.kappa[e]
+            ahead = 0.0
+            for b in range(4 * count):
+                ahead += mean[b]
+                if ahead > wanted:
+                    least = high - (b + 1) * width
+                    break
+    return least
+
+
+@njit(**INLINED)
+def listed(t, events, least):
+    """The end of the events of a type that are not below the least key."""
+    end = events.ptr[t + 1]
+    while end > events.ptr[t] and events.key[end - 1] < least:
+        end -= 1
+    return end
+
+
+@njit(**INLINED)
+def list_events(types, events, least, key, owner, kappa):
     """The events of the candidates of a search, one candidate after another: how many there are."""
     count = 0
     for i in range(len(types)):
-        for e in range(events.ptr[types[i]], events.ptr[types[i] + 1]):
+        for e in range(events.ptr[types[i]], listed(types[i], events, least)):
             key[count], owner[count], kappa[count] = events.key[e], i, events.kappa[e]
             count += 1
     return count
@@ -225,7 +260,7 @@ def box_events(search, boxes, events):
     types = boxes.type[boxes.search_ptr[search] : boxes.search_ptr[search + 1]]
     most = most_events(search, search + 1, boxes.search_ptr, boxes.type, events.ptr)
     key, owner, kappa = np.empty(most), np.empty(most, np.int64), np.empty(most)
-    list_events(types, events, key, owner, kappa)
+    list_events(types, events, -np.inf, key, owner, kappa)
     number, filled = np.empty(most, np.int64), 0
     for i in range(len(types)):
         for e in range(events.ptr[types[i]], events.ptr[types[i] + 1]):
@@ -252,19 +287,20 @@ def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, sha
         for search in range(block_ptr[block], block_ptr[block + 1]):
             k, c0 = boxes.capacity[search], boxes.search_ptr[search]
             types = boxes.type[c0 : boxes.search_ptr[search + 1]]
-            count = list_events(types, events, key, owner, kappa)
+            least = least_key(types, events, k, limits)
+            count = list_events(types, events, least, key, owner, kappa)
             box_room(search, c0, len(types), k, count, limits, key, owner, kappa, chance)
             place = 0
             for i in range(len(types)):
                 t, opened, selected = types[i], 0.0, 0.0
-                start, begin = boxes.type_ptr[t], events.ptr[t]
+                start, begin, end = boxes.type_ptr[t], events.ptr[t], listed(t, events, least)
                 always = events.always[t] and not barred(search, c0 + i, k, limits)
                 if always:
                     opened = 1.0
                     total += weights.reward[start]
                     for c in range(len(later)):
                         later[c] += weights.share[start, weights.later[c]]
-                elif events.ptr[t + 1] > begin and events.of_state[start] == begin:
+                elif end > begin and events.of_state[start] == begin:
                     opened = chance[place]
                 counts[block, weights.cell[start]] += opened
                 for c in weights.opening:
@@ -277,9 +313,9 @@ def box_sums(first, last, block_ptr, boxes, limits, events, weights, yields, sha
                             met += 1
                         if always:
                             further[row] += weights.coefficient[weights.row_first[r]]
-                        for e in range(events.ptr[t + 1] - begin):
+                        for e in range(end - begin):
                             further[row] += yields[weights.row_first[r] + e] * chance[place + e]
-                for event in range(begin, events.ptr[t + 1]):
+                for event in range(begin, end):
                     x = chance[place]
                     if x > 0.0:
                         total += events.gain[event] * x
@@ -307,19 +343,20 @@ def plain_visits(searches, boxes, limits, events, candidate_ptr, visits):
     for search in searches:
         c0, k = boxes.search_ptr[search], boxes.capacity[search]
         types = boxes.type[c0 : boxes.search_ptr[search + 1]]
-        count = list_events(types, events, key, owner, kappa)
+        least = least_key(types, events, k, limits)
+        count = list_events(types, events, least, key, owner, kappa)
         box_room(search, c0, len(types), k, count, limits, key, owner, kappa, chance)
         place = 0
         for i in range(len(types)):
             t, out = types[i], candidate_ptr[c0 + i]
-            base, begin = boxes.type_ptr[t], events.ptr[t]
+            base, begin, end = boxes.type_ptr[t], events.ptr[t], listed(t, events, least)
             for j in range(boxes.type_ptr[t + 1] - base):
                 e, visits[out + j] = events.of_state[base + j], 0.0
-                if e >= 0:
+                if 0 <= e < end:
                     visits[out + j] = chance[place + e - begin] * (boxes.prob[base + j] if j else 1.0)
             if events.always[t] and not barred(search, c0 + i, k, limits):
                 visits[out] = 1.0
-            place += events.ptr[t + 1] - begin
+            place += end - begin
 
 
 @njit(**INLINED)

@@ -37,6 +37,9 @@ WORTH_THREADS, STATES_PER_PIECE = 80_000, 20_000
 STATES_AT_ONCE = 250_000
 """Of boxes that are evaluated each by itself."""
 
+CHECKED = 32
+"""Candidates after which the law of a number is looked at: it may be settled."""
+
 MOST_OUTCOMES = 4_000_000
 """Largest table of joint counts that is laid out in memory."""
 
@@ -327,8 +330,13 @@ class Prepared:
         for k in np.unique(capacity[capacity > 0]).tolist():
             own = np.flatnonzero(capacity == k)
             law = np.eye(1, k + 1).repeat(len(own), axis=0)
+            open_ = np.ones(len(own), dtype=np.bool_)
             for i in range(int(sizes[own].max(initial=0))):
-                more = np.flatnonzero(sizes[own] > i)
+                if i % CHECKED == 0:  # where all positions are filled already, nothing changes any more
+                    open_ = law[:, :k].sum(axis=1) > room_kernels.NEGLIGIBLE
+                more = np.flatnonzero((sizes[own] > i) & open_)
+                if not len(more):
+                    break
                 p, before = worth[first[own[more]] + i, None], law[more]
                 after = (1.0 - p) * before
                 after[:, 1:] += p * before[:, :-1]

@@ -23,6 +23,9 @@ from auditkit.fitting.compile_options import INLINED, INNER, OPTIONS
 NEGLIGIBLE = 1e-17
 """A bracket on a probability narrower than this is closed: it is below the rounding of a double near 1."""
 
+UNLIKELY = 40.0
+"""Chances below exp of less this are negligible too."""
+
 CERTAIN = 1.0 - 1e-15
 """What chances that sum to one come to in spite of rounding."""
 
@@ -110,7 +113,7 @@ def begin(n, owner, ends):
     for c in range(n):
         active[0, c] = c
     spans[1, 1] = len(ends) - 1
-    stay[1] = split(0, len(owner), 1, n, owner, active, stamp)
+    stay[1] = split(ends[0], ends[-1], 1, n, owner, active, stamp)
     return spans, stay, active, stamp
 
 
@@ -153,6 +156,25 @@ def different(n, owner):
     return ends[: count + 2]
 
 
+@njit(**INLINED)
+def enough(k):
+    """If so many are expected to be ahead, more than k surely are: Chernoff's bound for independent numbers 0 or 1."""
+    return k + UNLIKELY + np.sqrt(UNLIKELY * (UNLIKELY + 2.0 * k))
+
+
+@njit(**INLINED)
+def in_doubt(k, kappa):
+    """The first event at which k may be ahead, by Bernstein's bound, and the first at which more than k surely are."""
+    third = UNLIKELY / 1.5
+    few, many = k + third - np.sqrt(third**2 + 2.0 * UNLIKELY * k), enough(k)
+    first, end, mean = 0, 0, 0.0
+    while end < len(kappa) and mean < many:
+        first += mean < few
+        mean += kappa[end]
+        end += 1
+    return first, end
+
+
 @njit(**OPTIONS)
 def chances_of_many(n, k, owner, kappa):
     """`chances` by offline deletion.
@@ -163,29 +185,35 @@ def chances_of_many(n, k, owner, kappa):
 
     In a run nobody has two events: whoever has one after event e is ahead of it as before the run, whoever has had
     theirs as after it. `later[j]` is the tail with the former, `law` the law of how many of the latter are ahead.
+
+    Only the events `in_doubt` are divided: those before them are sure of room, and those after them find none.
     """
-    chance = np.empty(len(owner))
-    if len(owner) == 0:
+    first, end = in_doubt(k, kappa)
+    chance, ahead = np.zeros(len(owner)), np.zeros(n)
+    for e in range(first):
+        chance[e] = 1.0
+        ahead[owner[e]] = min(1.0, ahead[owner[e]] + kappa[e])
+    if first == end:
         return chance
-    ahead = np.zeros(n)
-    ends = different(n, owner)
+    ends = different(n, owner[first:end])
+    ends += first
     spans, stay, active, stamp = begin(n, owner, ends)
     tail = np.ones((len(spans), k + 1))
+    stay[0] = n
     later, law = np.empty((LONGEST_RUN, LONGEST_RUN)), np.empty(LONGEST_RUN + 1)
-    depth = min(1, len(owner))
+    depth = 1
     while depth > 0:
         here, now = tail[depth], stay[depth]
-        if depth > 1:
-            before = stay[depth - 1]
-            for i in range(min(k, before + 1)):
-                here[i] = tail[depth - 1, i]
-            here[k] = 0.0
-            for j in range(now, before):
-                p = ahead[active[depth, j]]
-                if p > 0.0:
-                    q = 1.0 - p
-                    for i in range(min(k, now + before - j)):
-                        here[i] = q * here[i] + p * here[i + 1]
+        before = stay[depth - 1]
+        for i in range(min(k, before + 1)):
+            here[i] = tail[depth - 1, i]
+        here[k] = 0.0
+        for j in range(now, before):
+            p = ahead[active[depth, j]]
+            if p > 0.0:
+                q = 1.0 - p
+                for i in range(min(k, now + before - j)):
+                    here[i] = q * here[i] + p * here[i + 1]
         lo, hi = ends[spans[depth, 0]], ends[spans[depth, 1]]
         bracket = here[0] - here[now] if now < k else here[0]  # what the candidates still active can change
         if bracket <= NEGLIGIBLE:
