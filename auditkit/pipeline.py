@@ -30,6 +30,7 @@ import numpy as np
 from pandas.api.types import is_numeric_dtype
 
 from auditkit.compare import Comparison, FirmDecisions, IntervalOptions, compare, firm_decisions
+from auditkit.compare.comparison import FEWEST_SELECTED
 from auditkit.compare.value_of_point import PointValue, revealed_scale, value_of_a_point
 from auditkit.config import Config
 from auditkit.constraints import Constraint, make_constraints
@@ -73,9 +74,6 @@ Timed = Callable[[str, float], None]
 Counted = Callable[[int], None]
 
 __all__ = ["Audit", "Written", "ask_about", "audit", "fit_history", "read", "write"]
-
-FEWEST_SELECTED = 0.5
-"""Expected number of selections below which a best search is not a benchmark."""
 
 MOST_ROWS_ASKED = 30
 """What-if questions about constraints of more rows are left to `auditkit whatif`: a report should not wait for them."""

@@ -15,6 +15,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import auditkit
+from auditkit import pipeline
 from auditkit.cli import invoke
 from auditkit.cli.alternatives import _print_one
 from auditkit.compare.intervals import refitted
@@ -31,6 +32,7 @@ from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.findings import alternative_sentences
 from auditkit.report.published_digits import to_scale
 from auditkit.report.schema import AlternativePart
+from auditkit.report.view import phrases
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.best_rules import Target, Trials
@@ -179,6 +181,9 @@ def test_every_step_with_a_difference_is_asked_about(fitted: Fitted) -> None:
     assert outcomes_asked(steps, {"Phone screen", "Onsite"}, staged) == ["selection", "inspection", "Onsite"]
     assert outcomes_asked(steps, {"Offer"}, staged) == ["selection"]  # the model has no such stage
     assert outcomes_asked(("Hired",), {"Hired"}, layout) == ["selection"]
+    taken_by_all = ("Written (passed)", "Hired")  # nobody decides who passes
+    assert outcomes_asked(taken_by_all, {"Written (passed)"}, staged) == ["selection"]
+
     kinds = {name: PLUGINS.rules[name] for name in ("interview-order", "shortlist")}
     both = find_alternatives(fitted, kinds, asked=[("Gender", "selection"), ("Gender", "inspection")], gains=False)
     hired, interviewed = both.found
@@ -193,6 +198,35 @@ def test_every_step_with_a_difference_is_asked_about(fitted: Fitted) -> None:
             assert [p.utility for p in one] == pytest.approx([p.utility for p in two], rel=1e-9)
     with pytest.raises(InputError, match="no candidate has a stage 'Offer'"):
         find_alternatives(fitted, kinds, asked=[("Gender", "Offer")])
+
+
+@pytest.mark.parametrize("passes", [(0.45, 0.9), (0.7, 0.7)])
+def test_an_exam_that_groups_pass_at_different_rates(passes: tuple[float, float], tmp_path: Path) -> None:
+    """One list, scores without a difference: a rule that sees no group cannot make up for what the exam did."""
+    rng = np.random.default_rng(5)
+    n, differ = 400, passes[0] != passes[1]
+    women = np.arange(n) % 2 == 0
+    share = np.where(women, *passes)
+    passed = np.arange(n) // 2 % 20 < 20 * share
+    score = np.where(passed, rng.normal(75, 8, n).round(1), np.nan)
+    hired = score >= np.sort(score[passed])[-40]
+    answers = {True: "Pass", False: "Fail"}, {True: "Yes", False: "No"}
+    table = pd.DataFrame({"Candidate No.": np.arange(n), "Sex": np.where(women, "F", "M")})
+    table = table.assign(**{"Written Result": pd.Series(passed).map(answers[0]), "Oral Board Score": score})
+    table.assign(Appointed=pd.Series(hired).map(answers[1])).to_csv(tmp_path / "exam.csv", index=False)
+    settings = Config().over(report__replicates=0, report__what_if=False)
+    report = pipeline.audit(tmp_path / "exam.csv", settings, PLUGINS).report
+    found = {one.code: one.text.replace("\N{NO-BREAK SPACE}", " ") for one in report.findings}
+    alike = any("tells the groups of Sex apart" in one.text for one in report.findings)
+    assert ("selects-nobody" in found) == differ != alike
+    names = [phrases(report).constraint(entry) for entry in report.entries]
+    assert [name.endswith("(only if no one is appointed)") for name in names] == [differ] * len(names)
+    assert ("price-of-fairness" in found) != differ
+    assert phrases(report).step("inspection") == "Written Result" and report.steps[0] == "Written Result (passed)"
+    if differ:
+        assert "does not see the group gets there only if no one is appointed" in found["selects-nobody"]
+        assert "unless no one is appointed; with the positions filled, the largest ratio is 0." in found["alternative"]
+        assert report.alternatives is not None and len(report.alternatives) == 1
 
 
 def test_a_gain_is_found_only_if_most_splits_say_so() -> None:
@@ -306,6 +340,15 @@ def test_what_is_out_of_reach_is_so_under_this_model_only() -> None:
     text = told(alternative(blind=(optimum(None, 1000.0, 0.5), optimum(0.9, None), optimum(1.0, None))))
     assert "No rule that uses only CV and the score brings" in text and "under this model" in text
     assert "could be brought" not in text and "no alternative exists" not in text.lower()
+
+
+def test_a_ratio_that_is_met_only_by_selecting_nobody_has_no_price() -> None:
+    nobody = replace(optimum(1.0, 0.0), filled=0.0)
+    text = told(alternative(blind=(optimum(None, 1000.0, 0.5), replace(nobody, ratio=0.9), nobody)))
+    assert "a ratio of 0.9 under this model, unless no one is selected; with the positions filled" in text
+    assert "Equal rates cannot be had without looking at Gender unless no one is selected" in text
+    assert "could be brought" not in text and "100 %" not in text
+    assert "no one" not in told(alternative())
 
 
 def test_gains_are_told_as_they_were_judged() -> None:

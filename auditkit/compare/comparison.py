@@ -64,6 +64,16 @@ class GroupNumbers:
         return getattr(self, outcome) / self.candidates if self.candidates else None
 
 
+FEWEST_SELECTED = 0.5
+"""Expected number of selections below which a best search is not a benchmark."""
+
+
+def selects_nobody(by_group: Mapping[str, Mapping[str, GroupNumbers]]) -> bool:
+    """Whether a policy with these numbers, by attribute and group, selects practically no one."""
+    every = [sum(numbers.selected for numbers in groups.values()) for groups in by_group.values()]
+    return bool(every) and max(every) < FEWEST_SELECTED
+
+
 @dataclass(frozen=True)
 class Standing:
     """What a policy yields. Utilities are in the unit of value and cost."""
@@ -152,6 +162,11 @@ class Constrained:
     @property
     def status(self) -> Status:
         return status_of(self.optimum)
+
+    @property
+    def selects_nobody(self) -> bool:
+        """Whether the constraints are met only where nobody is selected, which is no benchmark."""
+        return self.standing is not None and selects_nobody(self.standing.by_group)
 
     @property
     def shown_laws(self) -> list[SlackLaw]:

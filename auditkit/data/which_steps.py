@@ -87,7 +87,7 @@ def find_steps(
             text = f"{step.column!r} is read as a step that {listed_cells(step.column, [step.test.value])} passed"
             how = flag("stages", f"{step.column}={step.test.value}")
             state.assume("step-by-people", f"{text}, as everybody selected has that value", how)
-    if len(steps) > 1:
+    if len(steps) > 1 or any((step.codes == "failed").any() for step in steps):
         names = tuple(step.column for step in steps)
         state.chosen["stages"] = Choice("stages", names, "who got further reached them before")
         return steps, None, None

@@ -8,9 +8,10 @@ the score at stage r,
     stage t > r      one state for each v_j, pays -c_t, goes on with q_t, else out
     after the last   `hired-<j>`, terminal, pays value_scale * v_j
 
-Leaving a state is the firm's choice. At stage r it is the score that decides, so there is no q_r. The q of the last
-stage is the chance that an offer made is accepted; if no stage follows r, a stage `offer` without cost is added, with
-the share of offers that were not declined.
+Leaving a state is the firm's choice. At stage r it is the score that decides, so q_r is 1, unless those who fail the
+stage get no score (a written test before an oral board): then it shows v_j with q_r p_j, and leads out otherwise. The q
+of the last stage is the chance that an offer made is accepted; if no stage follows r, a stage `offer` without cost is
+added, with the share of offers that were not declined.
 
 q_t is estimated among those who reached stage t and whose result is known, given priors and group, with the strata and
 the shrinkage of `strata` (a pass is 1, a fail 0), from other folds. It is not made to depend on the score, and a pass
@@ -43,6 +44,9 @@ MOST_POINTS = 20
 """Support points of a chain's score: it has a state for each of them at every later stage."""
 OFFERS = 0.95
 """Share of those who reached a stage that must have been offered the position for it to be the offer itself."""
+SCORED = 0.95
+"""Share of those who passed a test that must have a score, and of those who failed it that must not, for the score to
+be that of a later test."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,8 @@ class StagePlan:
     own: int
     """How many of them are the history's."""
     shows: int
+    fails: bool = False
+    """Whether the stage that shows the score can be failed, and no score is given then."""
 
     @staticmethod
     def of(history: History, notices: list[str]) -> StagePlan:
@@ -67,17 +73,34 @@ class StagePlan:
             if shows and reached.any() and offered[reached].mean() >= OFFERS:
                 shows -= 1
             notices.append(f"nothing says which stage shows the score: {names[shows]} is taken")
+        fails = _fails_without_score(history, names[shows])
         if shows < len(names) - 1:
-            return StagePlan(names, len(names), shows)
-        return StagePlan((*names, _free("offer", names)), len(names), shows)
+            return StagePlan(names, len(names), shows, fails)
+        return StagePlan((*names, _free("offer", names)), len(names), shows, fails)
+
+    def by_chance(self, stage: int) -> bool:
+        """Whether a candidate who is sent to this stage passes it by chance."""
+        return stage != self.shows or self.fails
 
     def results(self, history: History, stage: int) -> Floats:
         """1 for passed, 0 for failed, NaN for those who were not there or whose result is not known."""
         table = history.table
         if stage < self.own:
-            return np.asarray(table[f"passed:{self.stages[stage]}"].astype("Float64").fillna(np.nan), dtype=np.float64)
+            known = _passed(history, self.stages[stage])
+            return known if self.by_chance(stage) else np.where(np.isnan(known), np.nan, 1.0)
         offered = table["selected"].to_numpy(dtype=np.bool_)
         return np.where(offered, hired(table), np.nan)
+
+
+def _passed(history: History, stage: str) -> Floats:
+    return np.asarray(history.table[f"passed:{stage}"].astype("Float64").fillna(np.nan), dtype=np.float64)
+
+
+def _fails_without_score(history: History, stage: str) -> bool:
+    """Whether (nearly) all of those who passed a stage have a score, and (nearly) none of those who failed it."""
+    scored, passed = history.table["score"].notna().to_numpy(), _passed(history, stage)
+    shares = [scored[passed == known].mean() for known in (0.0, 1.0) if (passed == known).any()]
+    return len(shares) == 2 and shares[0] <= 1 - SCORED <= SCORED <= shares[1]
 
 
 def few_results(plan: StagePlan, results: Sequence[Floats]) -> list[str]:
@@ -86,20 +109,20 @@ def few_results(plan: StagePlan, results: Sequence[Floats]) -> list[str]:
     return [
         f"{name}: only {n} known results to learn the chance of passing from"
         for stage, (name, n) in enumerate(counts.items())
-        if n < FEW and stage != plan.shows
+        if n < FEW and plan.by_chance(stage)
     ]
 
 
 def pass_chances(
     plan: StagePlan, results: Sequence[Floats], features: pd.DataFrame, folds: Folds, times: Ints | None = None
 ) -> Floats:
-    """q_t of every row of the history's table, (rows, stages); 1 at the stage that shows the score.
+    """q_t of every row of the history's table, (rows, stages); 1 at a stage that nobody passes by chance.
 
     `times` says how often each row teaches, in a resample; once otherwise.
     """
     chances = np.ones((len(features), len(plan.stages)))
     for stage, known in enumerate(results):
-        if stage == plan.shows:
+        if not plan.by_chance(stage):
             continue
         for fold in range(folds.count):
             inside = np.flatnonzero(folds.fold == fold)
@@ -165,8 +188,11 @@ def _states(
         State(stages[t], 0.0 - costs[t], onward(stages[t + 1], chances[t]), stage=stages[t], membership=share(t))
         for t in range(shows)
     ]
-    first = {f"{stages[shows + 1]}-{j}": float(p) for j, p in zip(numbers, probs)}
-    shown = {} if not members else _mean_of(members, shows, probs)
+    passes = chances[shows]
+    first = {f"{stages[shows + 1]}-{j}": passes * float(p) for j, p in zip(numbers, probs) if passes}
+    if passes < 1:
+        first[out] = 1 - passes
+    shown = {} if not members else _mean_of(members, shows, probs) if passes == 1 else share(shows)
     states.append(State(stages[shows], 0.0 - costs[shows], first, stage=stages[shows], membership=shown))
     for t in range(shows + 1, len(stages)):
         after = stages[t + 1] if t + 1 < len(stages) else "hired"

@@ -330,6 +330,8 @@ class Passing:
 
     shows: int
     """The stage that shows the score."""
+    before_score: int
+    """How many stages are passed by chance before a score is shown."""
     chances: Floats
     """(candidates, stages)"""
     effects: Mapping[str, Floats]
@@ -370,12 +372,12 @@ class CellShares:
         law, fold = laws.which[first], fold[first]
         if passing is not None:
             by_cell = {name: of_folds[fold] for name, of_folds in passing.effects.items()}
-            passing = Passing(passing.shows, passing.chances[first], by_cell)
+            passing = replace(passing, chances=passing.chances[first], effects=by_cell)
         tilts, before = {}, {}
         for name, own in chances.items():
             sums = [np.bincount(kind, column, minlength=count) for column in own.before.T]
             pi = before[name] = np.stack(sums, axis=1) / size[:, None]
-            for stage in range(0 if passing is None else passing.shows):
+            for stage in range(0 if passing is None else passing.before_score):
                 assert passing is not None
                 pi = pi * _more_likely(pi, passing.chances[:, stage], passing.effects[name][:, stage])
             tilts[name] = tilted(laws.values[law], laws.probs[law], pi, effects[name][fold], own.names)
@@ -383,9 +385,12 @@ class CellShares:
 
     @property
     def alike(self) -> tuple[str, ...]:
-        """The attributes whose groups have the same chances whatever is known."""
+        """The attributes whose groups have the same chances whatever is known, and whatever was passed."""
         same = [name for name, pi in self.before.items() if not np.ptp(pi, axis=0).max(initial=0.0) > 1e-9]
-        return tuple(name for name in same if not self.tilts[name].slope.any())
+        return tuple(name for name in same if not (self.tilts[name].slope.any() or self._passes_tell(name)))
+
+    def _passes_tell(self, name: str) -> bool:
+        return self.passing is not None and bool(self.passing.effects[name].any())
 
     @property
     def people(self) -> ByKind[People]:

@@ -141,7 +141,7 @@ def fit(
         all_chances = chains.pass_chances(plan, results, features, dealt)
         chances = all_chances[rows]
         padded = np.pad(each, ((0, 0), (0, len(plan.stages) - plan.own)))
-        passed = StageResults(plan.shows, all_chances, results)
+        passed = StageResults(plan, all_chances, results)
         if unseen:
             members = cell_shares(chances_of_groups, all_laws, rows, scores, weights, dealt, passed, tested=True)
             people, true_value = unseen_people(members, actual, true_value)
@@ -160,8 +160,8 @@ def fit(
         instance = build(scale)
     alike = () if members is None else members.alike
     notices += [
-        f"neither what is known of candidates nor their scores tell the groups of {name} apart beyond chance: in the "
-        "model every rule that does not see the group has equal expected rates"
+        f"nothing that is known of candidates tells the groups of {name} apart beyond chance, and scores don't either: "
+        "in the model every rule that does not see the group has equal expected rates"
         for name in alike
     ]
     refit = Refit(

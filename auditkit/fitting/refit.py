@@ -78,7 +78,7 @@ class Training:
 class StageResults:
     """Of every row: the chance of passing each stage, and what is known of it."""
 
-    shows: int
+    plan: StagePlan
     chances: Floats
     results: Sequence[Floats]
 
@@ -135,7 +135,8 @@ def _cells(
     passing = None
     if passed is not None:
         by_stage = {name: np.stack(effects[1:], axis=1) for name, effects in learnt.items()}
-        passing = Passing(passed.shows, passed.chances[rows], by_stage)
+        plan = passed.plan
+        passing = Passing(plan.shows, plan.shows + plan.fails, passed.chances[rows], by_stage)
     of_scores = {name: effects[0] for name, effects in learnt.items()}
     return CellShares.of(laws.take(rows), mine, of_scores, folds.fold[rows], passing)
 
@@ -207,10 +208,10 @@ class Refit:
         if t.plan is not None:
             chances = chains.pass_chances(t.plan, t.results, t.features, t.folds, taught)
             for stage, known in enumerate(t.results if moved else ()):
-                if stage != t.plan.shows:
+                if t.plan.by_chance(stage):
                     missed = groups.left_out(known - chances[:, stage], taught.astype(np.float64))
                     chances[:, stage] = np.clip(chances[:, stage] + missed, 0.0, 1.0)
-            passed = StageResults(t.plan.shows, chances, t.results)
+            passed = StageResults(t.plan, chances, t.results)
         members = None
         if of_groups:
             teach = t.weights * taught

@@ -443,7 +443,11 @@ def _prices(
         elif entry.optimum is not None and not entry.optimum.proved:
             ends = (entry.standing.utility, rounded(entry.optimum.bound))
             yield FindingModel(kind="price", code="unproved", text=say.unproved(phrase_of(entry, words), ends))
-    priced = [entry for entry in entries if entry.status == "optimal"]
+        elif entry.selects_nobody and entry.label != TOGETHER:
+            aware = None if entry.group_aware is None else entry.group_aware.given_up
+            text = say.only_if_nobody_is_selected(words, phrase_of(entry, words), aware)
+            yield FindingModel(kind="price", code="selects-nobody", text=text)
+    priced = [entry for entry in entries if entry.status == "optimal" and not entry.selects_nobody]
     each = [entry for entry in priced if entry.label != TOGETHER]
     if not each:
         return

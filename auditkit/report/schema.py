@@ -28,7 +28,7 @@ from pydantic import (
     model_serializer,
 )
 
-from auditkit.compare.comparison import AwarePrice, GroupNumbers
+from auditkit.compare.comparison import AwarePrice, GroupNumbers, selects_nobody
 from auditkit.compare.expost import Normalised
 from auditkit.compare.firm_gain import FirmGain, GainParts, GroupChange
 from auditkit.compare.hidden_prices import HiddenPrices
@@ -432,6 +432,10 @@ class ConstrainedModel(ReportPart):
     def met(self) -> bool:
         """Whether some policy meets the constraints."""
         return self.status != "infeasible"
+
+    @property
+    def selects_nobody(self) -> bool:
+        return self.by_group is not None and selects_nobody(self.by_group)
 
     @property
     def idle_rows(self) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import JsonValue
 
 from auditkit.constraints.outcome import weights_on
+from auditkit.data.stages import PASSED
 from auditkit.display import Shown
 from auditkit.errors import InputError, Problem, nearest
 from auditkit.fitting.fitted import Fitted
@@ -218,8 +219,8 @@ def find_alternatives(
 
 def outcomes_asked(steps: Sequence[str], found: Collection[str], layout: Layout) -> list[str]:
     """What a report asks about if differences were found at these of its steps: selection, and every other of them that
-    the model has."""
-    names = {steps[0]: "inspection"} if len(steps) > 1 else {}
+    the model has. A test that everyone took is passed by chance there, not by a decision."""
+    names = {steps[0]: "inspection"} if len(steps) > 1 and not steps[0].endswith(PASSED) else {}
     names = {stage: stage for stage in layout.stages} | names
     return ["selection", *(names[step] for step in steps[:-1] if step in found and step in names)]
 

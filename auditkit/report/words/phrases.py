@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from auditkit.compare.comparison import TOGETHER
+from auditkit.data.stages import PASSED
 from auditkit.data.vocabulary import shipped as vocabulary
 from auditkit.model.row_meaning import AmountAtMost, Meaning, Other, RateGap, RatioAtLeast, ShareAtLeast
 from auditkit.report.schema import AttributeModel, ConstrainedModel
@@ -142,11 +143,14 @@ class Phrases:
         return f"those {self.reached(self.steps[place - 1])}" if place else f"all {self.noun}"
 
     def step(self, name: str) -> str:
-        """The step that a policy's outcome is: the first is the inspection, the last the selection."""
+        """The step that a policy's outcome is: the first is the inspection, the last the selection.
+
+        Where everyone took the first test, the first step is to have passed it; the inspection is the test.
+        """
         if name in ("selected", "selection") and self.steps:
             return self.steps[-1]
         if name in ("inspected", "inspection") and len(self.steps) > 1:
-            return self.steps[0]
+            return self.steps[0].removesuffix(PASSED)
         return name
 
     # People
@@ -191,7 +195,8 @@ class Phrases:
 
     def constraint(self, entry: ConstrainedModel) -> str:
         """What a constraint of the report asks for, as it reads after "under"."""
-        return ALL_TOGETHER if entry.label == TOGETHER else entry.phrase or entry.label
+        phrase = ALL_TOGETHER if entry.label == TOGETHER else entry.phrase or entry.label
+        return f"{phrase} (only if no one is {self.outcome('selected')})" if entry.selects_nobody else phrase
 
     def done(self, on: str) -> str:
         """After "those": "hired", or "who reached “Offer”"."""

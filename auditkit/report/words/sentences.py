@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from auditkit.compare.comparison import NoLaw
+from auditkit.compare.comparison import FEWEST_SELECTED, NoLaw
 from auditkit.compare.value_of_point import PointValue
 from auditkit.disparity.design import ClusterDesign
 from auditkit.disparity.pair import Interval
@@ -533,7 +533,20 @@ def prices(
             " The upper end is what a lottery among the people of each requisition would cost, so the data say little"
         )
         text += " about this price."
-    return f"{text} If the group could be used it would be {_share(aware)}: a bound, not a proposal."
+    return f"{text} {_with_the_group(aware)}"
+
+
+def only_if_nobody_is_selected(words: Phrases, phrase: str, aware: float | None) -> str:
+    """Of a constraint that the best policy meets by selecting no one; `aware` as in `prices`."""
+    text = f"{phrase}: under this model a policy"
+    if aware is not None:
+        text += " that does not see the group"
+    text = whole(f"{text} gets there only if no one is {words.outcome('selected')}, so it has no price")
+    return text if aware is None else f"{text} {_with_the_group(aware)}"
+
+
+def _with_the_group(aware: float) -> str:
+    return f"If the group could be used it would be {_share(aware)}: a bound, not a proposal."
 
 
 ASKED = 0.9
@@ -561,6 +574,11 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
     ratio = brief(ASKED)
     if asked.utility is None:
         first = f"No rule that uses only {known} brings the {rates} to a ratio of {ratio}, under this model"
+    elif _only_if_nobody(asked):
+        first = f"No rule that uses only {known} brings the {rates} to a ratio of {ratio} under this model"
+        first += f", unless no one is {words.outcome('selected')}"
+        if each.largest_ratio.filled is not None:
+            first += f"; with the positions filled, the largest ratio is {brief(each.largest_ratio.filled)}"
     elif free.reached is not None and free.reached >= ASKED:
         best_search = f"The best search that never looks at {each.attribute}"
         first = f"{best_search} already brings the {rates} to a ratio of {ratio} or more, under this model"
@@ -585,7 +603,9 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
     if seen is not None and unseen is not None:
         blind = f"without looking at {each.attribute}"
         price = f"Equal rates would cost {_share(unseen)} {blind}"
-        if not apart:
+        if any(point.ratio == 1.0 and _only_if_nobody(point) for point in each.blind):
+            price = f"Equal rates cannot be had {blind} unless no one is {words.outcome('selected')}"
+        elif not apart:
             price = f"What equal rates would cost {blind} {NOT_MEASURED}"
         found.append(whole(f"{price}; the bound if it could be used is {_share(seen)}"))
     if largest := _largest(each):
@@ -593,6 +613,10 @@ def alternatives(words: Phrases, each: Alternative, information: Sequence[str], 
     if each.dealt is not None and each.dealt.searches < each.dealt.of:
         found.append(worked_out_on(each.dealt))
     return found
+
+
+def _only_if_nobody(point: FrontierOptimum) -> bool:
+    return point.filled is not None and point.filled < FEWEST_SELECTED
 
 
 def _given_up(points: Sequence[FrontierOptimum]) -> float | None:
