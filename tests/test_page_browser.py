@@ -286,7 +286,7 @@ def test_sliders_answer_at_once_and_exactly(browser: Browser, server: Running, s
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("button", name="Make the report").click()
     page.get_by_title("Audit report").wait_for()
-    page.get_by_text("Explore: what other demands would cost").click()
+    page.get_by_text("Explore: what other constraints would cost").click()
     ratio = page.get_by_label("Impact ratio of at least")
     ratio.fill("1")
     page.locator("[data-explored]", has_text="Exact: gap").wait_for()
