@@ -32,7 +32,7 @@ from auditkit.plugins.score_weights import InterviewOrder, ScoreWeights
 from auditkit.report.findings import alternative_sentences
 from auditkit.report.published_digits import to_scale
 from auditkit.report.schema import AlternativePart
-from auditkit.report.view import phrases
+from auditkit.report.view import phrases, policies
 from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.rules.best_rules import Target, Trials
@@ -221,6 +221,7 @@ def test_an_exam_that_groups_pass_at_different_rates(passes: tuple[float, float]
     assert ("selects-nobody" in found) == differ != alike
     names = [phrases(report).constraint(entry) for entry in report.entries]
     assert [name.endswith("(only if no one is appointed)") for name in names] == [differ] * len(names)
+    assert len(list(policies(report))) == (2 if differ else 2 + len(names))  # it is no benchmark
     assert ("price-of-fairness" in found) != differ
     assert phrases(report).step("inspection") == "Written Result" and report.steps[0] == "Written Result (passed)"
     if differ:

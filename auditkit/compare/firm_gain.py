@@ -45,6 +45,7 @@ from auditkit.fitting.standing import Standings
 from auditkit.model.layout import Floats, Ints, Layout
 from auditkit.solver import evaluate
 from auditkit.solver.oracle import free_visits
+from auditkit.solver.rounding import without_noise
 
 if TYPE_CHECKING:
     from auditkit.compare.comparison import Constrained
@@ -250,7 +251,7 @@ def _parts(layout: Layout, visits: Floats, own: OwnSearch) -> GainParts:
     if not filled or not filled_own:
         return GainParts(worth - worth_own, cost_own - cost, 0.0)
     mean, mean_own = worth / filled, worth_own / filled_own
-    positions = (filled - filled_own) * (mean + mean_own) / 2
+    positions = without_noise(filled - filled_own, filled + filled_own) * (mean + mean_own) / 2
     return GainParts(positions, cost_own - cost, worth - worth_own - positions)
 
 

@@ -356,7 +356,7 @@ def firm_gain(report: Report) -> Chart | None:
 
 def given_up(report: Report) -> Chart | None:
     """The cost of each constraint with its interval: as a share of the best utility, or else as a loss."""
-    entries = report.entries[:MOST_POLICIES]
+    entries = report.benchmarks[:MOST_POLICIES]
     priced = [entry.price_of_fairness for entry in entries]
     share = any(price is not None and price.ratio is not None for price in priced)
     prices = [None if price is None else price.given_up if share else price.loss for price in priced]

@@ -19,7 +19,7 @@ MOST_PANELS = 6
 def slack_panels(report: Report) -> list[LawModel]:
     """Each distribution of an ex-post slack, under the first constraint that has it: alone before all together."""
     panels: dict[str, LawModel] = {}
-    for entry in report.entries:
+    for entry in report.benchmarks:
         for law in entry.ex_post_slack or ():
             panels.setdefault(law.label, law)
     return list(panels.values())
@@ -60,7 +60,7 @@ def _histogram(
 
 
 def unfilled(report: Report) -> Chart | None:
-    entries = [(e, e.unfilled) for e in report.entries if e.unfilled is not None and e.unfilled.counts][:MOST_PANELS]
+    entries = [(e, e.unfilled) for e in report.benchmarks if e.unfilled is not None and e.unfilled.counts][:MOST_PANELS]
     if all(chance == 0 for _, law in entries for n, chance in zip(law.counts, law.probabilities) if n):
         return None
     words = phrases(report)

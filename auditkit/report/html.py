@@ -177,7 +177,7 @@ def _names(report: Report, present: Collection[str] = ()) -> dict[str, object]:
         "most_policy_groups": view.most_groups(report),
         "feasible": [policy for policy in view.policies(report) if not policy.infeasible],
         "units": view.units(report),
-        "laws": [entry for entry in report.entries if entry.ex_post_slack],
+        "laws": [entry for entry in report.benchmarks if entry.ex_post_slack],
         "priced_blind": any(entry.group_aware for entry in report.entries),
         "price_level": view.price_level(report),
         "policy_attributes": view.policy_attributes(report),

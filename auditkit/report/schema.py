@@ -782,6 +782,11 @@ class Report(ReportPart):
         return self.constrained or ()
 
     @property
+    def benchmarks(self) -> tuple[ConstrainedModel, ...]:
+        """Those of `entries` whose best policy selects someone."""
+        return tuple(entry for entry in self.entries if not entry.selects_nobody)
+
+    @property
     def tables(self) -> tuple[DisparityTable, ...]:
         """Every disparity table, if there are any."""
         return () if self.disparity is None else self.disparity.tables

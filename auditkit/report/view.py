@@ -124,7 +124,7 @@ def policies(report: Report) -> Iterator[PolicyView]:
     if report.unconstrained is not None:
         yield PolicyView(BEST, BEST, report.unconstrained)
     words = phrases(report)
-    for entry in report.entries:
+    for entry in report.benchmarks:
         label = "all constraints" if entry.label == TOGETHER else entry.label
         yield PolicyView(f"Best under {label}", f"Best with {words.constraint(entry)}", entry)
 
@@ -199,7 +199,7 @@ def gain(report: Report) -> GainView | None:
         return None
     words, judged = phrases(report), found.parts.cost is not None
     others = [
-        (f"Best with {words.constraint(e)}", e.against_firm) for e in report.entries if e.against_firm is not None
+        (f"Best with {words.constraint(e)}", e.against_firm) for e in report.benchmarks if e.against_firm is not None
     ]
     steps = [(step.step, step.gain) for step in found.steps]
     return GainView(
