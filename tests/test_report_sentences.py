@@ -17,6 +17,7 @@ from auditkit.errors import InputError
 from auditkit.report import html
 from auditkit.report.findings import of_disparities
 from auditkit.report.schema import FindingModel, Report
+from auditkit.report.words import sentences as say
 from auditkit.report.words.phrases import Phrases
 from auditkit.text import NBSP
 
@@ -373,3 +374,11 @@ def test_p_that_few_requisitions_raise_says_so_where_the_interval_stays() -> Non
     assert "allowing for" not in said(
         report(table([{"Female": (100, 20), "Male": (100, 40)}] * 40)), "difference-cumulative"
     )
+
+
+def test_lots_are_said_to_be_drawn_only_where_they_are() -> None:
+    said = say.lotteries([(["parity"], 60, 60), (["quota", "budget"], 58, 60)])
+    assert said.startswith("The best policy needs no lottery under parity; it draws lots in 2 of 60 requisitions under")
+    assert said.endswith("under quota and budget.")
+    assert say.lotteries([(["parity"], 0, 1)]) == "The best policy draws lots under parity."
+    assert "draws" not in say.lotteries([(["parity"], 1, 1)])

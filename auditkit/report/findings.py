@@ -507,7 +507,7 @@ def _not_computed(entries: Sequence[Constrained], words: Phrases) -> list[Findin
         found.append(_notice("ex-post-slack-not-computed", text))
     drawn: dict[tuple[int, int], list[str]] = defaultdict(list)
     for entry in entries:
-        if entry.optimum is not None:
+        if entry.optimum is not None and not entry.selects_nobody:
             mixture = entry.optimum.mixture
             drawn[mixture.count - mixture.randomised, mixture.count].append(phrase_of(entry, words))
     if drawn:

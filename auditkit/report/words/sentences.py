@@ -1002,9 +1002,14 @@ def lotteries(each: Iterable[tuple[Sequence[str], int, int]]) -> str:
     """In how many requisitions the best policy under constraints is one policy: (phrases, how many, of how many)."""
     said = []
     for phrases, alone, searches in each:
-        where = "any requisition" if alone == searches else f"{count(alone)} of {plural(searches, 'requisition')}"
-        said.append(f"in {where} under {listing(phrases)}")
-    return whole(f"The best policy needs no lottery {'; '.join(said)}")
+        under = f"under {listing(phrases)}"
+        if alone == searches:
+            said.append(f"needs no lottery {under}")
+        elif searches == 1:
+            said.append(f"draws lots {under}")
+        else:
+            said.append(f"draws lots in {count(searches - alone)} of {plural(searches, 'requisition')} {under}")
+    return whole(f"The best policy {'; it '.join(said)}")
 
 
 def open_positions(each: Iterable[tuple[float, str]]) -> str:
