@@ -78,6 +78,8 @@ def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
         .astype(bool)
     )
     total |= foot & starts & (filled < 0.7 * filled.median())
+    notes = (filled[::-1] == 1).cumprod()[::-1].astype(bool)  # all rows from here to the end have one cell
+    total |= notes & (filled[~notes].median() >= 3)
     total |= foot & (filled == 1) & (filled.median() >= 4)
     below = ((table.index.to_series().diff() > 1) & foot).cumsum() > 0  # a blank line of the file
     total |= foot & below & (2 * filled <= filled.median())

@@ -74,6 +74,18 @@ def looks_like_dates(cells: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(match[codes], index=cells.index)
 
 
+def from_day_numbers(cells: pd.Series[Any]) -> pd.Series[Any] | None:
+    """A column of the day numbers of a spreadsheet, or of milliseconds, as dates; None if it is of something else."""
+    filled = cells[cells != ""]
+    if filled.empty or not any(form.fullmatch(filled.iloc[0]) for form in (_DAY_NUMBER, _MILLISECONDS)):
+        return None
+    codes, found = pd.factorize(filled)
+    if not all(_DAY_NUMBER.fullmatch(word) or _MILLISECONDS.fullmatch(word) for word in found):
+        return None
+    dates = to_dates(pd.Series(found, dtype="str")).values.dt.strftime("%Y-%m-%d").astype("str")
+    return cells.mask(cells != "", pd.Series(dates.to_numpy()[codes], index=filled.index))
+
+
 def _matched(word: str) -> tuple[int, dict[str, str]] | None:
     """The style in which a day is written, and its parts."""
     for style, pattern in enumerate(_PATTERNS):

@@ -47,7 +47,7 @@ from auditkit.data.what_a_row_is import (
     stages_of_parts,
     status_of_events,
 )
-from auditkit.data.what_became_of_each import name_of_outcome, status_of_each
+from auditkit.data.what_became_of_each import name_of_outcome, status_of_each, who_accepted
 from auditkit.data.which_outcome import (
     ask_about_a_later_decision,
     ask_about_an_end,
@@ -221,6 +221,8 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     elif len(steps) > 1 or (steps and "stages" in state.chosen):
         names = labels_of([step.column for step in steps])
         stages = Stages(names, tuple(step.codes.replace({"?": ""}) for step in steps))
+    if status is not None:
+        status = who_accepted(state, status, stages, name)
     seen = None
     if stages is None and inspected is not None:
         seen = inspected.codes
@@ -269,7 +271,7 @@ def _plan_of_events(state: TableLook) -> Interpretation:
         status = settled(decided, cells, final.columns[0], state.collector)
         name = apps.selected or name_of_outcome(state, cells, decided, status, final.columns[0])
     reasons = apps.table[[c for c in apps.mapping.columns("reason") if c in apps.table]]
-    status = with_reasons(status, reasons)
+    status = who_accepted(state, with_reasons(status, reasons), stages, name)
     ask_about_skipped_steps(state, stages, status)
     return _finish(state, mapping, apps.mapping, apps.table, "event", stages, status, None, name, apps.score_stage)
 

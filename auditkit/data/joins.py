@@ -104,28 +104,47 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
 
 
 def explained(first: RawTable, legend: RawTable) -> RawTable | None:
-    """The first table with words for its codes, where the second says what they mean; None if it is not a legend."""
-    table, said = first.table, legend.table
-    if not 2 <= len(said) <= _LONGEST_LEGEND or len(said.columns) < 2 or len(table) <= len(said):
+    """The first table with words for its codes, where the second says what they mean; None if it is not a legend.
+
+    A legend of one column is a list of codes and their meanings; one of several also says which column each is of.
+    """
+    said = legend.table
+    if not 2 <= len(said) <= _LONGEST_LEGEND or len(said.columns) < 2 or len(first.table) <= len(said):
         return None
-    codes, meanings = said.iloc[:, 0], said.iloc[:, 1]
+    columns = {plain(str(name)): str(name) for name in first.table}
+    fields = said.iloc[:, 0].where(said.iloc[:, 0] != "").ffill().fillna("").map(plain)  # often written once for all
+    if len(said.columns) > 2 and fields.isin(list(columns)).mean() >= _SURE:
+        lists = {columns[name]: part.iloc[:, 1:] for name, part in said.groupby(fields) if name in columns}
+        found = {name: words for name, part in lists.items() if (words := _meanings(first.table[name], part))}
+    else:
+        found = {name: words for name in map(str, first.table) if (words := _meanings(first.table[name], said))}
+        if len(found) > 1:  # 1 and 2 may be codes of anything: the legend says of what
+            about = plain(f"{legend.source.path} {' '.join(map(str, said.columns))}")
+            told = [name for name in found if any(f" {word} " in f" {about} " for word in plain(name).split())]
+            found = {name: found[name] for name in told} if len(told) == 1 else {}
+    if not found:
+        return None
+    text = f"{legend.source.path} says what the codes in {', '.join(map(repr, found))} mean"
+    cells = {
+        name: first.table[name].map(lambda cell, w=words: w.get(_code(cell), cell)) for name, words in found.items()
+    }
+    table = first.table.assign(**{name: column.astype("str") for name, column in cells.items()})
+    return replace(first, table=table, notices=(*first.notices, Notice("legend", text)))
+
+
+def _meanings(cells: pd.Series[str], said: pd.DataFrame) -> dict[str, str]:
+    """What each code of a column means, by a list of codes and meanings; nothing where the list is not of its codes."""
+    codes, meanings = said.iloc[:, 0].map(_code), said.iloc[:, 1]
     if not codes.is_unique or (codes == "").any() or (meanings == "").any() or meanings.nunique() < 2:
-        return None
-    found = [str(name) for name in table if _is_explained(set(table[name]) - {""}, set(codes), set(meanings))]
-    if len(found) > 1:  # 1 and 2 may be codes of anything: the legend says of what
-        about = plain(f"{legend.source.path} {' '.join(map(str, said.columns))}")
-        found = [name for name in found if any(f" {word} " in f" {about} " for word in plain(name).split())]
-    if len(found) != 1:
-        return None
-    column = found[0]
-    words = dict(zip(codes, meanings, strict=True))
-    text = f"{legend.source.path} says what the codes in {column!r} mean"
-    cells = table[column].map(lambda cell: words.get(cell, cell)).astype("str")
-    return replace(first, table=table.assign(**{column: cells}), notices=(*first.notices, Notice("legend", text)))
+        return {}
+    held = {_code(cell) for cell in cells.unique()} - {""}
+    known = len(held) > 1 and len(held & set(codes)) >= _SURE * len(held) and not held & (set(meanings) - set(codes))
+    return dict(zip(codes, meanings, strict=True)) if known else {}
 
 
-def _is_explained(cells: set[str], codes: set[str], meanings: set[str]) -> bool:
-    return len(cells) > 1 and len(cells & codes) >= _SURE * len(cells) and not cells & (meanings - codes)
+def _code(cell: str) -> str:
+    """A code without the zeros that a spreadsheet adds or drops: `090` and `90`."""
+    return cell.lstrip("0") or cell if cell.isdigit() else cell
 
 
 def listed(first: RawTable, name: str, part: RawTable) -> RawTable | None:

@@ -18,25 +18,33 @@ import numpy as np
 import pandas as pd
 
 from auditkit.data.columns import by_name, characteristic_of, is_protected, named
-from auditkit.data.dates import to_dates
+from auditkit.data.dates import from_day_numbers, to_dates
 from auditkit.data.numbers import to_numbers
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
 from auditkit.data.roles import NONE, Given, column_in
 from auditkit.data.statuses import is_bad
+from auditkit.data.steps import label_of
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.errors import InputError, Problem
 from auditkit.model.session import current
 
 _MOST_ROWS = 5000
 _MANY = 30
+_HIDES = 3
+"""The smallest number shown, from which a mark beside it may hide smaller ones."""
 _DIGIT = re.compile(r"\d")
+_AND = re.compile(r"[/|,>&+]| and | by ")
+"""Between the names of what a column of a pivot has below each other: `Department / Gender`."""
+_MARK = re.compile(r"\*+|\.+|…|†|‡")
+"""Marks that stand for a hidden count, beside those that are words."""
 _SMALL = re.compile(r"^\s*(?:<|less than|under|fewer than|≤|<=)\s*(\d+)\s*$", re.IGNORECASE)
 
 
 def shaped(raw: RawTable, given: Given, left: dict[str, int]) -> tuple[RawTable, tuple[str, ...]]:
     """The table with one row per application or category, and what was assumed; `left` counts rows of totals."""
     assumptions: list[str] = []
+    raw = _with_days(raw)
     own = {"count", "candidate", "selected", "stage"} & given.keys()
     if not own or _is_of_another_shape(given, raw) or (own == {"selected"} and _is_a_count(given["selected"], raw)):
         raw = _expanded_counts(raw, assumptions, left)
@@ -61,6 +69,17 @@ def _say(raw: RawTable, code: str, text: str) -> RawTable:
     return replace(raw, notices=(*raw.notices, Notice(code, text)))
 
 
+def _with_days(raw: RawTable) -> RawTable:
+    """Columns named like dates that hold the day numbers of a spreadsheet, or milliseconds, as days."""
+    table = raw.table
+    dated = [name for name in map(str, table) if label_of(name) != name or named(name, "date")]
+    days = {name: cells for name in dated if (cells := from_day_numbers(table[name])) is not None}
+    if not days:
+        return raw
+    text = f"the numbers in {', '.join(map(repr, days))} are read as days"
+    return replace(_say(raw, "day-numbers", text), table=table.assign(**days))
+
+
 # -------------------------------------------------------------------- counts
 
 
@@ -68,7 +87,8 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     """A table of counts in any of its shapes as one row per category, step reached and number."""
     if len(raw.table) > _MOST_ROWS:
         return raw
-    tidy = _without_rates(raw)
+    said: list[str] = []
+    tidy = _with_ranges(_without_rates(raw), said)
     if any(named(name, "candidate") and len(raw.table) >= _MANY for name in _one_a_row(tidy.table)):
         return raw  # a row is a person, whatever the numbers look like
     if not _counts(tidy.table):
@@ -78,10 +98,10 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     totals = len(raw.table) - len(tidy.table)
     for reshape in (_from_compact, _from_wide, _from_steps_by_group, _from_long, _with_named_groups):
         tidy = reshape(tidy)
-    said: list[str] = []
+    hidden, said = said, []
     stacked = _from_stacked(tidy, said)
     if stacked is not None:
-        assumptions += said
+        assumptions += hidden + said
         _refuse_other_cells(tidy.table, _counts(tidy.table))
         left["total-row"] = left.get("total-row", 0) + totals
         return stacked
@@ -89,7 +109,7 @@ def _expanded_counts(raw: RawTable, assumptions: list[str], left: dict[str, int]
     said = []  # what an attempt assumed that came to nothing is not true of the file
     found = _summary(tidy, counts, said)
     if found is not tidy:
-        assumptions += said
+        assumptions += hidden + said
     elif (found := _from_outcomes(tidy)) is tidy:
         return raw
     _refuse_other_cells(tidy.table, counts)
@@ -108,6 +128,26 @@ def _refuse_other_cells(table: pd.DataFrame, counts: abc.Collection[str]) -> Non
         row, cell = bad.index[bad.to_numpy()][0], filled[bad.to_numpy()].iloc[0]
         what = f"{cell!r} is not a number, in a column of counts"
         raise InputError(Problem(f"row {row}, column {name!r}", what, "write a number, or <5 for a small one"))
+
+
+def _with_ranges(raw: RawTable, assumptions: list[str]) -> RawTable:
+    """Marks for small counts ("[c]", "*", "..") as the range that they hide: less than the smallest number shown."""
+    table, words = raw.table, spoken()
+    marks: dict[str, set[str]] = {}
+    least: list[int] = []
+    for name in map(str, table):
+        found = {str(cell) for cell in pd.unique(table[name])}
+        hidden = {cell for cell in found if _MARK.fullmatch(cell) or plain(cell) in words.words("values", "hidden")}
+        rest = table[name][~table[name].isin(hidden)]
+        if hidden and 2 * len(rest) > len(table) and (shown := _whole(rest)) is not None and (shown > 0).any():
+            marks[name] = hidden
+            least.append(int(shown[shown > 0].min()))
+    if not marks or min(least) < _HIDES:
+        return raw
+    cells = {name: table[name].where(~table[name].isin(hidden), f"<{min(least)}") for name, hidden in marks.items()}
+    said = ", ".join(map(repr, sorted(set().union(*marks.values()))))
+    assumptions.append(f"{said} hides a count below {min(least)}, the smallest number that is shown")
+    return replace(raw, table=table.assign(**cells))
 
 
 def _counts(table: pd.DataFrame) -> dict[str, pd.Series[Any]]:
@@ -230,7 +270,7 @@ def _from_compact(raw: RawTable) -> RawTable:
     table, words = raw.table, spoken()
     counts = _counts(table)
     labels = [str(name) for name in table if name not in counts]
-    if len(labels) != 1 or not counts or is_protected(labels[0]):
+    if len(labels) != 1 or not counts:
         return raw
     cells = table[labels[0]]
     races = words.pattern("values", "races")
@@ -243,8 +283,10 @@ def _from_compact(raw: RawTable) -> RawTable:
         if not (values[group].groupby(parent[group]).sum() == values[~group].groupby(parent[~group]).sum()).all():
             return raw
     attribute = "Sex" if sexes.any() else "Race"
+    unit = next((part for part in map(str.strip, _AND.split(labels[0])) if part and not is_protected(part)), "Unit")
     text = f"{labels[0]!r} has groups below the parts of the firm that they add up to"
-    return replace(_say(raw, "compact-pivot", text), table=table.assign(**{labels[0]: parent, attribute: cells})[group])
+    table = table.drop(columns=labels).assign(**{unit: parent, attribute: cells})
+    return replace(_say(raw, "compact-pivot", text), table=table[group])
 
 
 def _part(name: str) -> tuple[str, str] | None:
@@ -378,8 +420,8 @@ def _from_long(raw: RawTable) -> RawTable:
         numbers = {word: pd.to_numeric(wide[word], errors="coerce").to_numpy() for word in found}
         if any((numbers[first[0]] < numbers[word]).any() for word in found):
             continue  # stages that do not contain each other
-        order = sorted(found, key=lambda word: -float(numbers[word].sum()))
-        falling = all((numbers[a] >= numbers[b]).all() for a, b in pairwise(order))
+        order = sorted(found, key=lambda word: -float(np.nansum(numbers[word])))
+        falling = not any((numbers[a] < numbers[b]).any() for a, b in pairwise(order))  # a hidden count may be any
         if None in ranks.values() and len(found) > 2 and not falling:
             continue  # words that are not known, and that do not contain each other either
         flat = wide[order].reset_index().astype("str")

@@ -98,6 +98,8 @@ def reached_steps(found: dict[str, pd.Series[Any]], unfinished: pd.Series[Any]) 
         flags = flags.where(flags.fillna(False).astype(bool) | ~unfinished)
         passed = name.endswith(PASSED)
         same = [later for later, other in steps.items() if flags.equals(other) or (not passed and _agree(flags, other))]
+        if same and same[-1] == next(iter(steps)) and flags.sum() > steps[same[-1]].sum():
+            same = []  # some reached it and left before the last: of 89 with an offer 80 accepted
         if place and (same or flags.dropna().all()):
             last = same[-1] if same else ""
             settled = not last or last in replaced or last == next(iter(steps))

@@ -10,13 +10,15 @@ import pandas as pd
 from auditkit.data.problems import Collector
 from auditkit.data.roles import Choice, flag
 from auditkit.data.stages import PASSED, Stages
-from auditkit.data.statuses import Decided, Test, is_bad, is_empty, settled, step_codes, with_reasons
+from auditkit.data.statuses import Decided, Test, is_bad, is_empty, settled, step_codes, took_place, with_reasons
 from auditkit.data.steps import StepsInOneColumn, label_of, labels_of
 from auditkit.data.table_look import Decision, StepColumn, TableLook
-from auditkit.data.vocabulary import plain, spoken
+from auditkit.data.vocabulary import STEP_RANKS, plain, spoken
 
 MANY_OPEN = 0.25
 """Share of people without a decision above which that is said first of all."""
+_OFFERED = 0.97
+"""Share of those selected, or who declined, that a step must know to be the one of offers."""
 
 
 def status_of_each(
@@ -76,6 +78,27 @@ def status_of_each(
         status = pd.Series("rejected", index=state.table.index, dtype="str").mask(found.reached[last], "selected")
         return with_reasons(status, reasons), last
     return None, "selected"
+
+
+def who_accepted(state: TableLook, status: pd.Series[Any], stages: Stages | None, outcome: str) -> pd.Series[Any]:
+    """Who declined an offer left after it, where a step before the outcome says who had one; else they were selected.
+
+    Of "Hired, 89 of 1,000" nine would not have been hired.
+    """
+    declined = status == "declined"
+    if not declined.any() or _is_offer(outcome):
+        return status
+    steps = () if stages is None else zip(stages.names, stages.codes, strict=True)
+    last = [codes for name, codes in steps if _is_offer(name)][-1:]
+    if last and took_place(last[0])[declined | (status == "selected")].mean() >= _OFFERED:
+        return status.mask(declined, "withdrawn")
+    text = f"{int(declined.sum()):,} who declined an offer count as {outcome!r}, because they were chosen"
+    state.assume("declined-offers", text)
+    return status
+
+
+def _is_offer(step: str) -> bool:
+    return spoken().step_rank(step) == STEP_RANKS["offer"]
 
 
 def _inspection(state: TableLook) -> StepColumn | None:

@@ -142,7 +142,7 @@ def weigh(state: TableLook, column: ColumnProfile) -> Decision | None:
         weight, why = 1.0, "it names those selected among the reasons why applications ended"
     elif column.content in ("yes/no", "date"):
         good = spoken().meaning(label_of(name)) == "selected" or spoken().step_rank(label_of(name)) == HIRED
-        weight = 1.7 if good and column.content == "yes/no" else 1.0 if good else -0.2
+        weight = 1.7 if good else -0.2
         if column.content == "yes/no" and spoken().has("names", "outcome_words", plain(name)):
             weight, why = 1.4, "its name is that of an outcome"
     if spoken().has("favourable", "not_decision", plain(name)):
@@ -492,7 +492,8 @@ def ask_what_for(state: TableLook, decision: Decision | None) -> None:
     vocabulary, either = spoken(), spoken().words("favourable", "either")
     words = {plain(word) for word in decision.decided.meanings}
     bare = state.columns[decision.column].content == "yes/no" or bool(words & either)
-    if not bare or plain(label_of(decision.column)) not in either:
+    said = set(plain(label_of(decision.column)).split())
+    if not bare or not said <= either | vocabulary.words("names", "outcome_words"):
         return
 
     def told(*keys: str) -> bool:

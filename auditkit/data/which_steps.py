@@ -27,7 +27,7 @@ from auditkit.data.steps import (
     label_of,
     names_steps,
 )
-from auditkit.data.table_look import CHANCE, Decision, StepColumn, TableLook
+from auditkit.data.table_look import CHANCE, FEW, Decision, StepColumn, TableLook
 from auditkit.data.vocabulary import HIRED, plain, spoken
 from auditkit.data.what_a_row_is import said_beside_every_event
 
@@ -151,7 +151,7 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
     if column.content == "yes/no" or (column.content == "date" and rank is not None):
         return step
     if column.content == "date":
-        dated = named(name, "date") is not None or named(name, "selected") is not None
+        dated = named(name, "selected") is not None or _is_date_of_application(state, column)
         return None if dated or spoken().has("favourable", "not_decision", plain(name)) else step
     if column.content == "number":
         blank = (state.table[name] == "").any()
@@ -163,6 +163,15 @@ def _may_be_step(state: TableLook, column: ColumnProfile, decision: Decision | N
         return None
     last = column.steps >= 0.5 and column.distinct > 3
     return None if last else step
+
+
+def _is_date_of_application(state: TableLook, column: ColumnProfile) -> bool:
+    """Whether a name is that of when people applied, which everybody did: dates that some lack, beside one that all
+    have, are of something else (`Submission Date` beside `Date Added`)."""
+    if named(column.name, "date") is None:
+        return False
+    every = [c for c in state.columns.values() if c.content == "date" and c.filled == c.rows and named(c.name, "date")]
+    return column.filled > (1 - FEW) * column.rows or not every
 
 
 def _passed_by_those_selected(state: TableLook, column: ColumnProfile, selected: pd.Series[Any]) -> StepColumn | None:
@@ -216,9 +225,11 @@ def _leads_to(state: TableLook, step: StepColumn, selected: pd.Series[Any]) -> b
     match = named(step.column, "inspected")
     if match is not None and not match.loose and match.tier < 2:
         return before >= _PLAIN_NESTED or int((selected & ~step.reached).sum()) <= 2
-    if step.rank is not None and 0 <= step.rank < HIRED:
-        return before >= _NAMED_NESTED
     share = float(step.reached.mean())
+    if (
+        step.rank is not None and 0 <= step.rank < HIRED
+    ):  # a consent to a background check is no more theirs than others'
+        return before >= _NAMED_NESTED and 2 * (1 - before) <= 1 - share
     rare = state.raw.count is not None or share ** int(selected.sum()) < CHANCE  # a row of counts is many people
     return before >= 0.99 and rare and share < _MOST_PASSED
 

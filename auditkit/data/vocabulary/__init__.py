@@ -67,7 +67,7 @@ STATUSES = ("selected", "declined", "rejected", "withdrawn", "pending")
 
 STEP_RANKS: dict[str, float] = {
     "hired": 9, "offer": 8, "check": 7, "third": 5.5, "second": 5, "manager": 3, "longlist": 1.2, "gate": 1.1,
-    "screen": 1.5, "test": 2, "interview": 4, "applied": 0,
+    "shortlist": 1.4, "screen": 1.5, "test": 2, "interview": 4, "applied": 0,
 }  # fmt: skip
 """How far along a hiring process each step usually is."""
 
@@ -206,7 +206,10 @@ class Vocabulary:
         if len(parts) > 1 and "pending" in parts[1:]:
             return "pending"
         if parts and parts[0] == "selected":
-            return "selected"
+            if "withdrawn" in parts:
+                return "declined"
+            made = plain(_BREAK.split(word)[0]) in self.words("cells", "offer")
+            return None if made and any(code is None for code in parts) else "selected"  # "Offer - lapsed"
         for code in ("pending", "selected"):
             if self.pattern("within", code).search(text):
                 return code

@@ -1,0 +1,181 @@
+"""Marks for hidden counts, legends of several columns, notes at the foot, declined offers, days as numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from auditkit.data.firm_history import History
+from auditkit.data.load import load
+from auditkit.data.reading import AmbiguousReading
+from auditkit.errors import InputError
+from auditkit.plugins.excel import Excel
+
+N = 400
+RNG = np.random.default_rng(21)
+FAR = RNG.integers(0, 5, N)
+"""How far each person got: 0 applied, 4 hired."""
+GENDER = RNG.choice(["Female", "Male"], N)
+
+
+def people(**columns: object) -> pd.DataFrame:
+    own = {"Application ID": [f"A{k:04}" for k in range(N)], "Gender": GENDER}
+    return pd.DataFrame({**own, **columns}).astype(str)
+
+
+def funnel(history: History) -> list[int]:
+    return [int(history.reached(step).sum()) for step in history.steps]
+
+
+def counts(*rows: tuple[object, ...]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["Ethnicity", "Applicants", "Shortlisted", "Appointed"]).astype(str)
+
+
+def at_least(*steps: int) -> list[int]:
+    return [int((step <= FAR).sum()) for step in steps]
+
+
+@pytest.mark.parametrize("mark", ["[c]", "*", "..", "suppressed"])
+def test_a_mark_for_a_small_count_is_read_as_less_than_the_smallest_number_shown(mark: str) -> None:
+    history = load(counts(("White", 900, 300, 90), ("Asian", 400, 80, 9), ("Mixed", 30, 11, mark)))
+    assert len(history.table) == 1330
+    said = " ".join(history.reading.assumptions if history.reading else ())
+    assert f"'{mark}' hides a count below 9, the smallest number that is shown" in said
+    assert "Mixed Appointed 0 to 8" in said
+
+
+def test_a_mark_beside_small_counts_hides_nothing_that_is_known() -> None:
+    with pytest.raises(InputError, match="is not a"):
+        load(counts(("White", 900, 300, 90), ("Asian", 400, 80, 1), ("Mixed", 30, 9, "[c]")))
+
+
+def test_hidden_counts_below_each_other_are_read_too() -> None:
+    rows = [
+        (stage, group, number)
+        for stage, numbers in (
+            ("Applied", (900, 400, 30)),
+            ("Passed sift", (300, 80, 9)),
+            ("Appointed", (90, 12, "[c]")),
+        )
+        for group, number in zip(("White", "Asian", "Mixed"), numbers, strict=True)
+    ]
+    history = load(pd.DataFrame(rows, columns=["Stage", "Ethnicity", "Headcount"]).astype(str))
+    assert funnel(history)[0] == 389
+
+
+def test_all_notes_below_a_short_table_are_left_out(tmp_path: Path) -> None:
+    table = counts(("White", 900, 300, 90), ("Asian", 400, 80, 12)).to_csv(index=False)
+    path = tmp_path / "outcomes.csv"
+    path.write_text(table + "\nNotes\n" + "".join(f"{k}. Figures were revised.\n" for k in range(9)))
+    assert len(load(path).table) == 1300
+
+
+def workbook(path: Path, **sheets: pd.DataFrame) -> Path:
+    book = openpyxl.Workbook()
+    book.remove(book.active)
+    for name, part in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in [list(part.columns), *part.to_numpy().tolist()]:
+            sheet.append(row)
+    book.save(path)
+    return path
+
+
+def test_a_legend_may_say_which_column_each_code_is_of(tmp_path: Path) -> None:
+    codes = {"PHASE": dict(zip("13567", ("Applied", "Screen", "Interview", "Offer", "Hire"), strict=True))}
+    codes["SEX"] = {"1": "Female", "2": "Male"}
+    legend = pd.DataFrame(
+        [(field, code, text) for field, words in codes.items() for code, text in words.items()],
+        columns=["Field", "Code", "Meaning"],
+    )
+    legend["Field"] = legend["Field"].mask(legend["Field"].duplicated(), "")  # written once for all codes of a column
+    frame = people(PHASE=np.array(list("13567"))[FAR]).drop(columns="Gender")
+    frame["SEX"] = np.where(GENDER == "Female", "01", "02")  # a spreadsheet drops the zeros, or adds them
+    history = load(workbook(tmp_path / "extract.xlsx", People=frame, Legend=legend), readers=[Excel])
+    assert funnel(history) == at_least(1, 2, 3, 4)
+    assert set(history.table["group:SEX"]) == {"Female", "Male"}
+    other = legend.assign(Field="Something else")
+    with pytest.raises(InputError, match="the groups are numbers"):
+        load(workbook(tmp_path / "other.xlsx", People=frame, Legend=other), readers=[Excel])
+
+
+STAGES = np.array(["Applied", "Screen", "Onsite", "Offer", "Offer"])[FAR]
+
+
+def test_of_those_with_an_offer_who_declined_it_was_not_hired() -> None:
+    reasons = np.array(["Underqualified", "Underqualified", "Underqualified", "Offer declined", "Hired"])[FAR]
+    history = load(people(Stage=STAGES, **{"Archive Reason": reasons}))
+    assert funnel(history) == at_least(1, 2, 3, 4)
+    assert history.reading is not None
+    assert history.reading.shown == f"favourable: Hired, {at_least(4)[0]} of {N}"
+    assert not [said for said in history.reading.assumptions if "declined an offer" in said]
+
+
+def test_without_a_step_of_offers_who_declined_one_was_still_selected() -> None:
+    words = np.array(["Rejected", "Rejected", "Rejected", "Offer declined", "Hired"])[FAR]
+    history = load(people(Status=words))
+    assert int(history.table["selected"].sum()) == at_least(3)[0]
+    said = f"{at_least(3)[0] - at_least(4)[0]} who declined an offer count as 'Hired', because they were chosen"
+    assert history.reading is not None and said in history.reading.assumptions
+
+
+def test_an_offer_and_that_the_candidate_has_declined_is_no_selection() -> None:
+    words = np.array(["New - Rejected", "Screening - Rejected", "Interview - Rejected", "Offer - Has Declined", ""])[
+        FAR
+    ]
+    words = np.where(FAR == 4, "Hire - Hired", words)
+    history = load(people(**{"Step and status": words}))
+    assert int(history.table["selected"].sum()) == at_least(4)[0]
+
+
+def test_shortlisting_comes_before_a_phone_screen() -> None:
+    stages = np.array(["Applied", "Shortlisted", "Phone Screen", "Interview", "Hired"])[FAR]
+    assert load(people(Stage=stages)).steps == ("Shortlisted", "Phone Screen", "Interview", "Hired")
+
+
+def test_who_consents_to_a_background_check_is_at_no_step() -> None:
+    consent = np.where(RNG.random(N) < 0.93, "Yes", "No")
+    flags = {
+        name: np.where(k <= FAR, "Yes", np.where(k == FAR + 1, "No", ""))
+        for k, name in enumerate(("Phone Screen", "Interview", "Job Offer", "Hired"), 1)
+    }
+    history = load(people(**{"Background Check Consent": consent}, **flags))
+    assert "Background Check Consent" not in history.steps
+    assert funnel(history) == at_least(1, 2, 3, 4)
+
+
+def test_a_pivot_whose_labels_are_departments_and_their_groups() -> None:
+    rows = [("Audit", 500, 200, 60), ("Female", 200, 60, 20), ("Male", 300, 140, 40)]
+    rows += [("Legal", 300, 100, 30), ("Female", 100, 20, 5), ("Male", 200, 80, 25), ("Grand Total", 800, 300, 90)]
+    columns = ["Department / Gender", "Applied", "Longlisted", "Appointed"]
+    history = load(pd.DataFrame(rows, columns=columns).astype(str))
+    assert funnel(history) == [300, 90]
+    assert history.attributes == ("Sex",)
+    assert set(history.table["search"]) == {"Audit", "Legal"}
+
+
+def test_days_of_a_spreadsheet_are_dates_in_columns_named_so() -> None:
+    first = RNG.integers(45300, 45400, N)
+    names = ("Date Added", "Interview Date", "Offer Date", "Placement Date")
+    days = {
+        name: [str(day + 9 * k) if k <= far else "" for day, far in zip(first, FAR, strict=True)]
+        for k, name in enumerate(names)
+    }
+    history = load(people(**days))
+    assert funnel(history) == at_least(1, 2, 3)
+    assert any(notice.code == "day-numbers" for notice in history.notices)
+    salaries = {name.replace("Date", "Salary"): cells for name, cells in days.items()}
+    with pytest.raises(InputError):
+        load(people(**salaries))
+
+
+def test_employees_selected_by_a_selection_status_may_be_those_laid_off() -> None:
+    words = np.where(FAR >= 3, "Selected", "Not Selected")
+    frame = people(**{"Selection Status": words})
+    assert int(load(frame).table["selected"].sum()) == at_least(3)[0]
+    with pytest.raises(AmbiguousReading, match="does not say for what employees were selected"):
+        load(frame.rename(columns={"Application ID": "Employee ID"}))
