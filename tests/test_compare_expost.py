@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -26,14 +27,16 @@ from support.sampling import sampled
 KINDS = plugins().constraints
 
 
-def index(cost: float, values: Floats, chances: Floats) -> float:
+@cache
+def index(cost: float, values: tuple[float, ...], chances: tuple[float, ...]) -> float:
     """sigma with E(v - sigma)+ = cost, by bisection; infinite for who pays to be inspected."""
     if cost < 0:
         return np.inf
-    low, high = float(values.min()) - cost - 1, float(values.max())
+    low, high = min(values) - cost - 1, max(values)
     for _ in range(200):
         middle = (low + high) / 2
-        low, high = (middle, high) if float(np.maximum(values - middle, 0) @ chances) > cost else (low, middle)
+        hoped = sum(max(v - middle, 0.0) * p for v, p in zip(values, chances, strict=True))
+        low, high = (middle, high) if hoped > cost else (low, middle)
     return low
 
 
@@ -49,7 +52,8 @@ def play(
     for c in who:
         first, last = layout.candidate_ptr[c], layout.candidate_ptr[c + 1]
         chances = layout.edge_prob[layout.edges.ptr[first] : layout.edges.ptr[first + 1]]
-        number[c] = round(index(-rewards[first], rewards[first + 1 : last], chances), 9)  # ties are ties here
+        sigma = index(-float(rewards[first]), tuple(rewards[first + 1 : last].tolist()), tuple(chances.tolist()))
+        number[c] = round(sigma, 9)  # ties are ties here
     selected: list[int] = []
     inspected: list[int] = []
     while len(selected) < layout.capacity[search]:

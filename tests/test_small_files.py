@@ -83,17 +83,17 @@ def laughs(path: Path) -> Path:
 
 def many_parts(path: Path) -> Path:
     with zipfile.ZipFile(book(path), "a") as archive:
-        for i in range(20_000 - len(archive.namelist())):
+        for i in range(excel.MOST_PARTS + 1 - len(archive.namelist())):
             archive.writestr(f"x{i}", "")
     return path
 
 
 def repeated(path: Path) -> Path:
-    """120 million rows of the same three values."""
+    """40 million rows of the same three values."""
     n = 4_000_000
     table = pa.table({"id": np.zeros(n, "i4"), "gender": np.zeros(n, "i4"), "hired": np.ones(n, bool)})
     with pq.ParquetWriter(path, table.schema) as writer:
-        for _ in range(30):
+        for _ in range(10):
             writer.write_table(table, row_group_size=n)
     return path
 
@@ -140,7 +140,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "cell.xlsx": (lambda p: with_rows(p, cell("x" * 9_000_000)), "a cell holds 9,000,000 characters"),
     "bomb.xlsx": (lambda p: with_rows(p, cell("x" * 200_000_000)), "would unpack from"),
     "laughs.xlsx": (laughs, "is not a readable .xlsx file"),
-    "parts.xlsx": (many_parts, "has 20,000 parts inside"),
+    "parts.xlsx": (many_parts, f"has {excel.MOST_PARTS + 1:,} parts inside"),
     "cell.csv": (text(TEXT + "4," + "x" * 10_000_000 + ",1\n"), "row 5: is a line of more than 1,000,000 bytes"),
     "lines.csv": (text(TEXT + '4,"' + "x\n" * 5_000_000 + '",1\n'), "a cell holds too many characters"),
     "open.csv": (text(TEXT + '4,"' + "x,1\n" * 2_000_000), "look for a quotation mark that is never closed"),
@@ -150,7 +150,7 @@ ATTACKS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "blank.csv": (text(TEXT + "\n" * 10_000_000 + "4,F,1\n"), "row 4: there are more than 10,000 blank rows"),
     "holes.csv": (holes, "the rest is holes"),
     "holes.xlsx": (holes, "the rest is holes"),
-    "rows.parquet": (repeated, "360,000,000 cells"),
+    "rows.parquet": (repeated, "120,000,000 cells"),
     "value.parquet": (long_value, "would unpack from"),
     "words.parquet": (same_words, "to 9,000,000 cells, which no real export does"),
 }
