@@ -19,6 +19,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import psycopg
+from psycopg import sql
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from support.scheduled_example import Scheduled, complete, consistent, runs
@@ -83,27 +86,29 @@ def once(audit: Scheduled, point: int) -> tuple[int, int]:
     return status, seen
 
 
-def four_runs(folder: Path, toml: str, url: str | None) -> Scheduled:
-    """The first of them is due for removal at the next."""
-    audit = Scheduled(folder, toml)
-    audit.environ = {} if url is None else {"AUDIT_DATABASE": url}
-    for week in range(4):
-        audit.fake.write({"Black": (3000, week), "White": (700, 64)})
-        audit.run()
-    return audit
+def database(url: str, name: str, like: str) -> dict[str, str]:
+    """The environment of an audit with a new database that has what another one has."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(like)))
+    return {"AUDIT_DATABASE": f"{url.rpartition('/')[0]}/{name}"}
 
 
 def main(folder: Path, stride: int, url: str | None = None) -> None:
-    """Each point begins with four runs: a copy of them, or an audit of its own in the database."""
-    first = four_runs(folder / "first", KEEP, None)
+    """Each point begins with a copy of four runs, the first of which is due for removal at the next."""
+    toml = KEEP if url is None else f'{KEEP}database_env = "AUDIT_DATABASE"\n'
+    first = Scheduled(folder / "first", toml)
+    if url is not None:
+        first.environ = database(url, "first", "template1")
+    for week in range(4):
+        first.fake.write({"Black": (3000, week), "White": (700, 64)})
+        first.run()
 
     def copy(name: str) -> Scheduled:
-        if url is None:
-            shutil.copytree(first.path.parent, folder / name / "first")  # the name of the folder is that of the audit
-            audit = Scheduled(folder / name / "first", KEEP)
-            audit.now = first.now
-        else:
-            audit = four_runs(folder / name, f'{KEEP}name = "{name}"\ndatabase_env = "AUDIT_DATABASE"\n', url)
+        shutil.copytree(first.path.parent, folder / name / "first")  # the name of the folder is that of the audit
+        audit = Scheduled(folder / name / "first", toml)
+        audit.now = first.now
+        if url is not None:
+            audit.environ = database(url, name, "first")
         audit.fake.write({"Black": (3000, 9), "White": (700, 64)})
         return audit
 
