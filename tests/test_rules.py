@@ -25,6 +25,7 @@ from auditkit.rules.blind_frontier import frontier_points, largest_ratio
 from auditkit.rules.known_before import expected_scores, firm_order, firm_ranking
 from auditkit.rules.play import GroupPair, Played, ThoseWhoApplied, defect, played, ranked, visits_of
 from auditkit.rules.rule import Dimension, Draw, KnownBefore, Ranking, Rule
+from auditkit.solver.evaluate import Prepared
 from auditkit.verification.played_rules import play
 
 PAIR = GroupPair("Gender", "F", "M")
@@ -217,6 +218,17 @@ def test_shipped_rules_do_what_their_sentences_say() -> None:
     plain = ScoreWeights(weights={"cv": 0.0})
     assert "per unit" not in plain.sentence(known)
     assert "− 0.05 per unit of cv + 0.2 per unit of years" in rules(known)[0].sentence(known)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_index_with_a_bonus_is_that_of_boxes_with_other_values(seed: int) -> None:
+    known = known_of_instance(random_instance(seed, searches=3), seed)
+    layout, bonus, bar = known.layout, known.bonus({"cv": 0.3, "years": -0.8}), 2.5
+    for costs in (1.0, 0.25):
+        own = layout.spread(bonus - bar)
+        rewards = np.where(layout.selecting, layout.reward + own, costs * layout.reward)
+        expected = Prepared.of(layout, rewards).indices
+        assert np.allclose(known.index(bonus, costs, bar), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_a_rule_that_is_not_monotone_in_the_score_is_refused() -> None:

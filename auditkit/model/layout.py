@@ -342,7 +342,7 @@ class Layout:
 
     def _to_kinds(self, of_states: Floats) -> Floats:
         found = np.zeros(len(self.kinds.reward))
-        for states, place in _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr):
+        for states, place in self._in_kinds():
             found += np.bincount(place, of_states[states], minlength=len(found))
         return found
 
@@ -361,12 +361,19 @@ class Layout:
 
     def products(self, of_kinds: NDArray[Any], of_states: Floats) -> Iterator[Floats]:
         """What is known of the states of each kind times a number of every state, of some candidates at a time."""
-        for states, place in _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr):
+        for states, place in self._in_kinds():
             yield of_kinds[place] * of_states[states]
 
     def shared_counts(self, visits: Floats) -> Floats:
         """Visits of the states of each shared cell, added up."""
         return np.asarray(np.einsum("s,sc->c", self.to_kinds(visits), self.cells.shares))
+
+    def _in_kinds(self) -> Iterator[tuple[slice, Ints]]:
+        """The states of some candidates at a time, and which of the states of kinds they are."""
+        found = _places(self.kinds.ptr, self.candidate_kind, self.candidate_ptr)
+        if not 0 < len(self.candidate_kind) <= SPREAD:
+            return found
+        return iter([(slice(0, self.states), self._made("in_kinds", lambda: next(found)[1]))])
 
     def _made(self, name: str, make: Callable[[], NDArray[Any]]) -> NDArray[Any]:
         """An array of all states, kept where there are few."""

@@ -65,7 +65,7 @@ def drawn_visits(searches, search_ptr, capacity, candidate_ptr, listed, band, pl
             room = 0.0
             for z in range(k):  # z of the band, and fewer than k - z of those listed
                 drawn, fewer = 0.0, 0.0
-                for a in range(size[1] + 1 - mine):
+                for a in range(z, size[1] + 1 - mine):
                     drawn += rest[a] * others[a, z] if mine else law[1, a] * every[a, z]
                 for a in range(min(k - z, size[0] + mine)):
                     fewer += law[0, a] if mine else rest[a]
@@ -105,11 +105,13 @@ def put_in(law, top, p):
 def take_out(law, top, p, rest):
     """rest <- law / (1 - p + p z), of the power top - 1."""
     q = 1.0 - p
-    if p <= 0.5:
-        rest[0] = law[0] / q
+    if p <= 0.5:  # one division: each number waits for the one before
+        unit, share = 1.0 / q, p / q
+        rest[0] = law[0] * unit
         for i in range(1, top):
-            rest[i] = (law[i] - p * rest[i - 1]) / q
+            rest[i] = law[i] * unit - share * rest[i - 1]
     else:
-        rest[top - 1] = law[top] / p
+        unit, share = 1.0 / p, q / p
+        rest[top - 1] = law[top] * unit
         for i in range(top - 1, 0, -1):
-            rest[i - 1] = (law[i] - q * rest[i]) / p
+            rest[i - 1] = law[i] * unit - share * rest[i]

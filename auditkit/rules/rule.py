@@ -120,17 +120,22 @@ class KnownBefore:
         inspection cost so many times as much."""
         if bonus is None and costs == 1.0 and not bar:
             return self.plain
-        layout = self.layout
+        layout, kinds = self.layout, self.layout.kinds
+        own = None if bonus is None and not bar else (np.zeros(len(self.expected)) if bonus is None else bonus) - bar
+        if layout.only_boxes:  # what is added to all values of a box is added to its index
+            paid = np.where(kinds.selecting, kinds.reward, costs * kinds.reward)
+            found = _of_kinds(layout, paid) if costs != 1.0 else self.plain
+            return found if own is None else np.asarray(found + layout.spread(self.value_scale * own))
         rewards = np.where(layout.selecting, layout.reward, costs * layout.reward)
-        if bonus is not None or bar:
-            own = (np.zeros(len(self.expected)) if bonus is None else bonus) - bar
+        if own is not None:
             rewards = rewards + np.where(layout.selecting, layout.spread(self.value_scale * own), 0.0)
         return _indices(layout, rewards)
 
     @cached_property
     def plain(self) -> Floats:
         """The index of every state in the best search."""
-        found = _indices(self.layout, self.layout.reward)
+        layout = self.layout
+        found = _of_kinds(layout, layout.kinds.reward) if layout.only_boxes else _indices(layout, layout.reward)
         found.setflags(write=False)
         return found
 
@@ -147,6 +152,13 @@ class KnownBefore:
         own = (self.index() if index is None else index).copy()
         own[self.layout.start] = np.where(on_list, ALWAYS, NEVER)
         return Ranking(own)
+
+
+def _of_kinds(layout: Layout, rewards: Floats) -> Floats:
+    """The index of every state of boxes by rewards of the states of their kinds."""
+    from auditkit.solver.evaluate import Prepared
+
+    return layout.of_states(Prepared.of_kinds(layout, rewards).index[:, 0])
 
 
 def _indices(layout: Layout, rewards: Floats) -> Floats:

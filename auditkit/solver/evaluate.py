@@ -174,6 +174,14 @@ class Prepared:
         return Prepared(layout, index, np.empty(0), tol, boxes, reward)
 
     @staticmethod
+    def of_kinds(layout: Layout, rewards: Floats) -> Prepared:
+        """Of boxes, by rewards of the states of their kinds."""
+        kinds = layout.kinds
+        boxes = Boxes(layout.search_ptr, layout.capacity, layout.candidate_kind, kinds.ptr, fixed(kinds.chance))
+        ranges = [(0, len(kinds.ptr) - 1)]
+        return Prepared._of_boxes(layout, boxes, fixed(kinds.reward), rewards.reshape(-1, 1), np.zeros(1), ranges)
+
+    @staticmethod
     def of(
         layout: Layout, rewards: Floats, sizes: Sequence[float] | None = None, searches: Ints | None = None
     ) -> Prepared:
