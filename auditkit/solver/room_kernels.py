@@ -32,7 +32,7 @@ CERTAIN = 1.0 - 1e-15
 FEW_POSITIONS = 4
 """Up to so many a tree over the candidates takes less time than the recursion over time."""
 
-LONGEST_RUN = 12
+LONGEST_RUN = 8
 """Of events that the recursion over time does not divide further: half of all its time would be spent on them."""
 
 
@@ -198,7 +198,7 @@ def chances_of_many(n, k, owner, kappa):
     ends = different(n, owner[first:end])
     ends += first
     spans, stay, active, stamp = begin(n, owner, ends)
-    tail = np.ones((len(spans), k + 2))
+    tail = np.ones((len(spans), k + 1))
     stay[0] = n
     later, law = np.empty((LONGEST_RUN, LONGEST_RUN)), np.empty(LONGEST_RUN + 1)
     depth = 1
@@ -207,21 +207,13 @@ def chances_of_many(n, k, owner, kappa):
         before = stay[depth - 1]
         for i in range(min(k, before + 1)):
             here[i] = tail[depth - 1, i]
-        here[k] = here[k + 1] = 0.0
-        waiting = 0.0  # two candidates are settled at once
+        here[k] = 0.0
         for j in range(now, before):
             p = ahead[active[depth, j]]
-            if waiting == 0.0:
-                waiting = p
-            elif p > 0.0:
-                q, none = 1.0 - p, 1.0 - waiting
-                one, both, none = q * waiting + p * none, p * waiting, q * none
+            if p > 0.0:
+                q = 1.0 - p
                 for i in range(min(k, now + before - j)):
-                    here[i] = none * here[i] + one * here[i + 1] + both * here[i + 2]
-                waiting = 0.0
-        if waiting > 0.0:
-            for i in range(min(k, now + 1)):
-                here[i] = (1.0 - waiting) * here[i] + waiting * here[i + 1]
+                    here[i] = q * here[i] + p * here[i + 1]
         lo, hi = ends[spans[depth, 0]], ends[spans[depth, 1]]
         bracket = here[0] - here[now] if now < k else here[0]  # what the candidates still active can change
         if bracket <= NEGLIGIBLE:
