@@ -120,7 +120,9 @@ def in_threads(ranges: list[tuple[int, int]], work: Callable[[int, int], None]) 
 
 def _over_searches(layout: Layout, searches: Ints | None, work: Callable[[Ints], None]) -> None:
     chosen = np.arange(len(layout.search_ids)) if searches is None else searches
-    if len(chosen) < 2 or layout.states < WORTH_THREADS:
+    if not len(chosen):
+        return
+    if layout.states < WORTH_THREADS:
         work(chosen)
         return
     sizes = np.diff(layout.candidate_ptr[layout.search_ptr])[chosen]
