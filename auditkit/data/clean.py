@@ -22,7 +22,6 @@ from auditkit.data.group_probabilities import read_membership
 from auditkit.data.hypothesis import Interpretation
 from auditkit.data.numbers import clean_ids, decimal_mark
 from auditkit.data.problems import Collector, Notice, RowCounts
-from auditkit.data.raw_table import RawTable
 from auditkit.data.reading import reading_of
 from auditkit.data.remembered import Seen, new_columns
 from auditkit.data.stages import PASSED, reach_and_pass, reached_steps, stage_of_scores
@@ -49,48 +48,6 @@ class CleaningOptions:
     limits: Limited = field(default_factory=dict)
     favourable: str | None = None
     seen: Seen = field(default_factory=dict)
-
-
-def set_aside(raw: RawTable) -> tuple[RawTable, Collector, dict[str, int]]:
-    """Rows that are no applications leave: headers that occur again, and totals at the foot."""
-    collector, left, table = Collector(), {}, raw.table
-    names = [str(name) for name in table.columns]
-    same = np.sum([(table[name] == name).to_numpy() for name in names], axis=0)
-    header = pd.Series((same >= 2) & (same >= 0.8 * len(names)), index=table.index)
-    first = table.iloc[:, 0]
-    for i in range(1, min(3, table.shape[1])):
-        first = first.where(first != "", table.iloc[:, i])
-    codes, found = pd.factorize(first)
-    words = pd.Series(found, dtype="str")
-    totals = spoken().words("values", "totals") - {"all", "overall"}
-    worded = ~words.str.contains("[0-9]")  # no word for a total has a digit, and most ids have one
-    is_total = np.zeros(len(words), dtype=bool)
-    is_total[worded] = [plain(word) in totals for word in words[worded]]
-    total: pd.Series[Any] = pd.Series(is_total[codes], index=table.index)
-    # at the foot: totals of other words, and notes such as who exported the file
-    filled = pd.Series(np.sum([(table[name] != "").to_numpy() for name in names], axis=0), index=table.index)
-    foot = pd.Series(np.arange(len(table)) >= len(table) - 4, index=table.index) & (len(table) > 8)
-    starts = (
-        first[foot]
-        .map(plain)
-        .str.startswith(spoken().phrases("values", "total_starts"))
-        .reindex(table.index, fill_value=False)
-        .astype(bool)
-    )
-    total |= foot & starts & (filled < 0.7 * filled.median())
-    notes = (filled[::-1] == 1).cumprod()[::-1].astype(bool)  # all rows from here to the end have one cell
-    total |= notes & (filled[~notes].median() >= 3)
-    total |= foot & (filled == 1) & (filled.median() >= 4)
-    below = ((table.index.to_series().diff() > 1) & foot).cumsum() > 0  # a blank line of the file
-    total |= foot & below & (2 * filled <= filled.median())
-    for code, flags, column in (("repeated-header", header, ""), ("total-row", total, names[0])):
-        if flags.any():
-            collector.add(code, flags, column, first if column else None)
-            left[code] = int(flags.sum())
-            table = table[~flags.loc[table.index]]
-    if table.empty:
-        raise InputError(Problem(raw.source.path, "has no row that is an application"))
-    return replace(raw, table=table), collector, left
 
 
 def clean(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from auditkit.data.clean import CleaningOptions, clean, set_aside
+from auditkit.data.clean import CleaningOptions, clean
 from auditkit.data.firm_history import History
 from auditkit.data.hypothesis import Unanswered, look
 from auditkit.data.problems import Collector, Problems
@@ -19,6 +19,7 @@ from auditkit.data.reader import Reader
 from auditkit.data.reading import AmbiguousReading, Answer, Reading, ReadingQuestion
 from auditkit.data.remembered import Seen, favoured, rematched
 from auditkit.data.roles import Given
+from auditkit.data.set_aside import set_aside
 from auditkit.data.shapes import shaped
 from auditkit.data.sql_query import Query
 from auditkit.data.statuses import check_words
@@ -169,7 +170,7 @@ def _for_this_file(found: RawTable, given: Given, options: CleaningOptions) -> t
 
 def _understood(found: RawTable, given: Given, options: CleaningOptions, said: abc.Sequence[str] = ()) -> History:
     """The history of a table under a mapping."""
-    raw, collector, left = set_aside(found)
+    raw, collector, left, not_people = set_aside(found)
     raw, assumptions = shaped(raw, given, left)
     if options.favourable is not None:
         favourable = favoured(given, options.favourable, raw.table)
@@ -177,7 +178,7 @@ def _understood(found: RawTable, given: Given, options: CleaningOptions, said: a
             raise InputError(favourable)
         given = favourable
     words = check_words(options.words or {})
-    plan = look(raw, given, words, collector, (*said, *assumptions))
+    plan = look(raw, given, words, collector, (*said, *not_people, *assumptions))
 
     def read_otherwise(answers: Answers) -> CarriedOut | None:
         if given.keys() & answers.keys():

@@ -71,6 +71,8 @@ CODES: dict[str, ProblemCode] = {
     ),
     "repeated-header": ProblemCode("warn", "the header is repeated here; the row is left out", "remove the row"),
     "total-row": ProblemCode("warn", "{value}: a row of totals or notes is left out", "remove the row"),
+    "heading-row": ProblemCode("warn", "{value}: a heading above other rows is left out", "remove the row"),
+    "not-a-person": ProblemCode("warn", "the row is not about an applicant and is left out", "remove the row"),
     "ambiguous-number": ProblemCode(
         "warn",
         "{value} was read with {value_mark} as the decimal mark, but the file does not settle which it is",
@@ -128,7 +130,7 @@ OF_OUTCOMES = (
 OF_CANDIDATES = ("duplicate-candidate", "repeated-row")
 """Codes of problems whose value is the id of a candidate."""
 
-LEAVING = ("repeated-row", "repeated-header", "total-row")
+LEAVING = ("repeated-row", "repeated-header", "total-row", "heading-row", "not-a-person")
 """The only ways in which a row that was read does not take part."""
 
 

@@ -210,7 +210,8 @@ def _may_decide(state: TableLook, column: ColumnProfile) -> bool:
         return False
     roles = sorted(by_name(column.name), key=lambda match: match.closeness)
     first = roles[0].role if roles else ""
-    private = spoken().has("names", "private", plain(column.name)) and column.statuses < 0.8  # `Current Status Name`
+    told = max(column.statuses, column.steps) >= 0.8  # `Current Status Name`, `List Name`
+    private = spoken().has("names", "private", plain(column.name)) and not told
     if is_protected(column.name) or private or _is_about_the_job(state, column.name):
         return False
     hired = column.content == "date" and spoken().step_rank(label_of(column.name)) == HIRED

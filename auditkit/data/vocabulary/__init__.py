@@ -340,7 +340,7 @@ def _plain_phrase(phrase: str) -> str:
 
 @kept()
 def shipped() -> Vocabulary:
-    """What auditkit knows by itself: English, German, French, Spanish, Portuguese, Dutch and Italian."""
+    """What auditkit knows by itself: English, German, French, Spanish, Portuguese, Dutch, Italian and Danish."""
     return merged(_shipped_tables())
 
 
