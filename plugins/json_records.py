@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from auditkit import hookimpl
 from auditkit.data.reader import Reader
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 DEEPEST = 6
 NAMED = ("name", "title", "stage", "status", "step", "label")
 """Under one of these a stage in a list of stages has its name."""
+ASKED, ANSWERED = ("name", "label", "title", "question", "field", "key"), ("value", "answer", "response")
+"""Under these a list of custom fields has what was asked, and the answer."""
 
 
 class JsonRecords(Reader):
@@ -28,7 +31,7 @@ class JsonRecords(Reader):
         found = _documents(data, place)
         tables: dict[str, pd.DataFrame] = {}
         for name, records in found.items():
-            rows = [_flat(record) for record in records]
+            rows = [_flat(one) for record in _apart(records) for one in record]
             columns = list(dict.fromkeys(key for row in rows for key in row))
             cells = [[row.get(column) for column in columns] for row in rows]
             tables[name] = pd.DataFrame(cells, columns=columns, dtype=object)
@@ -80,6 +83,35 @@ def _records(found: list[JsonValue], place: str) -> list[dict[str, JsonValue]]:
     return [record for record in found if isinstance(record, dict)]
 
 
+def _apart(records: list[dict[str, JsonValue]]) -> Iterator[list[dict[str, JsonValue]]]:
+    """Each record once for each object in its one list of objects that have no name, such as its applications."""
+    lists = {key for record in records for key, value in record.items() if _is_list_of_nameless(value)}
+    for record in records:
+        own = [key for key in record if key in lists and isinstance(record[key], list) and record[key]]
+        if len(lists) == 1 and own:
+            yield [{**record, own[0]: each} for each in cast("list[JsonValue]", record[own[0]])]
+        else:
+            yield [record]
+
+
+def _is_list_of_nameless(value: JsonValue) -> bool:
+    inside = [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+    return bool(inside) and not _answers(inside) and _name_in(inside) is None
+
+
+def _name_in(objects: list[dict[str, JsonValue]]) -> str | None:
+    return next((k for k in NAMED if all(isinstance(each.get(k), str) for each in objects)), None)
+
+
+def _answers(objects: list[dict[str, JsonValue]]) -> dict[str, JsonValue]:
+    """Custom fields by what was asked; nothing where objects are something else."""
+    asked = next((k for k in ASKED if all(isinstance(each.get(k), str) for each in objects)), None)
+    given = next((k for k in ANSWERED if all(k in each for each in objects)), None)
+    if asked is None or given is None or any(isinstance(each[given], dict) for each in objects):
+        return {}
+    return {str(each[asked]): each[given] for each in objects}
+
+
 def _flat(record: dict[str, JsonValue], before: str = "", depth: int = 0) -> dict[str, JsonValue]:
     """Nested objects as `outer.inner`; lists of plain values as one text, lists of named objects as a path."""
     row: dict[str, JsonValue] = {}
@@ -92,8 +124,11 @@ def _flat(record: dict[str, JsonValue], before: str = "", depth: int = 0) -> dic
             if all(not isinstance(each, dict | list) for each in value):
                 row[name] = "; ".join("" if each is None else str(each) for each in value)
             elif len(inside) == len(value):
-                inner = next((k for k in NAMED if all(isinstance(each.get(k), str) for each in inside)), None)
-                row |= {} if inner is None else {name: " > ".join(str(each[inner]) for each in inside)}
+                if answers := _answers(inside):
+                    taken = {*record, *row} if not before else {*row}
+                    row |= _flat({k if k not in taken else f"{name}.{k}": v for k, v in answers.items()})
+                elif inner := _name_in(inside):
+                    row[name] = " > ".join(str(each[inner]) for each in inside)
         elif isinstance(value, bool):
             row[name] = "true" if value else "false"
         else:

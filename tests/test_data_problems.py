@@ -76,6 +76,22 @@ CASES: dict[str, Case] = {
     ),
     "repeated-header": (["gender,hired", "F,1", "gender,hired", "M,0"], {}, {}, [(3, "", "")]),
     "total-row": (["gender,hired,score", "F,1,3", "M,0,4.5", "Total,,7.5"], {}, {}, [(4, "gender", "Total")]),
+    "heading-row": (
+        ["ref,gender,stage,hired", "1,F,a,1", "Second day,,,", *[f"{i},M,b,{i % 2}" for i in range(2, 7)]],
+        {},
+        {},
+        [(3, "ref", "Second day")],
+    ),
+    "not-a-person": (
+        [
+            "ref,name,gender,hired",
+            *[f"{i},P {i},{'FM'[i % 2]},{i % 3 % 2}" for i in range(30)],
+            "99,Test please ignore,,",
+        ],
+        {},
+        {},
+        [(32, "ref", "99")],
+    ),
     "ambiguous-number": (["gender;hired;cost", "F;1;1,234", "M;0;2,345"], {}, {}, [(None, "cost", "1,234")]),
     "selected-not-inspected": (
         ["gender,hired,interviewed", "F,1,yes", "M,1,no", "F,0,no"],

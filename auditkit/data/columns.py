@@ -162,7 +162,7 @@ def _by_name(name: str) -> tuple[Match, ...]:
         matches = []
         for tier, names in enumerate(tiers):
             for known in names:
-                whole = known.replace(" ", "") in joined
+                whole = known.replace(" ", "") in (joined[:1] if foreign else joined)
                 if whole or (not foreign and f" {known} " in padded and known not in exact_only):
                     matches.append(Match(role, name, not whole, tier, len(known.split()), known, attribute))
         if matches:
