@@ -226,8 +226,6 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     seen = None
     if stages is None and inspected is not None:
         seen = inspected.codes
-    if status is not None:
-        status = with_offers_apart(state, stages, status)
     mapping = _mapping(state)
     row = "counts" if "count" in state.chosen or state.raw.separate else "application"
     return _finish(state, mapping, mapping, state.table, row, stages, status, seen, name, None)

@@ -135,9 +135,9 @@ def _say_so(table: pd.DataFrame, blank: pd.DataFrame) -> pd.Series[Any]:
             continue
         short = cells.str.len() <= _LONGEST_NAME
         worded = cells.str.contains("[^\\W\\d_]{3}", regex=True) & short
-        for row, text in cells[worded].map(plain).items():
-            least = 0 if sure.search(text) else 1 if maybe.fullmatch(text) else 2 if maybe.match(text) else None
-            found[row] |= least is not None and lacks[row] >= least
+        texts = cells[worded].map(plain)
+        least = [0 if sure.search(t) else 1 if maybe.fullmatch(t) else 2 if maybe.match(t) else np.inf for t in texts]
+        found |= (lacks[worded] >= least).reindex(table.index, fill_value=False)
     return found
 
 
