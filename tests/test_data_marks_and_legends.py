@@ -121,6 +121,7 @@ def test_without_a_step_of_offers_who_declined_one_was_still_selected() -> None:
     assert int(history.table["selected"].sum()) == at_least(3)[0]
     said = f"{at_least(3)[0] - at_least(4)[0]} who declined an offer count as 'Hired', because they were chosen"
     assert history.reading is not None and said in history.reading.assumptions
+    assert "count as selected" in next(notice.text for notice in history.notices if notice.code == "declined")
 
 
 def test_an_offer_and_that_the_candidate_has_declined_is_no_selection() -> None:
@@ -129,7 +130,9 @@ def test_an_offer_and_that_the_candidate_has_declined_is_no_selection() -> None:
     ]
     words = np.where(FAR == 4, "Hire - Hired", words)
     history = load(people(**{"Step and status": words}))
-    assert int(history.table["selected"].sum()) == at_least(4)[0]
+    assert history.reading is not None and history.reading.favourable.count == at_least(4)[0]
+    (told,) = (notice.text for notice in history.notices if notice.code == "declined")
+    assert "up to the offer and in none after" in told
 
 
 def test_shortlisting_comes_before_a_phone_screen() -> None:

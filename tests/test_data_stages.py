@@ -139,7 +139,7 @@ def test_events_become_applications(tmp_path: Path) -> None:
         ("2", "b", "withdrawn"),
         ("3", "a", "rejected"),
         ("4", "a", "pending"),
-        ("5", "b", "withdrawn"),  # declined the offer, at the step of which they are counted
+        ("5", "b", "declined"),
     ]
     by_key = history.table.set_index(["candidate", "search"])
     assert by_key["stage:Onsite"].astype(bool).to_dict()[("2", "a")]

@@ -317,7 +317,9 @@ class _Cleaning:
                 )
         if "selected" in self.clean:
             found.pop(self.plan.selected_name, None)
-            found[self.plan.selected_name] = self.clean["selected"]
+            declined = self.clean["declined"] & self.plan.offers
+            found[self.plan.selected_name] = self.clean["selected"] & ~declined
+            unfinished = unfinished | declined
         return reached_steps(found, unfinished)
 
     def _status(self) -> pd.Series[Any]:
@@ -449,10 +451,13 @@ class _Cleaning:
         known = set(table["group"].unique()) - {UNKNOWN}
         if len(known) < 2:
             self._say("one-group", "fewer than two known groups: there is nothing to compare")
+        declined = "which count as selected because the firm chose"
+        if self.plan.offers:
+            declined = "in the rates of the steps up to the offer and in none after"
         for flag, text in (
             ("withdrawn", "withdrawn applications, in the rates of the steps that they reached and in none after"),
             ("pending", "undecided applications, in the rates of the steps that they reached and in none after"),
-            ("declined", "offers declined, which count as selected because the firm chose"),
+            ("declined", "offers declined, " + declined),
         ):
             if n := int(table[flag].sum()):
                 self._say(flag, f"{text}: {n:,}")

@@ -35,7 +35,7 @@ class History(Shown):
     | `band:<attribute>` | str | the band of age of `AGE_BANDS`; only beside ages and dates of birth |
     | `segment:<name>` | str | department, location, level, source; "unknown" if empty |
     | `inspected` | bool | |
-    | `selected` | bool | the firm said yes, also if an offer that is no step was declined; absent without outcome |
+    | `selected` | bool | the firm said yes, also if an offer was declined; absent in an audit of inspections only |
     | `status` | str | `selected`, `declined`, `rejected`, `withdrawn` or `pending`; absent with `selected` |
     | `declined`, `withdrawn`, `pending` | bool | `withdrawn` and `pending` are no rejections: see `decided_at` |
     | `score` | float | absent if there is none; NaN if not inspected |

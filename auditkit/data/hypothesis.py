@@ -47,7 +47,7 @@ from auditkit.data.what_a_row_is import (
     stages_of_parts,
     status_of_events,
 )
-from auditkit.data.what_became_of_each import name_of_outcome, status_of_each, who_accepted
+from auditkit.data.what_became_of_each import name_of_outcome, offers_are_a_step, status_of_each
 from auditkit.data.which_outcome import (
     ask_about_a_later_decision,
     ask_about_an_end,
@@ -97,6 +97,8 @@ class Interpretation:
     """Columns that are not used, of which everybody selected has one of some words, against all chance: these."""
     outcomes: abc.Mapping[str, Decision] = field(default_factory=dict)
     """Each answer to "who was selected", by what `--map selected=` takes; this reading's first."""
+    offers: bool = False
+    """A step says who had an offer; the last step is who accepted it."""
 
     def only(self, kept: np.ndarray[Any, np.dtype[np.bool_]]) -> Interpretation:
         """The plan for some of the rows of its cells."""
@@ -221,8 +223,6 @@ def _plan_of_applications(state: TableLook) -> Interpretation:
     elif len(steps) > 1 or (steps and "stages" in state.chosen):
         names = labels_of([step.column for step in steps])
         stages = Stages(names, tuple(step.codes.replace({"?": ""}) for step in steps))
-    if status is not None:
-        status = who_accepted(state, status, stages, name)
     seen = None
     if stages is None and inspected is not None:
         seen = inspected.codes
@@ -271,7 +271,7 @@ def _plan_of_events(state: TableLook) -> Interpretation:
         status = settled(decided, cells, final.columns[0], state.collector)
         name = apps.selected or name_of_outcome(state, cells, decided, status, final.columns[0])
     reasons = apps.table[[c for c in apps.mapping.columns("reason") if c in apps.table]]
-    status = who_accepted(state, with_reasons(status, reasons), stages, name)
+    status = with_reasons(status, reasons)
     ask_about_skipped_steps(state, stages, status)
     return _finish(state, mapping, apps.mapping, apps.table, "event", stages, status, None, name, apps.score_stage)
 
@@ -320,6 +320,7 @@ def _finish(
     name: str,
     score_stage: str | None,
 ) -> Interpretation:
+    offers = status is not None and offers_are_a_step(state, status, stages, name)
     return Interpretation(
         state.raw,
         cells,
@@ -340,6 +341,7 @@ def _finish(
         frozenset(role for role, choice in state.chosen.items() if choice.given) | state.off,
         {column: words for column in mapping.unused if (words := passed_by_all(state, column))},
         {each.spec: each for each in state.decisions if each.selected.any() and not each.selected.all()},
+        offers,
     )
 
 

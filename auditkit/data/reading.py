@@ -136,7 +136,7 @@ def reading_of(
     decision = "selected" if "selected" in table else "inspected"
     counts = {name: int(table[f"step:{name}"].fillna(False).astype(bool).sum()) for name in steps}
     name = steps[-1] if steps else plan.selected_name
-    favourable = Favourable(name, int(table[decision].sum()), len(table))
+    favourable = Favourable(name, counts[name] if steps else int(table[decision].sum()), len(table))
     confidence: Literal["certain", "likely", "ambiguous"] = "certain"
     if plan.ambiguous:
         confidence = "ambiguous"

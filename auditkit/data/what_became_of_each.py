@@ -80,21 +80,19 @@ def status_of_each(
     return None, "selected"
 
 
-def who_accepted(state: TableLook, status: pd.Series[Any], stages: Stages | None, outcome: str) -> pd.Series[Any]:
-    """Who declined an offer left after it, where a step before the outcome says who had one; else they were selected.
-
-    Of "Hired, 89 of 1,000" nine would not have been hired.
-    """
+def offers_are_a_step(state: TableLook, status: pd.Series[Any], stages: Stages | None, outcome: str) -> bool:
+    """Whether a step before the outcome says who had an offer. Then who declined it is counted there; else they are
+    counted as selected: of "Hired, 89 of 1,000" nine would not have been hired."""
     declined = status == "declined"
     if not declined.any() or _is_offer(outcome):
-        return status
+        return False
     steps = () if stages is None else zip(stages.names, stages.codes, strict=True)
     last = [codes for name, codes in steps if _is_offer(name)][-1:]
     if last and took_place(last[0])[declined | (status == "selected")].mean() >= _OFFERED:
-        return status.mask(declined, "withdrawn")
+        return True
     text = f"{int(declined.sum()):,} who declined an offer count as {outcome!r}, because they were chosen"
     state.assume("declined-offers", text)
-    return status
+    return False
 
 
 def _is_offer(step: str) -> bool:

@@ -12,7 +12,7 @@ from auditkit.data.columns import LOOKED_AT, ColumnProfile, Match, best_of, by_n
 from auditkit.data.personal import is_personal
 from auditkit.data.problems import Notice
 from auditkit.data.roles import Choice, listed
-from auditkit.data.table_look import CONTENTS, TableLook
+from auditkit.data.table_look import TableLook
 from auditkit.data.vocabulary import plain, spoken
 from auditkit.data.which_outcome import is_outcome
 
@@ -63,9 +63,7 @@ def find_groups(state: TableLook) -> None:
         ]
         state.ask("group", "no column says which group a candidate belongs to (such as sex, gender, race)", likely)
         return
-    reason = "protected attributes by name and values"
-    if len(names) == 1:
-        reason = f"its name or its values say so; its values are {CONTENTS[state.columns[names[0]].content]}"
+    reason = f"{'a protected attribute' if len(names) == 1 else 'protected attributes'} by name and values"
     state.chosen["group"] = Choice("group", tuple(names), reason, characteristics=characteristics)
     coded = [
         name

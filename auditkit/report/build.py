@@ -143,7 +143,8 @@ def build(parts: ReportParts, config: Config, when: str) -> schema.Report:
 def _reading(reading: Reading, shown: Protected) -> schema.ReadingModel:
     """How the file was read; what became of people who are left out is in none of its numbers."""
     table = shown.history.table
-    decision = table["selected" if "selected" in table else "inspected"]
+    steps, decided = shown.history.steps, "selected" if "selected" in table else "inspected"
+    decision = table[f"step:{steps[-1]}" if steps else decided].fillna(False)
     return schema.ReadingModel(
         confidence="certain" if reading.confidence == "certain" else "likely",
         row=reading.row,

@@ -58,7 +58,7 @@ def matches(history: History, truth: Truth) -> str:
     table = history.table
     if truth.people and len(table) != truth.people:
         return f"{len(table)} people, not {truth.people}"
-    good = int(table["selected"].sum()) if "selected" in table else -1
+    good = history.reading.favourable.count if history.reading is not None else -1
     if truth.favourable and good != truth.favourable:
         return f"{good} with the favourable outcome, not {truth.favourable}"
     if not truth.of[0]:
