@@ -1,19 +1,23 @@
-"""`auditkit plugins new`: what it writes is installed, tested and used; what it refuses leaves nothing behind."""
+"""`auditkit plugins new`: what it writes is installed, tested and used, like the example of the documentation; what it
+refuses leaves nothing behind."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from auditkit import cli, plugin_manager
 from auditkit.cli import scaffold
 from auditkit.cli.plugins import KINDS
 from support import ROOT
+from support.audit_helpers import rows, save
 from support.instances import FOUR_BOXES
 from support.throwaway import environment, run
 
@@ -31,6 +35,11 @@ NAMES = {
     "list-groups": "command",
 }
 """Names of packages, and the kind of each."""
+
+INSTALLED = [name for name in NAMES if len(name) in range(2, 40)]
+EXAMPLE = ROOT / "docs" / "examples" / "hiring-rules"
+QUICK = "[fit]\npoints = 10\ngroup_aware = true\n[report]\nreplicates = 0\nwhat_if = false\nalternatives = false\n"
+SPECS = ("-c", "at-least-one:group=Female,number=2", "-c", "rate-spread:maximum=0.005")
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +72,31 @@ def test_a_package_is_written_whole(auditkit: Any, tmp_path: Path) -> None:
     assert folder.stat().st_mode == (tmp_path / "usual").stat().st_mode  # not only for its owner
 
 
-def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_path: Path) -> None:
-    folders = [packages / name for name in NAMES if len(name) in range(2, 40)]
-    python = environment(packages / "env", *folders)
-    tests = [folder / "tests" for folder in folders]
-    assert "22 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
-    listed = json.loads(run(python, "-m", "auditkit", "plugins", "--json", cwd=tmp_path))
+@pytest.fixture(scope="module")
+def python(packages: Path) -> Path:
+    """The Python of one environment with those packages and the example of the documentation."""
+    shutil.copytree(
+        EXAMPLE, packages / EXAMPLE.name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info", "build", ".*")
+    )
+    return environment(packages / "env", packages / EXAMPLE.name, *(packages / name for name in INSTALLED))
+
+
+@pytest.fixture(scope="module")
+def listed(packages: Path, python: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(run(python, "-m", "auditkit", "plugins", "--json", cwd=packages))
+    return found
+
+
+def test_packages_pass_their_own_tests(packages: Path, python: Path) -> None:
+    tests = [packages / name / "tests" for name in (*INSTALLED, EXAMPLE.name)]
+    assert "32 passed" in run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, cwd=packages)
+
+
+def test_it_is_registered_and_solves(python: Path, listed: dict[str, Any], tmp_path: Path) -> None:
     assert listed["warnings"] == []
     theirs = {entry["distribution"]: (entry["kind"], entry["name"]) for entry in listed["plugins"]}
-    for folder in folders:
-        kind = scaffold.SORTS[NAMES[folder.name]].registered
-        assert theirs[folder.name] == (kind, folder.name.removeprefix("auditkit-"))
+    for name in INSTALLED:
+        assert theirs[name] == (scaffold.SORTS[NAMES[name]].registered, name.removeprefix("auditkit-"))
     assert "List the groups of an instance file" in run(python, "-m", "auditkit", "--help", cwd=tmp_path)
     (tmp_path / "four.json").write_text(json.dumps(FOUR_BOXES))
     spec = ("-c", "rooney-rule:group=Y,minimum=0.25")
@@ -85,6 +108,38 @@ def test_it_passes_its_own_tests_is_registered_and_solves(packages: Path, tmp_pa
     assert solution["constrained"]["gap"] <= 1e-9
     again = run(python, "-m", "auditkit", "plugins", "new", "rooney-rule", cwd=tmp_path, code=2)
     assert "rooney-rule" in again and "already" in again
+
+
+def test_the_example_is_registered_and_prices_both(python: Path, listed: dict[str, Any], tmp_path: Path) -> None:
+    theirs = {entry["name"]: entry for entry in listed["plugins"] if entry["distribution"] == "hiring-rules"}
+    assert set(theirs) == {"at-least-one", "rate-spread"}
+    assert all(entry["kind"] == "constraint" and entry["version"] == "1.0" for entry in theirs.values())
+
+    save(tmp_path / "people.csv", rows(searches=4, each=7))
+    (tmp_path / "quick.toml").write_text(QUICK)
+    command = ("report", "people.csv", "--config", "quick.toml", "--format", "json", "-q", *SPECS)
+    run(python, "-m", "auditkit", *command, cwd=tmp_path)
+    document = json.loads((tmp_path / "people.audit.json").read_text())
+    free = document["unconstrained"]
+    one, spread, both = document["constrained"]
+    assert [entry["label"] for entry in (one, spread)] == ["at-least-one Female", "rate-spread"]
+    for entry in (one, spread, both):
+        assert entry["status"] == "optimal" and entry["gap"] <= 1e-6
+        digits = 0.005 * (free["utility"] + entry["utility"])  # a report has three of each
+        assert entry["price_of_fairness"]["loss"] == pytest.approx(free["utility"] - entry["utility"], abs=digits)
+    slacks = [row["slack"] for row in one["duals"]]
+    assert len(slacks) == 4 and min(slacks) == pytest.approx(0.0, abs=1e-9) and one["price_of_fairness"]["loss"] > 0.1
+    assert spread_of(free["by_group"]["Gender"]) > 0.0055
+    assert spread_of(spread["by_group"]["Gender"]) == pytest.approx(0.005, abs=5e-4)  # of three digits
+    assert spread_of(both["by_group"]["Gender"]) <= 0.005 + 5e-4
+    assert both["utility"] <= min(one["utility"], spread["utility"]) + 1e-6
+
+
+def spread_of(by_group: dict[str, Any]) -> float:
+    """The standard deviation of the selection rates, each group weighing as much as it has candidates."""
+    size = np.array([row["candidates"] for row in by_group.values()])
+    rate = np.array([row["selected"] for row in by_group.values()]) / size
+    return float(np.sqrt(np.average((rate - np.average(rate, weights=size)) ** 2, weights=size)))
 
 
 def test_every_kind_is_tried() -> None:
@@ -106,7 +161,7 @@ def test_it_is_clean_whatever_its_name(packages: Path, tmp_path: Path) -> None:
 
 def test_it_is_typed(packages: Path) -> None:
     """The generated packages and the example of the documentation, in one run of mypy."""
-    folders = [*(packages / name for name in NAMES), ROOT / "docs" / "examples" / "hiring-rules"]
+    folders = [*(packages / name for name in NAMES), EXAMPLE]
     parts = [part for folder in folders for part in (folder / "src", folder / "tests")]
     # with the settings and the cache of `make types`, which has been through the package already
     options = ("--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache")
