@@ -140,6 +140,17 @@ def test_true_values_give_the_long_term_utility() -> None:
     assert outcome(random_search(1, 3, 2, 1)).long_term_utility is None
 
 
+@pytest.mark.parametrize("cost", [-1.0, 0.0, 0.4, 30.0])
+def test_indices_without_ties_to_break_are_those_that_levels_find(cost: float) -> None:
+    rng = np.random.default_rng(7)
+    boxes = [Box(str(i), "A", cost, rng.integers(-3, 9, 5), [0.3, 0.0, 0.2, 0.4, 0.1]) for i in range(20)]
+    layout = Instance([Search("s", 2, boxes)]).layout
+    for rewards in (layout.reward, np.where(layout.selecting, rng.permutation(layout.reward), -cost)):
+        plain = evaluate.Prepared.of(layout, rewards).indices
+        levels = evaluate.Prepared.of(layout, np.column_stack([rewards, np.zeros(layout.states)])).indices
+        np.testing.assert_allclose(plain, levels, rtol=1e-13)
+
+
 def test_what_no_joint_table_can_hold_is_refused() -> None:
     layout = Instance((random_search(0, 60, 2, 30),)).layout
     prepared = evaluate.Prepared.of(layout, layout.reward)

@@ -73,6 +73,34 @@ class Events(NamedTuple):
     always: np.ndarray
 
 
+@njit(**INLINED)
+def index_of_falling(start, end, prob, reward, index):
+    """`box_indices` of one type with one level, whose values fall from state to state as fitted ones do; False if they
+    do not. Nothing has to be sorted then, or compared level by level."""
+    for s in range(start + 1, end):
+        index[s, 0] = reward[s, 0]
+        if s > start + 1 and reward[s, 0] > reward[s - 1, 0]:
+            return False
+    top, below, y = reward[start, 0], 0.0, 0.0
+    free = top == 0.0
+    if top > 0.0:
+        index[start, 0] = np.inf
+        return True
+    for s in range(start + 1, end):
+        if prob[s] > 0.0:
+            if below > 0.0 and (free or reward[s, 0] <= top / below):
+                break
+            if free:
+                y = reward[s, 0]
+            top += prob[s] * reward[s, 0]
+            below += prob[s]
+    if below > 0.0:
+        index[start, 0] = y if free else top / below
+    else:
+        index[start, 0] = -np.inf
+    return True
+
+
 @njit(**OPTIONS)
 def box_indices(first, last, type_ptr, prob, reward, tol, index):
     """Indices of the states of the types first..last-1: `kernels.forward_indices` for a start and its values.
@@ -83,6 +111,8 @@ def box_indices(first, last, type_ptr, prob, reward, tol, index):
     zero, top, y = np.zeros(levels), np.empty(levels), np.empty(levels)
     for t in range(first, last):
         start, end = type_ptr[t], type_ptr[t + 1]
+        if levels == 1 and index_of_falling(start, end, prob, reward, index):
+            continue
         ascending = np.empty(end - start, np.int64)
         filled = 0
         for s in range(end - 1, start, -1):

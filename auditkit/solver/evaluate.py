@@ -105,7 +105,7 @@ def in_order(index: Floats, tol: Floats) -> Floats:
             apart = np.diff(values[order]) > least
         level = np.empty_like(place)
         level[order] = np.concatenate([[0], np.cumsum(apart)])
-        place = np.unique(place * len(place) + level, return_inverse=True)[1].ravel()
+        place = np.unique(place * len(place) + level, return_inverse=True)[1].ravel() if place.any() else level
     infinite = np.isinf(index[:, 0])
     return np.where(infinite, index[:, 0], (place[:-1] - place[-1]).astype(np.float64))
 
