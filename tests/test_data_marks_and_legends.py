@@ -12,6 +12,7 @@ import pytest
 from auditkit.data.firm_history import History
 from auditkit.data.load import load
 from auditkit.data.reading import AmbiguousReading
+from auditkit.data.vocabulary import shipped
 from auditkit.errors import InputError
 from auditkit.plugins.excel import Excel
 
@@ -182,3 +183,41 @@ def test_employees_selected_by_a_selection_status_may_be_those_laid_off() -> Non
     assert int(load(frame).table["selected"].sum()) == at_least(3)[0]
     with pytest.raises(AmbiguousReading, match="does not say for what employees were selected"):
         load(frame.rename(columns={"Application ID": "Employee ID"}))
+
+
+@pytest.mark.parametrize("prefix", ["Race: ", "Race - ", "race_", "Ethnicity "])
+def test_columns_of_races_are_one_attribute_also_where_one_race_has_nobody(prefix: str) -> None:
+    races = np.array(["White", "Black", "Asian", "Both"])[np.arange(N) % 4]
+    flags = {
+        f"{prefix}{race}": np.where((races == race) | ((races == "Both") & (race != "Black")), "Y", "N")
+        for race in ("White", "Black", "Asian", "Native Hawaiian")
+    }
+    history = load(people(Hired=np.where(FAR == 4, "Yes", "No"), **flags))
+    (race,) = (name for name in history.attributes if name.startswith("Race"))
+    found = history.table[f"group:{race}"].value_counts().to_dict()
+    assert found == dict.fromkeys(("White", "Black", "Asian", "Two or more races"), N // 4)
+
+
+def test_a_step_of_two_names_is_as_far_as_the_later_one() -> None:
+    rank = shipped().step_rank
+    assert rank("Interview / Assessment") == rank("Interview") > rank("HM Review") > rank("Assessment")
+    assert rank("Phone Screen/Video") == rank("Phone Screen/Video call") == rank("Phone Screen")
+
+
+def test_people_who_are_only_on_the_sheet_of_outcomes_are_counted(tmp_path: Path) -> None:
+    everyone = people(Outcome=np.where(FAR == 4, "Offer", np.where(FAR == 0, "Did not attend", "Reject")))
+    marks = [[key, test, 3] for key in everyone["Application ID"][FAR > 0] for test in ("Lesson", "Group task")]
+    events = pd.DataFrame(marks, columns=["Application ID", "Exercise", "Score"]).astype(str)
+    history = load(workbook(tmp_path / "centre.xlsx", Scores=events, Outcomes=everyone), readers=[Excel])
+    assert len(history.table) == N and funnel(history)[-1] == at_least(4)[0]
+    told = " ".join(notice.text for notice in history.notices)
+    assert f"{int((FAR == 0).sum())} people who are listed only there are counted too" in told
+
+
+def test_rows_of_another_file_without_a_match_are_left_out_and_said(tmp_path: Path) -> None:
+    own = people(Hired=np.where(FAR == 4, "Yes", "No")).drop(columns="Gender")
+    groups = pd.DataFrame({"Application ID": [f"A{k:04}" for k in range(N + 30)], "Gender": "F"})
+    groups.loc[: N // 2, "Gender"] = "M"
+    history = load(workbook(tmp_path / "two.xlsx", People=own, EEO=groups), readers=[Excel])
+    assert len(history.table) == N
+    assert "30 rows there have no match here and are left out" in " ".join(each.text for each in history.notices)

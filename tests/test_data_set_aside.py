@@ -81,3 +81,11 @@ def test_tasks_among_candidates_are_left_out_and_said(tmp_path: Path) -> None:
 
 def test_a_row_without_a_name_and_a_group_is_about_nobody(tmp_path: Path) -> None:
     assert left(tmp_path, ["", "Candidate", "", "", "Interview", "Hired"]) == {"not-a-person": 1}
+
+
+@pytest.mark.parametrize(("column", "left"), [("is_test", 3), ("Test", 0)])
+def test_rows_that_are_marked_as_tests_are_left_out(tmp_path: Path, column: str, left: int) -> None:
+    """A column that is merely called "Test" may say who passed one."""
+    rows = [[f"A{i}", "FM"[i % 2], "Yes" if i % 4 == 0 else "No", "Yes" if i < 3 else "No"] for i in range(100)]
+    frame = pd.DataFrame(rows, columns=["Application ID", "Gender", "Hired", column])
+    assert len(load(frame).table) == 100 - left

@@ -17,7 +17,7 @@ from auditkit.data.columns import named
 from auditkit.data.numbers import clean_ids
 from auditkit.data.problems import Notice
 from auditkit.data.raw_table import RawTable
-from auditkit.data.vocabulary import plain
+from auditkit.data.vocabulary import plain, spoken
 from auditkit.errors import InputError, Problem
 
 _COVERED, _SURE = 0.5, 0.9
@@ -100,7 +100,20 @@ def beside(first: RawTable, other: RawTable) -> RawTable | None:
     text = f"{len(more.columns)} columns of {Path(other.source.path).name} are joined by {mine!r}"
     if lost:
         text += f"; {lost:,} rows have no match there"
+    alone = more[~more.index.isin(ids)]
+    if len(alone) and ids.duplicated().any() and any(_says_who_was_selected(more[name]) for name in more):
+        rows = alone.assign(**{mine: alone.index}).reindex(columns=table.columns, fill_value="").astype("str")
+        rows.index = pd.RangeIndex(len(rows)) + int(table.index.max()) + 1
+        table = pd.concat([table, rows])
+        text += f"; {len(alone):,} people who are listed only there are counted too"
+    elif len(alone):
+        text += f"; {len(alone):,} rows there have no match here and are left out"
     return replace(first, table=table, notices=(*first.notices, Notice("joined", text)))
+
+
+def _says_who_was_selected(cells: pd.Series[str]) -> bool:
+    """Whether some words of a column are known for the good outcome, and others for the bad one."""
+    return {"selected", "rejected"} <= {spoken().meaning(str(word)) for word in pd.unique(cells)}
 
 
 def explained(first: RawTable, legend: RawTable) -> RawTable | None:

@@ -120,7 +120,8 @@ def _no_people(table: pd.DataFrame) -> pd.Series[Any]:
     if not _FEWEST_ROWS <= len(table) <= _LONGEST_LIST or not groups:
         return none
     blank = table == ""
-    found = _say_so(table, blank) | _of_another_kind(table, blank, groups) | _unnamed(table, blank, groups)
+    found = _say_so(table, blank) | _marked(table) | _of_another_kind(table, blank, groups)
+    found |= _unnamed(table, blank, groups)
     return found if found.mean() <= _FEW_ROWS else none
 
 
@@ -138,6 +139,15 @@ def _say_so(table: pd.DataFrame, blank: pd.DataFrame) -> pd.Series[Any]:
         texts = cells[worded].map(plain)
         least = [0 if sure.search(t) else 1 if maybe.fullmatch(t) else 2 if maybe.match(t) else np.inf for t in texts]
         found |= (lacks[worded] >= least).reindex(table.index, fill_value=False)
+    return found
+
+
+def _marked(table: pd.DataFrame) -> pd.Series[Any]:
+    """Rows that a column marks as tests of the system: `is_test`."""
+    found, words = pd.Series(False, index=table.index), spoken()
+    for name in map(str, table):
+        if words.pattern("rows", "marks").fullmatch(plain(name)):
+            found |= table[name].map(words.mark).eq(True)
     return found
 
 

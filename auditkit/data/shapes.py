@@ -703,23 +703,19 @@ def _one_race(raw: RawTable, assumptions: list[str]) -> RawTable:
     """Race as several yes/no columns is one attribute; who is Hispanic is so whatever the race. Sex likewise."""
     raw = _one_sex(raw, assumptions)
     table, words = raw.table, spoken()
-    races = words.pattern("values", "races")
-    flags = {
-        str(name): cells
-        for name in table
-        if races.match(plain(str(name))) and (cells := _flags(table[name])) is not None
-    }
+    label = {str(name): race for name in table if (race := _race_of(str(name)))}
+    flags = {name: cells for name in label if (cells := _flags(table[name], some=False)) is not None}
     others = [str(name) for name in table if characteristic_of(str(name)) == "race" and name not in flags]
     hispanic = [name for name in [*flags, *others] if words.has("values", "hispanic", plain(name))]
-    if len(flags) >= 2 and not [name for name in others if name not in hispanic]:
+    if sum(cells.any() for cells in flags.values()) >= 2 and not [name for name in others if name not in hispanic]:
         yes = pd.DataFrame(flags)
         race = pd.Series("", index=table.index, dtype="str")
         for name in flags:
-            race = race.mask(yes[name] & (race == ""), name)
+            race = race.mask(yes[name] & (race == ""), label[name])
         race = race.mask(yes[[name for name in flags if name not in hispanic]].sum(axis=1) > 1, "Two or more races")
         for name in hispanic:
             if name in flags:
-                race = race.mask(yes[name], name)
+                race = race.mask(yes[name], label[name])
         text = f"{len(flags)} yes/no columns are read as one attribute, 'Race': {', '.join(map(repr, flags))}"
         assumptions.append(text)
         kept = table.drop(columns=list(flags))
@@ -740,6 +736,15 @@ def _one_race(raw: RawTable, assumptions: list[str]) -> RawTable:
             race = table[main[0]].mask(yes_cells, "Hispanic or Latino")
             return replace(_say(raw, "hispanic", text), table=table.assign(**{main[0]: race}))
     return raw
+
+
+def _race_of(name: str) -> str:
+    """The race whose column this is: "White" of "White" and of "Race: White"; "" if it is none's."""
+    races = spoken().pattern("values", "races")
+    if races.match(plain(name)):
+        return name
+    head, *rest = re.split(r"[\s:._\N{EN DASH}-]+", name.strip(), maxsplit=1)
+    return rest[0] if rest and characteristic_of(head) == "race" and races.match(plain(rest[0])) else ""
 
 
 def _one_sex(raw: RawTable, assumptions: list[str]) -> RawTable:
@@ -763,11 +768,13 @@ def _one_sex(raw: RawTable, assumptions: list[str]) -> RawTable:
     return replace(_say(raw, "sex-columns", text), table=table.drop(columns=list(flags)).assign(Sex=sex))
 
 
-def _flags(cells: pd.Series[Any]) -> pd.Series[Any] | None:
-    """Which cells say yes, where all say yes, no or nothing; else None."""
+def _flags(cells: pd.Series[Any], *, some: bool = True) -> pd.Series[Any] | None:
+    """Which cells say yes, where all say yes, no or nothing, and `some` say yes; else None."""
     words = spoken()
     marks = {str(word): words.mark(str(word)) for word in pd.unique(cells)}
-    if any(mark is None and not words.is_unknown(word) for word, mark in marks.items()) or True not in marks.values():
+    if any(mark is None and not words.is_unknown(word) for word, mark in marks.items()):
+        return None
+    if some and True not in marks.values():
         return None
     return cells.map({word: mark is True for word, mark in marks.items()}).astype(bool)
 

@@ -241,11 +241,15 @@ class Vocabulary:
         return None
 
     def step_rank(self, word: str) -> float | None:
-        """How far along a hiring process a step of this name usually is (0 applied, 9 hired); None if not a step."""
+        """How far along a hiring process a step of this name usually is (0 applied, 9 hired); None if not a step.
+
+        "Interview / Assessment" is as far as the later of the two.
+        """
         key = ("rank", word)
         if key not in self._memory:
-            found = self.step_in(word)
-            self._memory[key] = None if found is None else found[0]
+            parts = [self.step_in(part) for part in word.split("/")]
+            found = parts if all(parts) else [self.step_in(word)]
+            self._memory[key] = max((one[0] for one in found if one is not None), default=None)
         rank: float | None = self._memory[key]
         return rank
 
