@@ -16,6 +16,7 @@ from support.pages import HOSTILE, Watched, hostile, many_groups
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+pytestmark = pytest.mark.slow
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 

@@ -83,6 +83,7 @@ def test_the_other_language_marks_what_is_in_which(pages: dict[str, str]) -> Non
     assert "Findings" not in page.words and "60 Stellen · 1,527 Bewerbungen" in page.words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [375, 1280])
 @pytest.mark.parametrize("name", ["theme", "theme-de"])
 def test_in_chromium(browser: Any, pages: dict[str, str], tmp_path: Path, name: str, width: int) -> None:
