@@ -37,7 +37,7 @@ def walk(page: Page, address: str, photograph: Photograph) -> None:
     page.locator(".stages .done").nth(3).wait_for()
     photograph("run")
     page.frame_locator("iframe[title='Audit report']").get_by_role("heading", level=1).wait_for()
-    page.get_by_text("Explore: what other demands would cost").click()
+    page.get_by_text("Explore: what other constraints would cost").click()
     page.get_by_label("Impact ratio of at least").fill("0.9")
     page.locator("[data-explored]", has_text="Exact: gap").wait_for()
     photograph("report")

@@ -132,7 +132,7 @@ def test_the_words_of_the_auditor_stand_on_the_first_page(drawn: None) -> None:
     page = html.render(report_example.report(document), parts="summary")
     assert "Prepared for The &lt;Board&gt; · 16" in page
     assert "<p>We saw this.</p>\n<p>And &amp; that.</p>" in page
-    assert "Comments of the auditor" not in html.render(report_example.report(), parts="summary")
+    assert "Auditor’s comments" not in html.render(report_example.report(), parts="summary")
 
 
 def test_no_sentence_names_a_flag_of_a_command(page: str) -> None:

@@ -277,9 +277,9 @@ def test_how_strict_a_quota_should_be_given_the_bias() -> None:
     best_cell = found.best(0.4)
     assert best_cell is not None and best_cell.value == 0.5, "the groups are equal in truth"
     said = say.best_by_bias(PLAIN, found).replace("\xa0", " ")
-    assert "0.5 (" in said and "at 40 %; at 100 % none pays" in said
+    assert "0.5 (" in said and "at 40 %; at 100 % none pays off" in said
     as_it_is = replace(found, cells=tuple(cell for cell in found.cells if cell.factor == 1.0))
-    assert "none pays in the long term" in say.best_by_bias(PLAIN, as_it_is)
+    assert "none pays off in the long term" in say.best_by_bias(PLAIN, as_it_is)
 
 
 # Positions and budgets ------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def test_positions_in_the_long_term_and_not_at_all() -> None:
     never = scenarios.more_positions(with_capacities(FOUR, [4]), [build("quota:group=Y,share=0.9")])
     assert never.short_term.positions is None and "no number" in say.more_positions(never).lower()
     free = scenarios.more_positions(FOUR, [build("quota:group=Y,share=0")])
-    assert free.short_term.positions == 0 and "no further position is needed" in say.more_positions(free).lower()
+    assert free.short_term.positions == 0 and "no further positions are needed" in say.more_positions(free).lower()
 
 
 def test_budget_against_position() -> None:

@@ -19,7 +19,7 @@ import io
 import os
 import sys
 
-# before numpy is loaded: matrices here are small, and threads that wait for work take more time than they save
+# before numpy is loaded: matrices here are small, so waiting threads cost more time than they save
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import click
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def invoke(arguments: list[str] | None = None) -> int:
-    """Run the program; its exit code."""
+    """Run the program and return its exit code."""
     with escaped():
         return _invoke(arguments)
 
@@ -134,7 +134,7 @@ def _invoke(arguments: list[str] | None) -> int:
 
 
 def _working_folder() -> None:
-    """Libraries look up the working folder when they are imported."""
+    """Refuse a working folder that was deleted: libraries look it up when they're imported."""
     try:
         os.getcwd()  # noqa: PTH109 (pathlib's does more)
     except FileNotFoundError:
@@ -142,7 +142,7 @@ def _working_folder() -> None:
 
 
 def _show(error: Exception) -> None:
-    """The traceback, for those who asked for it."""
+    """Print the traceback, with --debug."""
     import traceback
 
     click.echo(without_passwords("".join(traceback.format_exception(error))), err=True, nl=False)

@@ -1,4 +1,4 @@
-"""The command that looks for rules that treat everyone alike and have less adverse impact."""
+"""`auditkit alternatives`: look for rules that treat everyone alike and have less adverse impact."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 def alternatives(request: Request, attributes: tuple[str, ...], on: str, as_json: bool, quiet: bool) -> int:
     """Find rules that never look at the group and bring rates closer together, and what they cost.
 
-    For each attribute with a difference: the most that any such rule can earn at a ratio, with a certificate; the best
-    simple rule of each kind; and whether its gain was confirmed on other requisitions than those it was chosen on.
+    For each attribute with a difference, it prints the most that any such rule can earn at a ratio, with a
+    certificate; the best simple rule of each kind; and whether its gain was confirmed on requisitions other than those
+    it was chosen on.
     """
     with working("starting", quiet) as say:
         from auditkit import pipeline
@@ -45,7 +46,7 @@ def _print(found: Alternatives) -> None:
     using = listing([*found.information, "the score"])
     click.echo(
         printable(
-            f"All of this is under the fitted model, with this information: {using}. No rule looks at "
+            f"All of this holds under the fitted model, with this information: {using}. No rule looks at "
             "the group. Weights chosen for their effect on a group can be attacked as a proxy for it; rules are "
             "listed from the easiest to defend to the most exposed."
         )

@@ -1,4 +1,4 @@
-"""What happens where a file can be read in several ways: a question on a terminal, tried commands elsewhere."""
+"""If a file can be read in several ways: ask on a terminal, print tried commands elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def answered(request: Request, run: Callable[[Request], T]) -> T:
-    """Run a command; on a terminal a reading that is ambiguous is asked about, and the answer kept in the settings."""
+    """Run a command; on a terminal, ask about an ambiguous reading and put the answer into the settings."""
     from dataclasses import replace
 
     from auditkit.data.reading import AmbiguousReading
@@ -44,7 +44,7 @@ def _ask(error: AmbiguousReading) -> Answer:
 
 
 def say_commands(error: AmbiguousReading, typed: Sequence[str]) -> None:
-    """The commands that were tried on the file, the likeliest first, each with its funnel."""
+    """Print the commands that were tried on the file, the likeliest first, each with its funnel."""
     click.echo("each of these was tried on this file:", err=True)
     for answer in error.question.answers:
         click.echo(printable(f"  auditkit report {_arguments(typed)} {answer.flags}"), err=True)
@@ -52,7 +52,7 @@ def say_commands(error: AmbiguousReading, typed: Sequence[str]) -> None:
 
 
 def _arguments(typed: Sequence[str]) -> str:
-    """What was typed after the command; of another command than `report` only what says which data are read."""
+    """The arguments that were typed; for commands other than `report`, only those that say which data to read."""
     command, *rest = typed or ("report",)
     if command == "report":
         return shlex.join(rest)

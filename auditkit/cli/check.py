@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @json_option
 @click.option("-q", "--quiet", is_flag=True, help="print only what must be fixed before an audit")
 def check(request: Request, everything: bool, as_json: bool, quiet: bool) -> int:
-    """Validate only: every problem in the data with row, column, value and fix.
+    """Only validate: print every problem in the data with its row, column, value and fix.
 
     Exits with 2 if something must be fixed before an audit.
     """

@@ -1,4 +1,4 @@
-"""`auditkit completion`: the lines that make a shell complete commands, options and file names."""
+"""`auditkit completion`: a script that makes a shell complete commands, options and file names."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from auditkit.text import plural
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="the instance file to write (default: stdout)")
 @quiet_option
 def fit(request: Request, output: Path | None, quiet: bool) -> int:
-    """Turn a history into an instance file: a prior for each candidate, named c0, c1, ... in place of their ids."""
+    """Turn a history into an instance file: a prior for each candidate, named c0, c1, ... instead of by their ids."""
     with working("fitting priors", quiet):
         from auditkit import pipeline
         from auditkit.files import write_text

@@ -1,7 +1,7 @@
-"""The group of all commands: ours, those that ship as plugins, those of other packages.
+"""The group of all commands: ours, those that ship as plugins, and those of other packages.
 
 `auditkit --help` must be quick, and every import counts. A plugin is imported for its commands only if its source
-mentions the hook `auditkit_commands`, and the machinery of plugins only if another package has such a plugin.
+mentions the hook `auditkit_commands`, and the plugin machinery only if another package has such a plugin.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OURS, THEIRS = "shipped-commands", "other-commands"
 
 
 class Commands(click.Group):
-    """Its own commands in the order in which people need them, then those of plugins."""
+    """Lists its own commands in the order in which people need them, then those of plugins."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*self.commands, *self._ours(ctx), *self._theirs(ctx)]
@@ -30,7 +30,7 @@ class Commands(click.Group):
         return self._ours(ctx).get(cmd_name) or self._theirs(ctx).get(cmd_name)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run a command; one of another package that fails is not our defect."""
+        """Run a command; if one from another package fails, that isn't our defect."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -67,7 +67,7 @@ class Commands(click.Group):
 
 
 def shipped_commands() -> dict[str, click.Command]:
-    """Commands that are plugins of auditkit's own, by name."""
+    """Commands that are plugins shipped with auditkit, by name."""
     offers: list[click.Command] = []
     for module in filter(_is_ours, command_modules()):
         offers += getattr(import_module(module), HOOK)()
@@ -80,7 +80,7 @@ def command_modules() -> Collection[str]:
 
 
 def _mentions_commands(module: str) -> bool:
-    """Whether the source of a module mentions the hook; one that cannot be read is imported later to find out."""
+    """Whether a module's source mentions the hook; if it can't be read, it's imported later to find out."""
     try:
         spec = find_spec(module)
         if spec is None or spec.origin is None:

@@ -18,14 +18,14 @@ from auditkit.text import printable
     "--html", type=click.Path(path_type=Path), metavar="FILE", help="write a page with trend charts and links"
 )
 @click.option(
-    "--link", "known", metavar="LINK", help="a last link that you kept; exits with status 1 if it is not in the chain"
+    "--link", "known", metavar="LINK", help="a last link that you kept; exits with status 1 if it isn't in the chain"
 )
 @click.option("-n", "--last", type=click.IntRange(min=1), metavar="N", help="only the last N runs")
 @click.pass_context
 def history(
     context: click.Context, config: Path, as_json: bool, html: Path | None, known: str | None, last: int | None
 ) -> int:
-    """Past audits and their trends."""
+    """Show past audits and their trends."""
     context.obj = config
     if context.invoked_subcommand is not None:
         return DONE
@@ -66,7 +66,7 @@ def history(
 @json_option
 @click.pass_obj
 def diff(config: Path, first: str, second: str, as_json: bool) -> int:
-    """What differs between two runs: numbers, dates, `previous` or `latest`."""
+    """Show what differs between two runs, named by number, date, `previous` or `latest`."""
     from auditkit.scheduled import difference
     from auditkit.scheduled.audit_history import AuditHistory
 

@@ -1,6 +1,6 @@
-"""JSON Schemas of the files that auditkit reads and writes, made from the models through which it reads them.
+"""JSON Schemas of the files that auditkit reads and writes, made from the models it reads them with.
 
-The models have everything but two parts, which other packages know:
+The models have everything except two parts, which other packages know:
 the keys of each registered constraint and alert channel, and the tables of audit.toml that scheduled audits use.
 """
 
@@ -37,7 +37,7 @@ FILES: dict[str, tuple[type[BaseModel], str]] = {
 
 
 def schema(name: str, plugins: Plugins) -> Schema:
-    """The JSON Schema of a kind of file, with the keys of the constraints and channels that are registered."""
+    """The JSON Schema of a kind of file, with the keys of all registered constraints and channels."""
     if name not in FILES:
         raise InputError(Problem(name, "there is no schema of this name", nearest(name, FILES)))
     model, title = FILES[name]
@@ -57,7 +57,7 @@ def schema(name: str, plugins: Plugins) -> Schema:
 
 
 def _read_docstrings(part: type[ReportPart]) -> None:
-    """Attributes of results are described by their docstrings, which take too long to find for all but a schema."""
+    """Describe the attributes of results by their docstrings; finding these takes too long except for a schema."""
     parts = [part]
     for each in parts:
         parts += each.__subclasses__()
@@ -77,13 +77,13 @@ def _configuration(keys: Schema, parts: Schema, plugins: Plugins) -> None:
     keys["constraints"]["anyOf"][0]["items"] = _ref(CONSTRAINT)
     keys["thresholds"] |= {"description": "MEASURE.BOUND = number: lines that must not be crossed"}
     keys["history"] = _hoist(HistorySettings, parts)
-    parts[CHANNEL] = {**ConstraintModel.model_json_schema(), "title": CHANNEL, "description": "Who is told, and how."}
+    parts[CHANNEL] = {**ConstraintModel.model_json_schema(), "title": CHANNEL, "description": "Whom to alert, and how."}
     keys["alerts"] |= {"items": _ref(CHANNEL)}
     _by_type(parts, CHANNEL, plugins.alerts)
 
 
 def _by_type(parts: Schema, name: str, kinds: Mapping[str, type[BaseModel]]) -> None:
-    """The keys of each registered `type`; other types may have any."""
+    """The keys of each registered `type`; other types may have any keys."""
     cases = []
     for kind, model in sorted(kinds.items()):
         keys = _hoist(model, parts, kind)  # by its type: two plugins may name their classes alike
@@ -93,7 +93,7 @@ def _by_type(parts: Schema, name: str, kinds: Mapping[str, type[BaseModel]]) -> 
 
 
 def _hoist(model: type[BaseModel], parts: Schema, name: str | None = None) -> Schema:
-    """A reference to the schema of a model, which goes among the parts with all that it refers to."""
+    """A reference to a model's schema, which is added to the parts with everything it refers to."""
     found = model.model_json_schema()
     parts |= found.pop("$defs", {})
     parts[name or model.__name__] = found

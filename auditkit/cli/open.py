@@ -15,17 +15,17 @@ from auditkit.cli.options import DONE
     "--config",
     type=click.Path(path_type=Path),
     metavar="AUDIT.toml",
-    help="settings to begin with, and the history to show (default: the history of audit.toml here)",
+    help="settings to start from, and the history to show (default: the history of audit.toml here)",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, metavar="N", help="the port to use (0: any)")
 @click.option("--no-browser", is_flag=True, help="only print the address")
 def open_page(files: tuple[Path, ...], config: Path | None, port: int, no_browser: bool) -> int:
     """Open the audit in your browser: choose a file, check how it is read, read the report.
 
-    Several files are read as one: below each other, or joined by an id.
+    Several files are read as one: stacked, or joined by an id.
 
-    The page is served by this machine to this machine only. Its address, with a secret token, is the first line on
-    stdout. Uploads are kept in a private folder until Ctrl-C. Nothing is sent anywhere.
+    This machine serves the page to itself only. Its address, with a secret token, is the first line on stdout.
+    Uploads are kept in a private folder until Ctrl-C. Nothing is sent anywhere.
     """
     from auditkit.config import Config, read
     from auditkit.data.source import expanded

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DONE, FINDING, WRONG_INPUT, DEFECT, UNCHECKED = 0, 1, 2, 3, 4
 HERE = Path("audit.toml")
-"""The settings of a command that names neither data nor settings."""
+"""Settings used if a command names neither data nor settings."""
 
 MOST_PROBLEMS = 10
 
@@ -44,7 +44,7 @@ def complain(error: InputError) -> None:
 
 
 class Say:
-    """Called with what is being done; shows it if stderr is a terminal, and raises KeyboardInterrupt after Ctrl-C."""
+    """Call it with the current activity: it's shown if stderr is a terminal. Raises KeyboardInterrupt after Ctrl-C."""
 
     def __init__(self, check: Callable[[], None]) -> None:
         self.time_left: TimeLeft | None = None
@@ -68,9 +68,9 @@ class Say:
 
 @contextmanager
 def working(what: str, quiet: bool) -> Iterator[Say]:
-    """A progress bar on stderr, if that is a terminal, and a function that says what is being done.
+    """A progress bar on stderr, if that's a terminal; yields the function that reports progress.
 
-    It also says, once, when the solver is compiled, which happens the first time on a machine.
+    It also says, once, that the solver is being compiled, which happens the first time on a machine.
     """
     with _interrupts_kept() as check:
         say = Say(check)
@@ -83,9 +83,9 @@ def working(what: str, quiet: bool) -> Iterator[Say]:
 
 @contextmanager
 def _interrupts_kept() -> Iterator[Callable[[], None]]:
-    """A function that raises KeyboardInterrupt if Ctrl-C was pressed; so does the end of this block.
+    """Yields a function that raises KeyboardInterrupt if Ctrl-C was pressed; the end of the block raises it too.
 
-    Ctrl-C raises it at once, but compiled code that calls Python back (numba's compiler does) may swallow it.
+    Ctrl-C raises it at once, but compiled code that calls back into Python (as numba's compiler does) may swallow it.
     """
     pressed: list[int] = []
 
@@ -118,7 +118,7 @@ def _bar(what: str) -> Iterator[Callable[[str, TimeLeft | None], None]]:
     following: TimeLeft | None = None
 
     class Left(ProgressColumn):
-        """What is left, at every look: a phase may take long without a word."""
+        """The time left, updated at every redraw: a phase may take long without reporting anything."""
 
         def render(self, task: Task) -> Text:
             if following is None:
@@ -164,12 +164,12 @@ def _on_compilation(tell: Callable[[], None]) -> None:
 
 
 def warn(line: str) -> None:
-    """Print a warning, whether progress is shown or not."""
+    """Print a warning, even if progress isn't shown."""
     click.echo(f"warning: {line}", err=True)
 
 
 def load_plugins() -> Plugins:
-    """Every plugin; those that cannot be used are named on stderr, or refused with --strict-plugins."""
+    """Load every plugin; those that can't be used are named on stderr, or refused with --strict-plugins."""
     context = click.get_current_context()
     asked, root = context.meta, context.find_root().command
     with loading():
@@ -189,7 +189,7 @@ PLUGINS_DIR, STRICT_PLUGINS = "plugins-dir", "strict-plugins"
 
 
 def _remember(key: str) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """An option that only `load_plugins` reads."""
+    """Callback of an option that only `load_plugins` reads."""
 
     def callback(context: click.Context, _: click.Parameter, value: Any) -> None:
         context.meta[key] = value
@@ -246,7 +246,7 @@ audit_argument = click.argument("audit", type=click.Path(path_type=Path), metava
 
 
 class DataType(click.Path):
-    """A path, or the URL of a database, which stays text."""
+    """A path, or a database URL, which stays text."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         from auditkit.data.sql_query import is_url
@@ -255,7 +255,7 @@ class DataType(click.Path):
 
 
 query_option = click.option(
-    "--query", metavar="SQL", help="where DATA is the URL of a database: the SELECT that returns the rows"
+    "--query", metavar="SQL", help="if DATA is a database URL: the SELECT that returns the rows"
 )
 _DATA_OPTIONS = (
     click.argument("data", type=DataType(path_type=Path), metavar="DATA...", nargs=-1),
@@ -263,22 +263,22 @@ _DATA_OPTIONS = (
     click.option(
         "--sheet",
         metavar="NAME",
-        help="sheet of a workbook (default: the first with a table, and those with the same columns)",
+        help="sheet of a workbook (default: the first with a table, and any with the same columns)",
     ),
     click.option("--config", type=click.Path(path_type=Path), metavar="AUDIT.toml", help="settings; see auditkit init"),
     click.option(
         "--map",
         multiple=True,
         metavar="ROLE=COLUMN",
-        help="which column is what (repeatable); group=sex+race crosses columns, ROLE=none leaves a role out",
+        help="which column is what (repeatable); group=sex+race crosses columns, ROLE=none leaves out a role",
     ),
     click.option(
         "--cost",
         multiple=True,
         metavar="NUMBER",
-        help="cost of an inspection where the data has none; STAGE=NUMBER for each stage",
+        help="cost of an inspection, if the data has none; STAGE=NUMBER for each stage",
     ),
-    click.option("--capacity", type=int, help="positions of each search where the data has none"),
+    click.option("--capacity", type=int, help="positions of each search, if the data has none"),
     *_PLUGIN_OPTIONS,
 )
 _FIT_OPTIONS = (
@@ -288,7 +288,7 @@ _FIT_OPTIONS = (
         help="worth of one score point, in the unit of costs (default: revealed by the firm)",
     ),
     click.option("--fitter", metavar="NAME", help="how priors are learnt: empirical, normal, or a plugin's"),
-    click.option("--propensity", is_flag=True, help="weigh scores by the inverse chance of being inspected"),
+    click.option("--propensity", is_flag=True, help="weight scores by the inverse chance of being inspected"),
     click.option("--blind", is_flag=True, help="with --group-aware: learn priors without the protected attributes"),
     click.option("--group-aware", is_flag=True, help="policies may use the group: a bound, not a proposal"),
 )
@@ -305,16 +305,16 @@ _REPORT_OPTIONS = (
     click.option(
         "--parts",
         metavar="summary|body|all",
-        help="the first page only, with the details, or with the annex (all)",
+        help="the first page only (summary), with the details (body), or with the annex too (all)",
     ),
     click.option(
         "--availability",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="CSV of group and share (or size, by pool): compare those selected with a pool outside the firm",
+        help="CSV of group and share (or size, by pool): compare selections with a pool outside the firm",
     ),
     click.option(
-        "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace shipped ones"
+        "--template-dir", type=click.Path(path_type=Path), help="folder of templates that replace the shipped ones"
     ),
 )
 _GROUPS = {
@@ -327,7 +327,7 @@ _GROUPS = {
 
 @dataclass(frozen=True)
 class Request:
-    """The data and settings of a command, and which of the settings came from the command line."""
+    """A command's data and settings, and which of the settings came from the command line."""
 
     data: Place
     config: Config
@@ -337,7 +337,7 @@ class Request:
 def takes_settings(*groups: Literal["fit", "constraints", "report"]) -> Callable[[F], Callable[..., Any]]:
     """Give a command the argument DATA and the options of these groups; it receives them as one `Request`.
 
-    Options are named as in `auditkit.config.OPTIONS`, which is where they go.
+    Options have the names in `auditkit.config.OPTIONS`, which says where they go.
     """
     options = [option for group in ("data", *groups) for option in _GROUPS[group]]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], right: int = 99) -> None:
-    """Columns from number `right` on are numbers, aligned to the right."""
+    """Columns from number `right` on hold numbers, aligned to the right."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -57,7 +57,7 @@ KINDS = ("affine", "convex", "reader", "measure", "section", "exporter", "fitter
 @click.option("--single-file", is_flag=True, help="one file for --plugins-dir instead of a package")
 @click.pass_context
 def new(context: click.Context, name: str, output: Path, kind: str, single_file: bool) -> int:
-    """Write a plugin to start from: a package that works, its test and a README.
+    """Write a plugin to start from: a working package, its test and a README.
 
     NAME is the name of the package and of the thing it provides (without a leading auditkit-).
     """
@@ -78,7 +78,7 @@ def new(context: click.Context, name: str, output: Path, kind: str, single_file:
         folder, files = scaffold.write_package(names, output, kind)
         for file in files:
             click.echo(f"written: {folder / file}")
-        click.echo("\nInstall it into the environment that has auditkit, test it, use it:")
+        click.echo("\nInstall it in auditkit's environment, test it and use it:")
         steps = [
             f"cd {shlex.quote(str(folder))}",
             "pip install -e '.[test]'",

@@ -1,4 +1,4 @@
-"""The command about file formats."""
+"""`auditkit schema`: the JSON Schemas of the file formats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auditkit.cli.options import load_plugins, plugin_options
 def schema(name: str | None) -> None:
     """Print the JSON Schema of a kind of file: instance, solution, report or config.
 
-    Without a name, list them. Constraints and alert channels of plugins are included.
+    Without a name, list them. Schemas include the constraints and alert channels of plugins.
     """
     from auditkit.cli import json_schemas
 

@@ -21,7 +21,7 @@ FORMATS = ("html", "pdf", "json")
 def record(config: Path, begin: str, end: str, output: Path | None, formats: str) -> int:
     """Write the evidence file of a period from the history: scope, quality, recency, results, responses, hashes.
 
-    It says what was tested and what was done about it, and what was not examined. It judges nothing.
+    It says what was tested, what was done about it, and what was not examined. It makes no judgement.
     """
     wanted = tuple(dict.fromkeys(name.strip().lower() for name in formats.split(",") if name.strip()))
     if not wanted or set(wanted) - set(FORMATS):

@@ -49,10 +49,10 @@ def report(
 ) -> int:
     """Audit an export: read, fit, solve, compare, and write the report beside it.
 
-    people.csv becomes people.audit.html and people.audit.json; for a database the files have its name and go into the
-    current folder. With --json the document goes to stdout, and files are
-    written only if -o or --format asks for them. Where Pango is missing there is no PDF: the other formats are written
-    and stderr says what to install; the exit code is 2 only if PDF was all that was asked for.
+    people.csv becomes people.audit.html and people.audit.json; for a database the files get its name and go into the
+    current folder. With --json the document goes to stdout, and files are written only if -o or --format asks for
+    them. Without Pango there is no PDF: the other formats are written and stderr says what to install; the exit code
+    is 2 only if you asked for nothing but PDF.
     """
     stem = output_stem(request.data, output)
     with loading():
@@ -114,7 +114,7 @@ def _subtracted(others: list[str]) -> str:
 def output_stem(data: Place, output: str | None) -> Path:
     """Where a report goes, without extension: beside the data, into a folder, or to a name that the user gives.
 
-    Beside a database is the current folder, under the database's name.
+    For a database it's the current folder, under the database's name.
     """
     from auditkit.data.sql_query import Query
 

@@ -1,4 +1,4 @@
-"""`auditkit respond`: what is decided about a finding, by whom and why."""
+"""`auditkit respond`: record what was decided about a finding, by whom and why."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _print(shown: tuple[FindingState, ...]) -> None:
     from auditkit.cli.output import print_table
 
     if not shown:
-        click.echo("The last report has no finding of a difference that could be answered.")
+        click.echo("The last report has no finding of a difference to respond to.")
         return
     rows = []
     for number, state in enumerate(shown, 1):

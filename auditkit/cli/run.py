@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--force", is_flag=True, help="compute even if data and configuration have not changed since the last run"
 )
 @click.option(
-    "--new-population", is_flag=True, help="accept a finished month whose applications differ from those counted before"
+    "--new-population", is_flag=True, help="accept a finished month whose applications differ from an earlier count"
 )
 @click.option(
     "--wait", type=click.FloatRange(min=0), default=0, metavar="SECONDS", help="how long to wait for another run to end"
@@ -55,7 +55,7 @@ def run(
 ) -> int:
     """Run one scheduled audit: report, history, thresholds, alerts, retention.
 
-    Exits with 1 if a threshold is crossed (or an alert was not delivered), with 2 if the audit could not be run.
+    Exits with 1 if a threshold was crossed (or an alert was not delivered), with 2 if the audit could not be run.
     """
     from auditkit.scheduled import settings
     from auditkit.scheduled.audit_run import record_failure

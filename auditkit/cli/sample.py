@@ -22,8 +22,8 @@ from auditkit.errors import InputError, Problem, nearest
 @click.option(
     "--searches", metavar="N", type=click.IntRange(min=1), help="write a file with N searches like hiring.csv"
 )
-@click.option("--seed", metavar="S", type=click.IntRange(min=0), help="of the random numbers of --searches")
-@click.option("--no-differences", is_flag=True, help="with --searches: plant no differences between groups")
+@click.option("--seed", metavar="S", type=click.IntRange(min=0), help="seed of the random numbers of --searches")
+@click.option("--no-differences", is_flag=True, help="with --searches: don't plant differences between groups")
 @click.option("--force", is_flag=True, help="overwrite existing files")
 def sample(
     names: tuple[str, ...],
@@ -35,14 +35,14 @@ def sample(
 ) -> int:
     """Copy sample data here, or write larger data of the same kind.
 
-    Without a NAME, list the samples. With --searches, write applications to N searches, about 25 each, into the file
-    that -o names. All people and firms are invented.
+    Without a NAME, list the samples. With --searches, write applications to N searches, about 25 each, to the file
+    named with -o. All people and firms are invented.
     """
     from auditkit.sample_data import FILES, content
 
     if searches is not None:
         if names or output is None:
-            raise InputError(Problem("--searches", "writes one file of its own", "name it with -o and leave NAME out"))
+            raise InputError(Problem("--searches", "writes one new file", "name it with -o and leave out NAME"))
         _write(searches, seed, output, no_differences, force)
         return DONE
     if seed is not None or no_differences:

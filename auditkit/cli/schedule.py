@@ -1,4 +1,4 @@
-"""`auditkit schedule`: timer, cron and CI texts for `run`."""
+"""`auditkit schedule`: timer, cron and CI files for `run`."""
 
 from __future__ import annotations
 

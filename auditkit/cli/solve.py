@@ -41,7 +41,7 @@ MOST_ROWS = 25
     metavar="NAME",
     help="column-generation, or one of the paper's: rdip, caratheodory, g-rdip",
 )
-@click.option("--least-spread", is_flag=True, help="of all optimal mixtures the one whose outcomes scatter least")
+@click.option("--least-spread", is_flag=True, help="choose the optimal mixture whose outcomes scatter least")
 @click.option(
     "--epsilon", type=float, help="g-rdip: tolerance on utility, relative (0.1; 0.35 with convex constraints)"
 )
@@ -67,7 +67,7 @@ def solve(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Solve an instance exactly: unconstrained and constrained optimum, with a certificate.
+    """Solve an instance exactly: the unconstrained and the constrained optimum, with a certificate.
 
     Exits with 1 if the constraints cannot hold together.
     """
@@ -138,7 +138,7 @@ def _print(solution: Solution) -> None:
     else:
         print(f"a mixture of {len(policies)} policies (--json has them)")
     if best.spread is not None:
-        print(f"spread         {number(best.spread)}, the least of the mixtures of the policies known")
+        print(f"spread         {number(best.spread)}, the least of any mixture of the known policies")
     drawn, searches = best.mixture.randomised, best.mixture.count
     if searches > 1:
         print(f"{searches - drawn:,} of {searches:,} searches follow one policy; {drawn:,} draw theirs by lot")

@@ -1,10 +1,10 @@
-"""Printed text cannot take over the terminal: control characters and direction marks in any name come out escaped.
+"""Printed text can't take over the terminal: control characters and direction marks in any name come out escaped.
 
-While a command runs, stdout and stderr are wrapped. The escapes are those of JSON (\\u001b), so a document that is
-printed for programs stays the same document. rich draws its tables and bars on the bare stream; what it is given is
-escaped cell by cell.
+While a command runs, stdout and stderr are wrapped. The escapes are JSON's (\\u001b), so a document printed for
+programs stays the same document. rich draws its tables and bars on the bare stream, and its cells are escaped one by
+one.
 
-On a terminal the word that a line begins with has a colour (`error:`, `written:`, ...), unless NO_COLOR is set.
+On a terminal, the first word of a line has a colour (`error:`, `written:`, ...), unless NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from typing import Any, TextIO, cast
 from auditkit.text import printable_lines
 
 COLOURS = {"error": "1;31", "FAILED": "1;31", "warning": "33", "finding": "1;33", "written": "32", "note": "36"}
-"""Of the words that lines begin with, as terminals number them."""
+"""Colours of the words that lines begin with, as terminals number them."""
 _LABEL = re.compile(rf"^({'|'.join(COLOURS)})(?=:)", re.MULTILINE)
 
 
 class Escaping:
-    """A stream that writes what can be seen."""
+    """A stream that writes only visible characters."""
 
     def __init__(self, stream: TextIO) -> None:
         self.bare = stream
@@ -45,13 +45,13 @@ class Escaping:
 
 
 def bare(stream: TextIO) -> TextIO:
-    """The stream below, for a program that draws."""
+    """The underlying stream, for a library that draws."""
     return stream.bare if isinstance(stream, Escaping) else stream
 
 
 @contextmanager
 def escaped() -> Iterator[None]:
-    """Both streams escape while this lasts."""
+    """Escape what is written to both streams inside the block."""
     before = sys.stdout, sys.stderr
     for stream in before:
         if hasattr(stream, "reconfigure"):  # a terminal that knows fewer characters shows escapes, not a traceback

@@ -1,4 +1,4 @@
-"""`auditkit verify`: a solution or a report, checked without the code that found it."""
+"""`auditkit verify`: check a solution or a report without the code that found it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from auditkit.text import printable
 @click.option(
     "--signer",
     type=click.Path(path_type=Path),
-    help="public key, or file of allowed signers, of whoever must have signed the report; DATA may then be left out",
+    help="public key, or file of allowed signers, that must have signed the report; you may then leave out DATA",
 )
 @plugin_options
 @json_option
@@ -53,11 +53,11 @@ def verify(
 ) -> int:
     """Check a solution or a report without the code that found it.
 
-    Policies are evaluated again by other algorithms and bounds re-derived from the duals. A report is also made a
-    second time from its data and compared number by number: the JSON, the document inside a PDF, or the JSON beside a
-    page. Pages are rendered a second time too, and compared. Nothing is written.
+    It evaluates policies with other algorithms and re-derives bounds from the duals. A report is also made a second
+    time from its data and compared number by number: the JSON, the document inside a PDF, or the JSON beside a page.
+    Pages are rendered a second time too, and compared. Nothing is written.
 
-    With --signer the signature of the report is checked first. Exits with status 1 if a check fails, and with 4 if
+    With --signer the report's signature is checked first. Exits with status 1 if a check fails, and with 4 if
     the checks pass but a part of the file could not be checked.
     """
     from auditkit.verification.claims import Verified

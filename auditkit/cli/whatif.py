@@ -1,4 +1,4 @@
-"""The command that asks what-if questions of a file of data."""
+"""`auditkit whatif`: ask what-if questions about a data file."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @click.command()
 @takes_settings("fit", "constraints")
-@click.option("--group", metavar="NAME", help="the group to ask about (default: the one that was selected least)")
+@click.option("--group", metavar="NAME", help="the group to ask about (default: the one selected least)")
 @click.option(
     "--bias-table",
     "bias_tables",
     is_flag=True,
-    help="how strict each constraint should be (default: a quota), given how biased the group's scores are",
+    help="show how strict each constraint should be (default: a quota), given how biased the group's scores are",
 )
 @click.option(
-    "--exact", is_flag=True, help="every point at which the price of a constraint changes, instead of even steps"
+    "--exact", is_flag=True, help="find every point at which a price changes slope, instead of taking even steps"
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="folder for the charts and the numbers")
 @json_option
@@ -81,7 +81,7 @@ def _print(found: WhatIf) -> None:
         click.echo(printable(biased.sentence))
         rows = [[percent(p.factor, 0), cell_percent(p.ratio), cell_percent(p.long_term_ratio)] for p in biased.points]
         rows += [[f"{number(p.shift)} each", *map(cell_percent, (p.ratio, p.long_term_ratio))] for p in biased.shifts]
-        print_table(["scores seen at", "kept, short term", "kept, long term"], rows, right=0)
+        print_table(["worth shown by scores", "kept, short term", "kept, long term"], rows, right=0)
     for table in answers.bias_tables:
         click.echo(printable(table.sentence))
         factors = list(dict.fromkeys(cell.factor for cell in table.cells))
@@ -89,7 +89,7 @@ def _print(found: WhatIf) -> None:
         for cell in table.cells:
             by_value.setdefault(cell.value, []).append(cell_percent(cell.long_term_ratio))
         rows = [[number(value), *cells] for value, cells in by_value.items()]
-        heads = [f"kept in the long term, seen at {percent(factors[0], 0)}", *(percent(f, 0) for f in factors[1:])]
+        heads = [f"kept in the long term, scores at {percent(factors[0], 0)}", *(percent(f, 0) for f in factors[1:])]
         print_table([table.parameter, *heads], rows, right=0)
     for part in (answers.positions, *answers.budgets):
         if part is not None:

@@ -1,7 +1,7 @@
 """A plugin to start from: what `auditkit plugins new NAME` writes.
 
-The templates beside this file become an installable package with one thing of a kind and its test, or a single file
-for `--plugins-dir`. Either is written whole or not at all: under a temporary name, then renamed.
+The templates beside this file become an installable package with one plugin and its test, or a single file for
+`--plugins-dir`. Either is written whole or not at all: under a temporary name, then renamed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ SORTS = {
     "alert": Sort("an alert channel", "alert", ("auditkit run audit.toml",)),
     "command": Sort("a command", "command", ("auditkit {type} instance.json",), single_file=False),
 }
-"""What `--kind` can be. A section has a template beside it, and commands come from installed packages only."""
+"""The values of `--kind`. A section has a template beside it, and commands come from installed packages only."""
 
 LONGEST = 40
 """Longer names would break the lines of the generated code."""
@@ -67,7 +67,7 @@ _FUNCTIONS = {"click", "json", "hookimpl"}
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a plugin for pip, for Python, in a SPEC, and in its own code."""
+    """A plugin's names for pip, for Python, in a SPEC, and in its own code."""
 
     distribution: str
     module: str
@@ -86,14 +86,14 @@ class Names:
 
 
 def names(name: str) -> Names:
-    """Every name that follows from the one that the user gives; raises InputError if Python could not use it."""
+    """All names that follow from the one the user gives; raises InputError if Python couldn't use it."""
     if not _NAME.fullmatch(name) or len(name) > LONGEST:
         fix = f"a letter, then letters, digits and hyphens, at most {LONGEST}: e.g. rooney-rule"
         raise InputError(Problem(f"NAME {name!r}", "is not a name for a package", fix))
     distribution = re.sub(r"[-_.]+", "-", name).lower()
     module = distribution.replace("-", "_")
     if keyword.iskeyword(module):
-        raise InputError(Problem(f"NAME {name!r}", "is a word of Python's own", f"e.g. {distribution}-rule"))
+        raise InputError(Problem(f"NAME {name!r}", "is a Python keyword", f"e.g. {distribution}-rule"))
     found = importlib.util.find_spec(module)
     if module in sys.stdlib_module_names or (found is not None and found.origin is not None):
         what = f"the module {module!r} already exists, and the two would hide each other"
@@ -105,7 +105,7 @@ def names(name: str) -> Names:
 
 
 def refuse_taken(chosen: Names, kind: str, plugins: Plugins) -> None:
-    """Raise InputError if a plugin that is registered has one of the names."""
+    """Raise InputError if a registered plugin already has one of the names."""
     wanted = SORTS[kind].registered, chosen.type
     for (kind, name), origin in plugins.origins.items():
         if (kind, name) == wanted or chosen.distribution in (origin.name, origin.distribution):
@@ -114,7 +114,7 @@ def refuse_taken(chosen: Names, kind: str, plugins: Plugins) -> None:
 
 
 def write_package(chosen: Names, parent: Path, kind: str) -> tuple[Path, list[str]]:
-    """An installable package in a new folder of `parent`: the folder, and the files in it."""
+    """Write an installable package in a new folder of `parent`; returns the folder and the files in it."""
     target = _free(parent, chosen.distribution)
     files = {
         "pyproject.toml": "pyproject.toml",
@@ -147,7 +147,7 @@ def write_package(chosen: Names, parent: Path, kind: str) -> tuple[Path, list[st
 
 
 def write_file(chosen: Names, parent: Path, kind: str) -> Path:
-    """One file in `parent`, for --plugins-dir."""
+    """Write a single file in `parent`, for --plugins-dir."""
     if not SORTS[kind].single_file:
         alone = ", ".join(name for name, sort in SORTS.items() if sort.single_file)
         raise InputError(
@@ -159,7 +159,7 @@ def write_file(chosen: Names, parent: Path, kind: str) -> Path:
 
 
 def uses(chosen: Names, kind: str) -> list[str]:
-    """Commands that use the plugin as it is generated."""
+    """Commands that use the generated plugin."""
     return [use.format(type=chosen.type) for use in SORTS[kind].uses]
 
 

@@ -1,4 +1,4 @@
-"""At least one: in every search somebody of the group is looked at, on average (after the NFL's Rooney rule)."""
+"""At least one: on average, every search looks at someone from the group (after the NFL's Rooney rule)."""
 
 from typing import ClassVar
 
