@@ -1,7 +1,7 @@
 """Measure disparity in a selection process, and price constraints on it exactly.
 
-The commands are functions too (`auditkit.api`), and everything that authors of plugins need has a name here. Nothing is
-imported before it is used, so that `auditkit --help` answers at once.
+The commands are functions too (`auditkit.api`), and everything that plugin authors need has a name here. Nothing is
+imported before it's used, so that `auditkit --help` responds at once.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from auditkit.verification import Verified
 
 __version__ = "0.1.0"
-"""The one place where the version is written; pyproject.toml reads it from here."""
+"""The only place that states the version; pyproject.toml reads it from here."""
 
 _HOMES = {
     "auditkit.api": ("read", "check", "fit", "solve", "sweep", "audit", "whatif", "alternatives", "verify"),

@@ -1,4 +1,4 @@
-"""The commands as functions: the same words, the same way through `pipeline`, results instead of files.
+"""The commands as functions: the same names, the same path through `pipeline`, results instead of files.
 
     import auditkit
 
@@ -7,9 +7,9 @@
     audit.to_frame()               # the same as a table
     audit.save_html("people.html")
 
-Data are a path, the URL of a database (with `query`), a table (of pandas, polars, Arrow or DuckDB), or what `read`
-returned. Options have the names of the command line's; whatever is wrong raises `auditkit.errors.InputError` with the
-command line's message. Nothing is printed and no file is written unless a method called `save_...` is.
+Data are a path, a database URL (with `query`), a table (of pandas, polars, Arrow or DuckDB), or what `read` returned.
+Options have the same names as on the command line; any mistake raises `auditkit.errors.InputError` with the command
+line's message. Nothing is printed, and only methods named `save_...` write files.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def read(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> History:
-    """Read an export: which column is what, every cell as a value, every problem counted.
+    """Read an export: find out which column is what, turn every cell into a value, count every problem.
 
-    `map` is role -> column or columns, `words` gives statuses of the file a meaning, `config` is an audit.toml.
+    `map` is role -> column or columns, `words` says what the file's statuses mean, `config` is an audit.toml.
     """
     chosen = _settings(locals())
     return source.read(_place(data, chosen), chosen, _plugins(plugins_dir))
@@ -90,7 +90,7 @@ def check(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Checked:
-    """Validate only: everything that `read` would complain about, without raising."""
+    """Only validate: report everything that `read` would complain about, without raising."""
     chosen = _settings(locals())
     return source.problems_of(_place(data, chosen), chosen, _plugins(plugins_dir))
 
@@ -111,7 +111,7 @@ def fit(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Fitted:
-    """A prior for each candidate: `.instance` is what `solve` takes, `.quality` how well the priors fit."""
+    """Fit a prior for each candidate: `.instance` is what `solve` takes, `.quality` says how well the priors fit."""
     _not_read_yet(data, map)
     chosen = _settings(locals())
     plugins = _plugins(plugins_dir)
@@ -128,10 +128,10 @@ def solve(
     engine: str = LOCAL,
     plugins_dir: Folders = (),
 ) -> Solution:
-    """The best policy without and under constraints, exactly, with a certificate.
+    """Find the best policy without and with constraints, exactly, with a certificate.
 
-    Constraints of an instance file come before those given here. `settings` are those of g-rdip. `least_spread` is for
-    the optimal mixture, of the policies known, whose realised outcomes scatter least.
+    An instance file's constraints come before those given here. `settings` are g-rdip's. `least_spread` chooses, among
+    optimal mixtures of the known policies, the one whose realised outcomes scatter least.
     """
     for name, text in (("method", method), ("engine", engine)):
         if not isinstance(text, str):
@@ -175,11 +175,11 @@ def audit(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Audit:
-    """What `auditkit report` does, but for the files: `save_html`, `save_pdf` and `save_json` write them.
+    """Do what `auditkit report` does, except for the files: `save_html`, `save_pdf` and `save_json` write them.
 
-    Without constraints: parity and impact-ratio. `parts` (summary, body or all) is what they hold, `profile`
-    the rules of a place, `availability` the shares of groups in a pool outside the firm: a CSV, or its rows.
-    Everything else that audit.toml can say goes into `config`.
+    Without constraints, parity and impact-ratio are priced. `parts` (summary, body or all) says what the files contain,
+    `profile` names the rules of a place, and `availability` has the shares of groups in a pool outside the firm: a CSV,
+    or its rows. Everything else that audit.toml can say goes into `config`.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
@@ -207,11 +207,11 @@ def whatif(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> WhatIf:
-    """What stricter constraints, biased scores, more positions and more budget would do.
+    """Find out what stricter constraints, biased scores, more positions and more budget would do.
 
-    `group` is the one asked about (default: the one selected least). With `bias_tables`: how strict each constraint
-    should be (default: a quota) given how biased the group's scores are, `to_frame("bias_tables")`. With `exact`
-    frontiers have a point wherever their slope changes instead of even steps, where they are made of straight pieces.
+    `group` is the one asked about (default: the one selected least). `bias_tables` adds how strict each constraint
+    should be (default: a quota), given how biased the group's scores are, as `to_frame("bias_tables")`. With `exact`,
+    frontiers made of straight pieces have a point wherever their slope changes, instead of even steps.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
@@ -235,9 +235,9 @@ def alternatives(
     config: str | Path | Config | None = None,
     plugins_dir: Folders = (),
 ) -> Alternatives:
-    """Rules that never look at the group and bring rates closer together: certified bounds, simple rules, their gains.
+    """Find rules that never look at the group and bring rates closer together: certified bounds, simple rules, gains.
 
-    `attributes` are those asked about (default: those with a difference), `on` is selection, inspection or a stage.
+    `attributes` are those to ask about (default: those with a difference), `on` is selection, inspection or a stage.
     """
     _not_read_yet(data, map)
     chosen = _settings(locals())
@@ -253,11 +253,11 @@ def sweep(
     plugins_dir: Folders = (),
     **grid: Sequence[float],
 ) -> pd.DataFrame:
-    """The optimum for each value of one number of a constraint: `sweep(fitted, "parity", tolerance=[0, 0.05, 0.1])`.
+    """Solve for each value of one number of a constraint: `sweep(fitted, "parity", tolerance=[0, 0.05, 0.1])`.
 
-    One row a value, with the utility, what is lost and kept, unfilled positions and the certificate's gap. With `exact`
-    one row for each value between the least and the largest at which the slope changes, and the slope from there on:
-    for numbers that move nothing but bounds (a limit, a tolerance, the minimum of a floor).
+    The table has one row per value, with the utility, what is lost and kept, unfilled positions and the certificate's
+    gap. With `exact`, it has one row for each value between the smallest and the largest at which the slope changes,
+    and the slope from there on; this works for numbers that move only bounds (a limit, a tolerance, a floor's minimum).
     """
     if len(grid) != 1:
         raise InputError(f"sweep takes the values of one number of a constraint, not {len(grid)}: tolerance=[0, 0.1]")
@@ -277,9 +277,9 @@ def verify(
     query: str | None = None,
     plugins_dir: Folders = (),
 ) -> Verified:
-    """Check a solution against its instance, or a report against its data, by other algorithms.
+    """Check a solution against its instance, or a report against its data, with other algorithms.
 
-    Both are files, or both are objects: a `Solution`, and the `Instance` or what `fit` returned.
+    Give two files, or two objects: a `Solution`, and the `Instance` or what `fit` returned.
     """
     if isinstance(claimed, Solution) or not isinstance(subject, str | Path):
         instance = subject.instance if isinstance(subject, Fitted) else subject
@@ -295,7 +295,7 @@ def verify(
 
 
 def _settings(arguments: Mapping[str, Any]) -> Config:
-    """The settings of `config`, with the options among the arguments of a function laid over them."""
+    """The settings of `config`, overridden by the options among a function's arguments."""
     options = {**arguments, "constraints": _keys(arguments.get("constraints"))}
     if not isinstance(config := arguments["config"], str | Path | Config | None):
         raise InputError(wrong_type("config", config, "the path of an audit.toml or a Config"))
@@ -328,11 +328,11 @@ def _listed(name: str, values: object) -> list[Any]:
 
 def _not_read_yet(data: Data | History, roles: Roles | None) -> None:
     if isinstance(data, History) and roles is not None:
-        raise InputError(Problem("map", "the data have been read already", "give it to auditkit.read"))
+        raise InputError(Problem("map", "the data have already been read", "pass it to auditkit.read"))
 
 
 def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, object]] | None:
-    """Constraints as SPECs, as tables of keys or as objects: the tables."""
+    """The tables of keys of constraints given as SPECs, tables or objects."""
     if constraints is None:
         return None
     several = [constraints] if isinstance(constraints, str | Mapping | Constraint) else constraints
@@ -349,7 +349,7 @@ def _keys(constraints: Stated | Sequence[Stated] | None) -> list[dict[str, objec
 
 
 def _plugins(folders: Folders) -> Plugins:
-    """Every plugin; of those that cannot be used, Python's warnings tell."""
+    """Load every plugin; those that can't be used are reported as Python warnings."""
     some = [folders] if isinstance(folders, str | Path) else folders
     if not isinstance(some, Iterable):
         raise InputError(wrong_type("plugins_dir", some, "a folder or a list of folders"))

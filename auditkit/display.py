@@ -1,7 +1,7 @@
 """How notebooks show results: the repr, a few facts and small tables, as self-contained HTML.
 
-A result class inherits `Shown` and lists its facts and tables; all text is escaped here. Notebooks are passed on:
-`_tables` holds counts and groups, and only `to_frame` has rows of persons.
+A result class inherits `Shown` and lists its facts and tables; all text is escaped here. People pass notebooks on, so
+`_tables` has only counts and groups; rows about persons are in `to_frame` alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 SHARES = ("kept", "rate")
-"""Columns that are written as percentages."""
+"""Columns written as percentages."""
 
 _CELL = "padding:2px 12px 2px 0;text-align:left;vertical-align:top"
 _NUMBER = "padding:2px 12px 2px 0;text-align:right;font-variant-numeric:tabular-nums"
@@ -31,7 +31,7 @@ class Shown:
         return ()
 
     def _tables(self) -> Iterable[pd.DataFrame]:
-        """Small tables that name no person."""
+        """Small tables that don't name anyone."""
         return ()
 
     def _repr_html_(self) -> str:

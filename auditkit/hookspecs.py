@@ -1,8 +1,8 @@
 """Every place where a plugin can add to auditkit, on one page.
 
-A plugin is a module (or object) named by an entry point of the group `auditkit`; it implements any of these hooks
-with `@auditkit.hookimpl` and returns a list. What ships in `plugins/` is registered in just this way; each hook below
-shows the least that a plugin needs (`from auditkit import hookimpl` goes before it).
+A plugin is a module (or object) named by an entry point in the group `auditkit`; it implements any of these hooks
+with `@auditkit.hookimpl` and returns a list. The plugins in `plugins/` are registered the same way. Each hook below
+shows the least that a plugin needs (with `from auditkit import hookimpl` before it).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-body]
-    """Constraint classes; each is called by its `type` in SPECs, configuration and instance files.
+    """Constraint classes; users name each by its `type` in SPECs, configuration and instance files.
 
     For example::
 
@@ -54,7 +54,7 @@ def auditkit_constraints() -> Iterable[type[Constraint]]:  # type: ignore[empty-
 
 @hookspec
 def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
-    """Fitter classes: from prior information to the law of a candidate's score; called by their `name`.
+    """Fitter classes: from prior information to the law of a candidate's score; users name them by `name`.
 
     For example::
 
@@ -74,7 +74,7 @@ def auditkit_fitters() -> Iterable[type[Fitter]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_alerts() -> Iterable[type[Channel]]:  # type: ignore[empty-body]
-    """Alert channels, which tell people about a scheduled audit that crossed a threshold; called by their `type`.
+    """Alert channels, which tell people that a scheduled audit crossed a threshold; users name them by `type`.
 
     For example::
 
@@ -94,7 +94,7 @@ def auditkit_alerts() -> Iterable[type[Channel]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_readers() -> Iterable[type[Reader]]:  # type: ignore[empty-body]
-    """Reader classes: from the bytes of one kind of file to tables of cells; asked by first bytes and ending.
+    """Reader classes: from the bytes of one kind of file to tables of cells; chosen by first bytes and extension.
 
     For example::
 
@@ -115,7 +115,7 @@ def auditkit_readers() -> Iterable[type[Reader]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_vocabulary() -> Iterable[type[WordList]]:  # type: ignore[empty-body]
-    """Word lists: names of columns, words of statuses, steps and groups that files use; added to those that ship.
+    """Word lists: the names of columns, and words for statuses, steps and groups; added to the shipped ones.
 
     For example::
 
@@ -153,7 +153,7 @@ def auditkit_measures() -> Iterable[type[DisparityMeasure]]:  # type: ignore[emp
 
 @hookspec
 def auditkit_rules() -> Iterable[type[Rule]]:  # type: ignore[empty-body]
-    """Rules that a firm may adopt: they rank candidates by what is known of them, never by the group; called by `name`.
+    """Rules that a firm may adopt: they rank candidates by what is known about them, never by the group.
 
     For example::
 
@@ -195,7 +195,7 @@ def auditkit_sections() -> Iterable[type[Section]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_exporters() -> Iterable[type[Exporter]]:  # type: ignore[empty-body]
-    """Exporters: from a finished report to the bytes of a file; called by their `format` in `--format`.
+    """Exporters: from a finished report to the bytes of a file; users name them by `format` in `--format`.
 
     For example::
 
@@ -215,7 +215,7 @@ def auditkit_exporters() -> Iterable[type[Exporter]]:  # type: ignore[empty-body
 
 @hookspec
 def auditkit_profiles() -> Iterable[type[Profile]]:  # type: ignore[empty-body]
-    """Profiles: the rules of one place as dated facts, for reports that are read there; called by `name`.
+    """Profiles: the rules of one place as dated facts, for reports used there; users name them by `name`.
 
     For example::
 
@@ -234,7 +234,7 @@ def auditkit_profiles() -> Iterable[type[Profile]]:  # type: ignore[empty-body]
 
 @hookspec
 def auditkit_commands() -> Iterable[click.Command]:  # type: ignore[empty-body]
-    """Commands of `auditkit`; only of installed packages, and never under the name of one that ships.
+    """Commands of `auditkit`; only from installed packages, and never under the name of a shipped one.
 
     For example::
 

@@ -1,7 +1,7 @@
-"""Memory that is free goes back to the system.
+"""Return free memory to the system.
 
-Allocators keep what was freed for later use: after a million rows were read, 0.4 GB more than the table holds. Later
-stages need it in other sizes, so the peak of an audit would be that much higher.
+Allocators keep freed memory for later use: after reading a million rows, 0.4 GB more than the table needs. Later
+stages need blocks of other sizes, so the peak of an audit would be that much higher.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def give_back() -> None:
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """For what is loaded once and kept: it is not searched for garbage, neither meanwhile nor later.
+    """For what is loaded once and kept: don't search it for garbage, neither now nor later.
 
-    Modules and what they define are most of the objects of a short run.
+    Modules and what they define are most of the objects in a short run.
     """
     with uncollected():
         yield

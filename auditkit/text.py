@@ -2,9 +2,9 @@
 
     percent      12.3 %; only exactly 0 is "0 %" (else < 0.1 %), only exactly 1 is "100 %" (else > 99.9 %)
     ratio        0.668; as many decimals as keep it on its side of a line (0.79996 against 4/5 is not 0.800)
-    measured     a ratio with as many decimals as the width of its interval leaves it
+    measured     a ratio with as many decimals as the width of its interval warrants
     p_value      the same against the significance level
-    expected     an expected number of persons, one decimal
+    expected     an expected number of people, one decimal
     amount       utilities in the user's unit, about three significant digits
     brief        three significant digits, for sentences
     roughly      two, for a number of people that is an order of magnitude
@@ -37,14 +37,14 @@ MONTHS = (
 
 
 def count(x: float | None) -> str:
-    """A number of things that were counted."""
+    """A count of things."""
     if x is None:
         return NOT_AVAILABLE
     return _decimal(x, 0) if float(x).is_integer() else expected(x)
 
 
 def expected(x: float | None) -> str:
-    """A number of persons to be expected: one decimal, and none that hides someone."""
+    """An expected number of people, with one decimal; a fraction of a person is never rounded to none."""
     return NOT_AVAILABLE if x is None else _careful(x, 1)
 
 
@@ -72,7 +72,7 @@ def ratio(x: float | None, line: float | None = None, decimals: int = 3) -> str:
 
 
 def measured(x: float | None, bounds: Sequence[float | None] | None, line: float | None = None) -> str:
-    """A ratio with as many decimals as it has: what its interval leaves open is not written.
+    """A ratio with as many decimals as its interval warrants.
 
     >>> measured(0.7611, (0.631, 0.916)), measured(0.7611, (0.7501, 0.7703)), measured(0.79996, (0.5, 1.2), 0.8)
     ('0.76', '0.761', '0.79996')
@@ -81,7 +81,7 @@ def measured(x: float | None, bounds: Sequence[float | None] | None, line: float
 
 
 def decimals_of(bounds: Sequence[float | None] | None) -> int:
-    """Decimals that a number with this interval has: as its width leaves it, at least two and at most four."""
+    """How many decimals a number with this interval gets: as many as its width warrants, from two to four."""
     if bounds is None:
         return 2
     low, high = bounds
@@ -91,7 +91,7 @@ def decimals_of(bounds: Sequence[float | None] | None) -> int:
 
 
 def p_value(p: float | None, level: float | None = 0.05) -> str:
-    """Three decimals, more where the level is near; tiny ones as a bound."""
+    """Three decimals, or more close to the level; tiny values become a bound."""
     if p is None:
         return NOT_AVAILABLE
     if p < 0.0001:
@@ -100,7 +100,7 @@ def p_value(p: float | None, level: float | None = 0.05) -> str:
 
 
 def decimals(x: float, digits: int = 2) -> str:
-    """A number with so many decimals; only zero is written as zero."""
+    """A number with this many decimals; only zero is written as zero."""
     return _careful(x, digits)
 
 
@@ -113,7 +113,7 @@ def signed(x: float | None, decimals: int = 2) -> str:
 
 
 def amount(x: float | None) -> str:
-    """Money, points or whatever the utilities are in.
+    """Money, points or whatever the utilities are measured in.
 
     >>> amount(1234.5), amount(12.345), amount(0.012345)
     ('1,234', '12.3', '0.0123')
@@ -130,7 +130,7 @@ def amount(x: float | None) -> str:
 
 
 def amount_like(x: float | None, bounds: Sequence[float | None] | None) -> str:
-    """A number with an interval, or an end of one, with the decimals that its width leaves.
+    """A number with an interval, or an end of one, with as many decimals as its width warrants.
 
     >>> amount_like(2.3e-07, (2.3e-07, 6.21)), amount_like(6.21, (2.3e-07, 6.21)), amount_like(299.4, (120.5, 480.1))
     ('<\xa00.1', '6.2', '299')
@@ -152,7 +152,7 @@ def scientific(x: float | None) -> str:
 
 
 def number(x: object) -> str:
-    """A cell of a table: six significant digits, apart from 1; "-" where there is no number, and a text as it is."""
+    """A table cell: six significant digits, kept apart from 1; "-" for no number; text as it is."""
     if x is None or x != x:
         return NO_CELL
     if isinstance(x, bool) or not isinstance(x, int | float):
@@ -161,12 +161,12 @@ def number(x: object) -> str:
 
 
 def cell_percent(x: float | None, decimals: int = 2) -> str:
-    """A share in a cell of a table."""
+    """A share in a table cell."""
     return NO_CELL if x is None or x != x else percent(x, decimals)
 
 
 def roughly(n: float | None) -> str:
-    """A number of people that is known in its order of magnitude: two digits.
+    """A number of people known only to an order of magnitude: two digits.
 
     >>> roughly(3834), roughly(887), roughly(7)
     ('3,800', '890', '7')
@@ -175,22 +175,22 @@ def roughly(n: float | None) -> str:
 
 
 def to_digits(x: float, digits: int) -> float:
-    """A number rounded to so many significant digits."""
+    """A number rounded to this many significant digits."""
     return float(f"{x:.{digits}g}")
 
 
 def brief(x: float, *lines: float) -> str:
-    """Three significant digits as a person would write them, or more where that keeps x apart from `lines`."""
+    """Three significant digits as a person would write them, or more if x would otherwise meet one of `lines`."""
     return _significant(x, 3, lines)
 
 
 def tick_number(x: float) -> str:
-    """A number at an axis, where ticks are round."""
+    """A number on an axis, where ticks are round."""
     return plain(round(x, 9) + 0.0)
 
 
 def tick_percent(x: float) -> str:
-    """A share at an axis."""
+    """A share on an axis."""
     return f"{plain(round(100 * x, 6) + 0.0)}{NBSP}%"
 
 
@@ -221,7 +221,7 @@ def interval(bounds: Sequence[float | None] | None, form: Callable[[float | None
 
 
 def fraction(x: float | None) -> str:
-    """0.8 as 4/5, if it is exactly that."""
+    """0.8 as 4/5, if it's exactly that."""
     if x is None:
         return NOT_AVAILABLE
     near = Fraction(x).limit_denominator(20)
@@ -253,7 +253,7 @@ def moment(text: str | None) -> str:
 
 
 def listing(names: Iterable[object], most: int | None = None) -> str:
-    """a, b and c; with `most`, the rest is only counted."""
+    """a, b and c; names beyond `most` are only counted."""
     texts = [str(name) for name in names]
     if most is not None and len(texts) > most:
         texts = [*texts[:most], f"{len(texts) - most} more"]
@@ -281,12 +281,12 @@ def each_row(row: str) -> str:
 
 
 def file_name(path: str | None) -> str:
-    """The last part of a path of any system: reports do not show where a file was."""
+    """The last part of any system's path: reports don't show where a file was."""
     return NOT_AVAILABLE if path is None else path.replace("\\", "/").rstrip("/").rpartition("/")[2] or path
 
 
 def sentence(text: object) -> str:
-    """With a capital at the beginning, and nothing else changed."""
+    """With a capital first letter, and nothing else changed."""
     words = str(text)
     return words[:1].upper() + words[1:]
 
@@ -306,16 +306,16 @@ _IN_TEXT, _IN_LINE = re.compile(f"[{_UNSEEN}]"), re.compile(f"[\t\n{_UNSEEN}]")
 
 
 def printable(text: object) -> str:
-    """One line without characters that move the cursor, turn the direction of writing or cannot be seen: escaped.
+    """One line, with characters escaped that move the cursor, change the writing direction or are invisible.
 
-    A name in the data must not write on a terminal, nor look like another line or another name. The escapes are
-    those of JSON, so that a document stays the same document.
+    A name in the data must not control the terminal, nor look like another line or another name. The escapes are
+    JSON's, so that a document stays the same document.
     """
     return _IN_LINE.sub(_escape, str(text))
 
 
 def printable_lines(text: str) -> str:
-    """The same of a text of several lines."""
+    """Like `printable`, for text of several lines."""
     return _IN_TEXT.sub(_escape, text)
 
 
@@ -331,7 +331,7 @@ def as_unicode(name: str) -> str:
 
 
 def visible(separator: str) -> str:
-    """A separator that can be seen."""
+    """A separator, made visible."""
     names = {"\t": "tab", ",": "comma (,)", ";": "semicolon (;)", "|": "bar (|)", " ": "space"}
     return names.get(separator, separator)
 
@@ -348,7 +348,7 @@ def flat(value: Any, key: str = "") -> list[tuple[str, str]]:
 
 
 def settings(value: Any) -> list[tuple[str, str]]:
-    """`flat`, with the names of all that is not set in one last row."""
+    """Like `flat`, with the names of all unset settings in one last row."""
     rows = flat(value)
     unset = [name for name, told in rows if told is NOT_SET]
     kept = [row for row in rows if row[1] is not NOT_SET]
@@ -405,6 +405,6 @@ def _same_side(rounded: float, x: float, lines: Iterable[float]) -> bool:
 
 
 def _beyond(x: float, lines: Iterable[float], form: Callable[[float], str]) -> str:
-    """On which side of the nearest line x is, where digits cannot tell."""
+    """Which side of the nearest line x is on, if digits can't show it."""
     line = min(lines, key=lambda line: abs(line - x))
     return f"{'<' if x < line else '>'}{NBSP}{form(line)}"

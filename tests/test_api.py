@@ -507,7 +507,7 @@ def test_messages_are_those_of_the_command_line(
 
 def test_what_was_read_is_not_mapped_again(few_people: Path) -> None:
     history = auditkit.read(few_people)
-    with pytest.raises(auditkit.InputError, match="have been read already"):
+    with pytest.raises(auditkit.InputError, match="have already been read"):
         auditkit.audit(history, map={"group": "Gender"})
 
 

@@ -237,7 +237,7 @@ def test_the_reference_has_every_public_name(site: Path) -> None:
     public = {f"auditkit.{name}" for name in auditkit.__all__ if name != "__version__"}
     found = set(re.findall(r'<dt class="sig[^>]* id="(auditkit\.[\w.]+)"', text))
     assert public <= found and {"auditkit.testing.check_constraint", "auditkit.Audit.to_frame"} <= found
-    assert "The best policy without and under constraints" in text, "docstrings are shown"
+    assert "Find the best policy without and with constraints" in text, "docstrings are shown"
 
 
 TOO_WIDE = """width => [...document.querySelectorAll('body *')].filter(e => {

@@ -192,7 +192,7 @@ def test_long_tables_can_be_filtered_and_sorted(browser: Browser, explored: Path
         for group in page.evaluate(cells):
             assert group == sorted(group, reverse=direction < 0)
     head.click()
-    assert page.evaluate(rows) == before, "a third time brings the first order back"
+    assert page.evaluate(rows) == before, "a third click restores the original order"
     page.close()
 
 

@@ -341,7 +341,7 @@ def test_samples_are_listed_and_copied(
         (["people.csv", "hirin.csv", "-o", "there.csv"], "there.csv: is not a folder"),
         (["hiring.csv", "-o", "there.csv"], "there.csv: already exists"),
         (["--searches", "3"], "name it with -o"),
-        (["hiring.csv", "--searches", "3", "-o", "big.csv"], "leave NAME out"),
+        (["hiring.csv", "--searches", "3", "-o", "big.csv"], "leave out NAME"),
         (["--searches", "3", "-o", "there.csv"], "there.csv: already exists"),
         (["hiring.csv", "--seed", "3"], "add --searches N"),
         (["--searches", "3", "-o", "nowhere/big.csv"], "cannot be written"),

@@ -209,7 +209,7 @@ def test_a_command_does_not_take_the_name_of_ours(auditkit: Any, tmp_path: Path)
         ("a b", "is not a name for a package"),
         ("../x", "is not a name for a package"),
         ("x" * 41, "is not a name for a package"),
-        ("class", "is a word of Python's own"),
+        ("class", "is a Python keyword"),
         ("json", "the module 'json' already exists"),
         ("numpy", "the module 'numpy' already exists"),
         ("parity", "is taken: plugin 'parity' of auditkit"),

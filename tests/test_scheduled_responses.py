@@ -278,7 +278,7 @@ def test_the_commands(audit: Scheduled, auditkit: Callable[..., Ran], tmp_path: 
 
 def test_without_findings_the_list_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     respond_command._print(())
-    assert capsys.readouterr().out == "The last report has no finding of a difference that could be answered.\n"
+    assert capsys.readouterr().out == "The last report has no finding of a difference to respond to.\n"
 
 
 def test_no_persons_row_is_stored(audit: Scheduled) -> None:

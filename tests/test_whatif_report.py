@@ -144,7 +144,7 @@ def test_the_command_prints_and_writes(people: Path, tmp_path: Path) -> None:
         command, [str(people), "--group-aware", "-o", str(tmp_path / "out")], catch_exceptions=False
     )
     assert done.exit_code == 0
-    assert "costs nothing" in done.stdout and "scores seen at" in done.stdout and "positions open" in done.stdout
+    assert "costs nothing" in done.stdout and "worth shown by scores" in done.stdout and "positions open" in done.stdout
     written = json.loads((tmp_path / "out" / "whatif.json").read_text())
     assert written["frontier"]["curves"] and written["sensitivity"]["points"]
     assert len(list((tmp_path / "out").glob("*.svg"))) >= 3

@@ -1,14 +1,14 @@
-"""Who may ask the page for anything, and the headers of every answer.
+"""Access to the page, and the headers of every response.
 
 The page shows applicants' data to the person who runs the command, so three things are checked before any route:
 
 - *Host* must be the address that the server listens on: another name that resolves to 127.0.0.1 (DNS rebinding) is
   refused.
-- *Origin*, where the browser sends one, must be the page's own: other sites cannot post forms here.
-- *The token*, 256 random bits: in the address once, then in a cookie that scripts cannot read and other sites cannot
-  send. Cookies are shared by all ports of a host, so the name of ours has the port.
+- *Origin*, if the browser sends one, must be the page's own: other sites can't post forms here.
+- *The token*, 256 random bits: in the address once, then in a cookie that scripts can't read and other sites can't
+  send. All ports of a host share cookies, so the name of ours includes the port.
 
-Everything else is 403 with one sentence.
+Everything else gets a 403 with one sentence.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "SAMEORIGIN",
 }
-"""Of every answer; a route may state a policy of its own."""
+"""Headers of every response; a route may set its own policy."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Key:
 
     @property
     def address(self) -> str:
-        """To open in a browser, token included."""
+        """The address to open in a browser, token included."""
         return f"http://127.0.0.1:{self.port}/?{TOKEN}={self.token}"
 
     @property
@@ -64,7 +64,7 @@ class Key:
 
 
 class Guard:
-    """Let a request through if host, origin and token are right; set the headers of the answer."""
+    """Let a request through if host, origin and token are right; set the headers of the response."""
 
     def __init__(self, app: ASGIApp, key: Key) -> None:
         self.app, self.key = app, key
@@ -86,7 +86,7 @@ class Guard:
         await (self.app if answer is None else answer)(scope, receive, with_headers)
 
     def _answer(self, scope: Scope) -> Response | None:
-        """What is answered in place of the page; None if the request is let through."""
+        """The response that replaces the page; None lets the request through."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self.key.hosts:
@@ -108,7 +108,7 @@ class Guard:
             return moved
         if self.key.fits(cookie_parser(headers.get("cookie", "")).get(self.key.cookie)):
             return None
-        return _refused("The address lacks its token. Open the address that auditkit printed, with everything in it.")
+        return _refused("The address lacks its token. Open the whole address that auditkit printed.")
 
 
 def _refused(why: str) -> Response:

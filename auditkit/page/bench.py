@@ -1,4 +1,4 @@
-"""What a worker keeps between its tasks, and what a task looks like."""
+"""The state that a worker keeps between tasks, and the interface of a task."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from auditkit.report.time_left import TimeEstimate
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """What is being done, the share that is done or an estimate of it, and the stages with the present one."""
+    """The current activity, the share that is done or an estimate of it, and the stages with the current one."""
 
     says: str
     share: float = 0.0
     estimate: TimeEstimate | None = None
     spent: float = 0.0
-    """Seconds that the present stage had taken when this was said."""
+    """Seconds that the current stage had taken when this was sent."""
     stages: tuple[str, ...] = ()
     at: int = -1
 
@@ -31,19 +31,19 @@ Say = Callable[[TaskProgress], None]
 
 @dataclass
 class Bench:
-    """A worker serves one file; `key` says which one, and how it was read."""
+    """A worker's state for its one file; `key` says which file it is, and how it was read."""
 
     plugins: Plugins = field(default_factory=lambda: plugin_manager.load([]))
     raw: RawTable | None = None
     profiles: tuple[ColumnProfile, ...] = ()
     key: object = None
     explorer: object = None
-    """What the sliders ask, after a report: an `Explorer`."""
+    """Answers the sliders after a report: an `Explorer`."""
     idle: list[Callable[[], object]] = field(default_factory=list)
-    """What the worker does while nothing is asked of it, the last one first."""
+    """What the worker does when it's idle, the last one first."""
 
 
 class Task(Protocol):
-    """Something to do in a worker: a value that can be sent, called with what the worker keeps between tasks."""
+    """Something for a worker to do: a picklable value, called with the worker's state."""
 
     def __call__(self, bench: Bench, say: Say) -> object: ...

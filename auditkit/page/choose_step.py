@@ -18,7 +18,7 @@ from auditkit.text import sentence
 
 
 class ChooseStep:
-    """The choices, and the run that they begin."""
+    """The choices, and the run that they start."""
 
     def __init__(self, page: PageFrame) -> None:
         self.page = page
@@ -102,7 +102,7 @@ class ChooseStep:
         return self._choosing(audit, audit.run.problems, 422)
 
     async def progress(self, request: Request) -> Response:
-        """What the script asks for every half second."""
+        """The script asks for this every half second."""
         audit = self.page.audit(request)
         job = audit.run if request.query_params.get("of") == "run" else audit.reading
         if job is None:
@@ -116,11 +116,11 @@ class ChooseStep:
         audit = self.page.audit(request)
         if audit.run is not None and audit.run.running:
             await asyncio.to_thread(audit.worker.cancel, audit.run)
-            audit.notice = "The run was cancelled. Nothing was kept of it."
+            audit.notice = "The run was cancelled. Nothing of it was kept."
         return to(f"/audits/{audit.id}/choose")
 
 
 def _spent(job: Pending) -> str:
-    """How long a job has been running, once that says something."""
+    """How long a job has been running, once that's worth saying."""
     seconds = time.monotonic() - job.begun
     return "" if seconds < 3 else f"{round(seconds)} s so far" if seconds < 90 else f"{round(seconds / 60)} min so far"

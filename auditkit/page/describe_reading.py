@@ -26,7 +26,7 @@ from auditkit.page.reading_view import (
 from auditkit.text import count, day, indefinite, plural, sentence
 
 FEW = 12
-"""Different values up to which a column's values are listed, and offered as favourable outcomes."""
+"""Columns with at most this many different values have them listed, and offered as favourable outcomes."""
 LISTED = 6
 
 
@@ -38,7 +38,7 @@ def described(
     before: Mapping[str, str],
     threshold: int,
 ) -> ReadingView:
-    """The reading as the page shows it; `before` are the roles of the columns where it failed."""
+    """The reading as the page shows it; `before` has the roles of the columns in case it failed."""
     columns = _columns(raw, profiles, history, before)
     roles = {column.name: column.role for column in columns}
     favourable, chosen = _favourable(raw, profiles, roles, history)
@@ -113,7 +113,7 @@ def _favourable(
     roles: Mapping[str, str],
     history: History | None,
 ) -> tuple[tuple[MenuOption, ...], str]:
-    """The outcomes that may count as favourable: as the file was read, or a value of a column."""
+    """The outcomes that may count as favourable: the one that was read, or a value of a column."""
     options = []
     chosen = ""
     selected = None if history is None else history.mapping.choice("selected")
@@ -140,7 +140,7 @@ def _favourable(
 def _facts(
     raw: RawTable, history: History, threshold: int
 ) -> tuple[tuple[str, ...], tuple[Funnel, ...], tuple[str, ...]]:
-    """Who is counted, the funnel of each attribute, and what is worth knowing."""
+    """Who is counted, the funnel of each attribute, and the notes worth knowing."""
     shown = protect(history, threshold).history
     counted_rows = shown.counted
     table = shown.table
@@ -152,7 +152,7 @@ def _facts(
         dates = history.table["date"].dropna()
         counted.append(f"{day(dates.min().isoformat())} to {day(dates.max().isoformat())}")
     if undecided := int((~history.decided).sum()):
-        counted.append(f"{count(undecided)} withdrawn or still pending, in no rate after the steps that they reached")
+        counted.append(f"{count(undecided)} withdrawn or still pending, not counted after the steps they reached")
     counted += [
         f"{plural(number, 'row')} left out ({code.replace('-', ' ')})"
         for code, number in history.counts.left.items()

@@ -1,6 +1,6 @@
-"""What the sliders of the page ask, and the answer: plain values that travel between processes.
+"""The questions of the page's sliders, and the answers: plain values that travel between processes.
 
-`explorer` answers, in the worker.
+`explorer` answers them in the worker.
 """
 
 from __future__ import annotations
@@ -8,27 +8,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOWEST = 0.5
-"""The lowest impact ratio of the slider; there, none is asked for."""
+"""The lowest impact ratio of the slider, which means no constraint."""
 SCALES = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0)
-"""Values of a point that the slider offers, as multiples of the report's."""
+"""The slider's values of a point, as multiples of the report's."""
 
 
 @dataclass(frozen=True)
 class SliderRanges:
-    """Between which ends the sliders move."""
+    """The ends of the sliders."""
 
     attributes: tuple[str, ...]
     interviews: int
-    """Of the best policy without a limit: allowing more changes nothing."""
+    """As many as the best policy without a limit holds: allowing more changes nothing."""
     value_scale: float
 
     @property
     def scales(self) -> tuple[float, ...]:
-        """Values of a point at the places of its slider."""
+        """Values of a point at the positions of its slider."""
         return tuple(self.value_scale * scale for scale in SCALES)
 
     def place(self, asked: Explore | None) -> int:
-        """Where the slider of the value of a point is."""
+        """The position of the slider for the value of a point."""
         value = self.value_scale if asked is None else asked.value_scale
         return self.scales.index(value) if value in self.scales else SCALES.index(1.0)
 
@@ -48,12 +48,12 @@ class ExploredGroup:
 
 @dataclass(frozen=True)
 class Explored:
-    """The optimum at the sliders' places. Without `utility` the demands cannot hold together."""
+    """The optimum at the sliders' positions. Without `utility` the constraints can't hold together."""
 
     utility: float | None
     gap: float | None
     free: float
-    """Utility of the best policy without demands, at the same value of a point."""
+    """Utility of the best policy without constraints, at the same value of a point."""
     firm: float
     interviews: float | None
     unfilled: float | None
@@ -63,13 +63,13 @@ class Explored:
 
     @property
     def kept(self) -> float | None:
-        """The share of the utility without demands."""
+        """The share of the unconstrained utility that is kept."""
         return None if self.utility is None or self.free <= 0 else self.utility / self.free
 
 
 @dataclass(frozen=True)
 class Explore:
-    """One place of the sliders. `ratio` at its lowest and `interviews` None ask for nothing."""
+    """One position of the sliders. `ratio` at its lowest and `interviews` None ask for nothing."""
 
     attribute: str
     ratio: float

@@ -1,8 +1,8 @@
 """Answers the sliders: the exact optimum at another impact ratio, number of interviews or value of a point.
 
-The instance of the last report stays in the worker, and with it every policy that was evaluated on it: a new question
-starts from those (`scenarios.neighbours`), which is what makes an exact answer quick. Another value of a point is
-another instance; small ones are fitted while the page is idle, others on first use.
+The instance of the last report stays in the worker, along with every policy evaluated on it: a new question starts
+from those (`scenarios.neighbours`), which makes an exact answer quick. A different value of a point needs a different
+instance; small ones are fitted while the page is idle, others on first use.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from auditkit.solver.policy import Outcome
 from auditkit.text import to_digits
 
 MOST_KEPT = len(SCALES)
-"""Values of a point whose instances are kept."""
+"""How many values of a point keep their instances."""
 MOST_PREPARED = 50_000
-"""Candidates up to which other values of a point are fitted before they are asked for."""
+"""With at most this many candidates, other values of a point are fitted before they're needed."""
 
 
 @dataclass
 class Explorer:
-    """Kept in a worker after a report."""
+    """The state that answers sliders; a worker keeps it after a report."""
 
     shown: Protected
     config: Config
     plugins: Plugins
     value_scale: float
-    """What a point was worth in the report."""
+    """The value of a point in the report."""
     fits: dict[float, Fitted]
     lines: dict[float, Neighbours] = field(default_factory=dict)
 
@@ -55,7 +55,7 @@ class Explorer:
         return SliderRanges(names, int(np.ceil(free.inspected.sum())), self.value_scale)
 
     def preparations(self) -> list[Callable[[], object]]:
-        """What can be done before it is asked for: the values of a point, those next to the report's last."""
+        """What can be prepared: the other values of a point, those next to the report's last."""
         if len(self.fits[self.value_scale].realised.inspected) > MOST_PREPARED:
             return []
         order = sorted(SCALES, key=lambda scale: -abs(math.log(scale)))
@@ -80,7 +80,7 @@ class Explorer:
         )
 
     def demands(self, asked: Explore) -> list[Constraint]:
-        """What the sliders ask for, said by the types of constraints."""
+        """The constraints that the sliders ask for; each type of constraint makes its own."""
         places: dict[Slider, float] = {}
         if asked.ratio > LOWEST:
             places["impact ratio"] = asked.ratio

@@ -17,7 +17,7 @@ from auditkit.page.open_audits import safe_name, unlike
 from auditkit.page.page_frame import PageFrame, to
 
 MOST_FILES = 50
-"""Files of one upload."""
+"""The most files in one upload."""
 
 
 class TooLarge(Exception):
@@ -38,7 +38,7 @@ class FileStep:
         ]
 
     async def start(self, request: Request) -> Response:
-        await asyncio.to_thread(self.page.audits.warm_up)  # ready by the time that a file is chosen
+        await asyncio.to_thread(self.page.audits.warm_up)  # ready by the time a file is chosen
         return self.page.show("page_file.html", step=1, audits=reversed(list(self.page.audits)), problems=())
 
     async def upload(self, request: Request) -> Response:
@@ -62,7 +62,7 @@ class FileStep:
             message: Message = await request.receive()
             received += len(message.get("body", b""))
             if received > page_frame.MOST_BYTES:
-                while message.get("more_body"):  # a browser reads no answer before it has sent everything
+                while message.get("more_body"):  # a browser reads the response only after sending everything
                     message = await request.receive()
                 raise TooLarge
             return message

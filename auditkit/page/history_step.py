@@ -20,7 +20,7 @@ from auditkit.scheduled.responses import MEANING
 
 
 class HistoryStep:
-    """Past audits; without an audit.toml there are none."""
+    """Past audits; there are none without an audit.toml."""
 
     def __init__(self, page: PageFrame, past: AuditHistory | None) -> None:
         self.page, self.past = page, past
@@ -94,7 +94,7 @@ class HistoryStep:
         return HTMLResponse(text, headers={"Content-Security-Policy": policy_of(text)})
 
     async def artefact(self, request: Request) -> Response:
-        """A file of a past run, by the name under which it was recorded."""
+        """A file of a past run, by its recorded name."""
         folder, name = request.path_params["folder"], request.path_params["name"]
         path = None if self.past is None else await asyncio.to_thread(self.past.artefact, folder, name)
         if path is None:

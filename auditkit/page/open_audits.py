@@ -1,4 +1,4 @@
-"""The audits that are open in the page: one for each file, with the user's choices and the job that is under way."""
+"""The audits open in the page: one per file, with the user's choices and the current job."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from auditkit.page.tasks import Made, MakeReport, Read
 from auditkit.page.worker import Pending, Worker
 
 MOST_WORKERS = 3
-"""Idle workers beyond these are stopped, the longest unused first: each holds a file in memory."""
+"""Idle workers beyond this number are stopped, the longest unused first: each holds a file in memory."""
 
 
 @dataclass(frozen=True)
 class UserChoices:
-    """What the user said so far; everything has a default."""
+    """The user's choices so far; everything has a default."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
-    """Column -> role, only where it differs from the first reading."""
+    """Column -> role, if it differs from the first reading."""
     favourable: str = ""
     answer: Mapping[str, str | list[str]] = field(default_factory=dict)
     """The mapping of the answer to a question about the file."""
@@ -76,7 +76,7 @@ class UserChoices:
 
 @dataclass(eq=False)
 class OpenAudit:
-    """One file: where it is, how it is read, what is chosen, and what became of it."""
+    """One file: where it is, how it's read, the choices, and the results."""
 
     id: str
     data: Path | Files
@@ -86,7 +86,7 @@ class OpenAudit:
     choices: UserChoices = field(default_factory=UserChoices)
     reading: Pending | None = None
     question: QuestionView | None = None
-    """The last question that was asked about the file, answered or not."""
+    """The last question about the file, answered or not."""
     first: ReadingView | None = None
     """The reading before any choice."""
     run: Pending | None = None
@@ -107,7 +107,7 @@ class OpenAudit:
 
     @property
     def view(self) -> ReadingView | None:
-        """The last reading that is finished."""
+        """The last finished reading."""
         if self.reading is None or not isinstance(self.reading.result, ReadingView):
             return None
         if self.first is None or len(self.first.unused) == len(self.first.columns):  # nothing could be read at first
@@ -140,7 +140,7 @@ class OpenAudit:
         self.choices = replace(self.choices, **changes)  # type: ignore[arg-type]
 
     def make(self) -> Pending:
-        """Begin the report; one that is under way is not begun a second time."""
+        """Start the report, unless it's already running."""
         if self.run is None or not self.run.running:
             word = ("docx",) if find_spec("docx") else ()
             config = self.config.over(report__formats=("html", "json", "xlsx", "pdf", *word))
@@ -156,7 +156,7 @@ class OpenAudit:
 
 
 class OpenAudits:
-    """All open audits of a page, in a private folder that goes with it."""
+    """All open audits of a page, in a private folder that is removed with it."""
 
     def __init__(self, folder: Path, base: Config) -> None:
         self.folder, self.base = folder, base
@@ -171,21 +171,21 @@ class OpenAudits:
         return iter(list(self._open.values()))
 
     def get(self, id: str) -> OpenAudit | None:
-        """An open audit, which is then the last one used."""
+        """An open audit, which becomes the last one used."""
         found = self._open.pop(id, None)
         if found is not None:
             self._open[id] = found
         return found
 
     def reserve(self) -> tuple[str, Path]:
-        """A new id, and the folder of its own where the files go."""
+        """A new id, and the folder for its files."""
         id = secrets.token_urlsafe(9)
         folder = self.folder / id
         folder.mkdir(mode=0o700)
         return id, folder
 
     def open(self, id: str, data: Path | Files) -> OpenAudit:
-        """Begin with a file, or several that belong together: read them."""
+        """Open a file, or several that belong together, and start reading."""
         worker, self._spare = self._spare, Worker(self.folder)
         folder = self.folder / id
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -196,11 +196,11 @@ class OpenAudits:
         return audit
 
     def open_file(self, data: Path | Files) -> OpenAudit:
-        """Begin with files of the user's, which stay where they are."""
+        """Open the user's own files, which stay where they are."""
         return self.open(secrets.token_urlsafe(9), data)
 
     def discard(self, id: str) -> None:
-        """Forget an upload that did not arrive whole."""
+        """Forget an upload that didn't arrive whole."""
         shutil.rmtree(self.folder / id, ignore_errors=True)
 
     def stop(self) -> None:
@@ -216,7 +216,7 @@ class OpenAudits:
 
 
 def safe_name(name: str) -> str:
-    """A file name without folders and without characters that mean something to a shell or a browser.
+    """A file name without folders, and without characters that are special to a shell or a browser.
 
     >>> safe_name("../../etc/pass wd.csv"), safe_name("C:\\\\fakepath\\\\Bewerber März.xlsx"), safe_name("...")
     ('pass wd.csv', 'Bewerber März.xlsx', 'export')
@@ -228,7 +228,7 @@ def safe_name(name: str) -> str:
 
 
 def unlike(names: list[str]) -> list[str]:
-    """The names, numbered where one occurs a second time (also in other letters: some systems take them for one).
+    """The names, with repeats numbered (ignoring case, as some systems do).
 
     >>> unlike(["a.csv", "A.csv", "b.csv"])
     ['a.csv', '2 A.csv', 'b.csv']

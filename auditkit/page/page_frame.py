@@ -1,4 +1,4 @@
-"""What all steps of the page share: its templates, the open audits, and how problems are worded here."""
+"""Shared by all steps of the page: the templates, the open audits, and the wording of problems."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PageFrame:
         self.templates.globals |= {"limit": MOST_BYTES, "megabytes": megabytes()}
 
     def audit(self, request: Request) -> OpenAudit:
-        """The audit of an address; 404 if it is not open."""
+        """The audit of an address; 404 if it isn't open."""
         audit = self.audits.get(request.path_params["id"])
         if audit is None:
             raise HTTPException(404)
@@ -89,12 +89,12 @@ class PageFrame:
 
 
 def megabytes() -> int:
-    """The largest upload, as people say it."""
+    """The largest upload, in megabytes."""
     return MOST_BYTES // 1_000_000
 
 
 def policy_of(page: str) -> str:
-    """The policy for a report: its own inline script by hash, its inline styles, and nothing from anywhere."""
+    """The policy for a report: its own inline script by hash, its inline styles, and nothing from elsewhere."""
     scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
     allowed = " ".join(f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'" for text in scripts)
     return (
@@ -122,7 +122,7 @@ async def ended(job: Pending) -> Pending:
 
 
 def in_the_page(audit: OpenAudit, problems: Sequence[Problem]) -> list[Problem]:
-    """Problems with the files' names in place of where their copies are."""
+    """Problems with the files' names instead of the paths of their copies."""
 
     def named(text: str) -> str:
         for path in paths_of(audit.data):
@@ -133,7 +133,7 @@ def in_the_page(audit: OpenAudit, problems: Sequence[Problem]) -> list[Problem]:
 
 
 def _fix(problem: Problem) -> str:
-    """What to do about it here, where the command line would take an option."""
+    """What to do on the page where the command line would take an option."""
     if problem.where in ROLES:
         return f"choose “{ROLE_NAMES.get(problem.where, problem.where)}” in the menu of the column that says it"
     return "change the menus of the columns" if "--" in problem.fix else problem.fix

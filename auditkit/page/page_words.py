@@ -1,4 +1,4 @@
-"""What the templates of the page print where the words depend on the data; templates reach these as `say`."""
+"""The words of the page's templates that depend on the data; templates call these functions through `say`."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from auditkit.text import count, ratio
 
 
 def ratio_then_and_now(then: float | None, now: float | None, line: float | None) -> str:
-    """Of an earlier finding."""
+    """Follows an earlier finding."""
     known = then is not None and now is not None
     return f"Impact ratio then {ratio(then, line)}, now {ratio(now, line)}." if known else ""
 
 
 def report_state(finished: bool, running: bool) -> str:
-    """Of a file that is open."""
+    """Follows the name of an open file."""
     return ", report finished" if finished else ", report under way" if running else ""
 
 
 def no_history(past: bool) -> str:
-    """Above the problems of the history's page."""
+    """The heading above the problems on the history page."""
     return "This did not work" if past else "There is no history to show"
 
 
 def cannot_hold(conflict: Sequence[str]) -> str:
-    """Where the demands of the sliders exclude each other."""
-    return f"These demands cannot hold together{': ' if conflict else ''}{'; '.join(conflict)}."
+    """If the constraints of the sliders exclude each other."""
+    return f"These constraints cannot hold together{': ' if conflict else ''}{'; '.join(conflict)}."
 
 
 def any_or(value: float | None) -> str:
@@ -38,7 +38,7 @@ def filled(number: int) -> str:
 
 
 def settle_first(errors: bool, questions: bool) -> str:
-    """Why the reading cannot be gone on with."""
+    """Why the user can't continue yet."""
     return "Settle the points above first." if errors else "Answer the question above first." if questions else ""
 
 

@@ -15,7 +15,7 @@ from auditkit.page.reading_view import NOT_USED
 from auditkit.page.worker import JobState
 
 PATIENCE = 60.0
-"""Seconds that an answer waits for a reading before it shows progress instead."""
+"""Seconds that a response waits for a reading before it shows progress instead."""
 
 
 class ReadingStep:
@@ -70,14 +70,14 @@ class ReadingStep:
 
 
 def apply_menus(audit: OpenAudit, form: dict[str, str]) -> bool:
-    """Take over the menus of the reading; whether anything changed."""
+    """Apply the menus of the reading; returns whether anything changed."""
     view, first = audit.view, audit.first
     assert view is not None and first is not None
     roles = {column.name: column.role for column in view.columns}
     given = {column.name: form.get(f"role-{i}", column.role) for i, column in enumerate(view.columns)}
     moved = {name: role for name, role in given.items() if role != roles[name] and role in (*ROLES, NOT_USED)}
     for name, role in moved.items():
-        if role not in SEVERAL:  # one column at most: the one that had it gives it up
+        if role not in SEVERAL:  # one column at most: the previous one gives it up
             roles = {other: NOT_USED if has == role else has for other, has in roles.items()}
         roles[name] = role
     answer = dict(audit.choices.answer)

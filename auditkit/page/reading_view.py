@@ -1,4 +1,4 @@
-"""What the page shows of a reading, as plain values that travel between processes."""
+"""A reading as the page shows it, in plain values that travel between processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class ValueCount:
 
 @dataclass(frozen=True)
 class ColumnView:
-    """A column of the file as it is read: its role, the reason for it, and what it holds."""
+    """A column of the file as it is read: its role, the reason for it, and its contents."""
 
     name: str
     role: str
@@ -42,7 +42,7 @@ class MenuOption:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """One answer to a question, the funnel that it gives on this file, and the mapping that says so."""
+    """One answer to a question, the funnel it gives on this file, and its mapping."""
 
     text: str
     gives: str
@@ -51,7 +51,7 @@ class AnswerView:
 
 @dataclass(frozen=True)
 class QuestionView:
-    """Something that only the user can know; the likeliest answer is the first."""
+    """Something that only the user can know; the likeliest answer comes first."""
 
     text: str
     options: tuple[AnswerView, ...]
@@ -59,7 +59,7 @@ class QuestionView:
 
 @dataclass(frozen=True)
 class GroupReached:
-    """How many of a group reached a step, of those of whom it is known."""
+    """How many people in a group reached a step, out of those for whom this is known."""
 
     group: str
     reached: int
@@ -71,7 +71,7 @@ class GroupReached:
 
     @property
     def bar(self) -> tuple[float, float]:
-        """Of the bar that shows the rate, flush right: where it begins and how wide it is, in per cent."""
+        """Start and width, in per cent, of the bar that shows the rate, flush right."""
         width = 100 * (self.rate or 0.0)
         return 100 - width, width
 
@@ -84,12 +84,12 @@ class StepReached:
 
 @dataclass(frozen=True)
 class Funnel:
-    """The steps of one attribute, from applying on."""
+    """The steps of one attribute, starting with the application."""
 
     attribute: str
     steps: tuple[StepReached, ...]
     left_out: int
-    """Applications without a stated group, or of a group too small to show."""
+    """Applications without a stated group, or from a group too small to show."""
 
 
 @dataclass(frozen=True)

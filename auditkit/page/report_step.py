@@ -27,7 +27,7 @@ DOWNLOADS = {
 
 
 class ReportStep:
-    """The report, the exact optimum where the sliders are, and downloads."""
+    """The report, the exact optimum at the sliders' positions, and downloads."""
 
     def __init__(self, page: PageFrame) -> None:
         self.page = page
@@ -58,7 +58,7 @@ class ReportStep:
         )
 
     async def explore(self, request: Request) -> Response:
-        """Another place of the sliders: the exact optimum there."""
+        """The exact optimum at new positions of the sliders."""
         audit = self.page.audit(request)
         made = audit.report()
         if made is None or made.ranges is None:
@@ -78,7 +78,7 @@ class ReportStep:
         return self._report(audit, made, explored, problems)
 
     async def report_page(self, request: Request) -> Response:
-        """The report for the frame, allowed its own script and styles and nothing else."""
+        """The report for the iframe, which may use its own script and styles and nothing else."""
         made = self.page.audit(request).report()
         if made is None:
             raise HTTPException(404)
@@ -95,7 +95,7 @@ class ReportStep:
 
 
 def asked_of(form: FormData, ranges: SliderRanges) -> Explore:
-    """The places of the sliders, within their ends."""
+    """The positions of the sliders, within their ends."""
     attribute = str(form.get("attribute", ""))
     if attribute not in ranges.attributes:
         raise InputError(Problem("attribute", f"there is no attribute {attribute!r}", ", ".join(ranges.attributes)))

@@ -1,6 +1,6 @@
 """The page as an application: the addresses of its steps behind the guard.
 
-Forms work without the script; with it, menus are re-read at once and progress moves by itself.
+Forms work without the script; with it, menus take effect at once and progress updates by itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from auditkit.scheduled.audit_history import AuditHistory
 
 
 def application(audits: OpenAudits, key: Key, history: AuditHistory | None = None) -> Starlette:
-    """The page as an ASGI application; `history` is that of past audits, if there is one."""
+    """The page as an ASGI application; `history` has the past audits, if there are any."""
     page = PageFrame(audits)
     steps = (FileStep(page), ReadingStep(page), ChooseStep(page), ReportStep(page), HistoryStep(page, history))
     return Starlette(

@@ -24,7 +24,7 @@ from auditkit.scheduled.audit_history import AuditHistory
 
 HOST = "127.0.0.1"
 GRACE = 2
-"""Seconds that open connections get at the end."""
+"""Seconds that open connections get at shutdown."""
 
 
 def serve(
@@ -35,7 +35,7 @@ def serve(
     announce: Callable[[str], None],
     history: AuditHistory | None = None,
 ) -> None:
-    """Serve the page, with these files open; `announce` is called with its address as soon as it answers."""
+    """Serve the page with these files open; `announce` is called with its address once it responds."""
     if missing := [path for path in paths if not path.is_file()]:
         fix = "give the name of an export, or none"
         raise InputError(Problem(str(path), "there is no such file", fix) for path in missing)
@@ -70,7 +70,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Calls back once it answers."""
+    """Calls back once it responds."""
 
     def __init__(self, config: uvicorn.Config, started: Callable[[], None]) -> None:
         super().__init__(config)
@@ -88,14 +88,14 @@ def _started(address: str, browser: bool, announce: Callable[[str], None]) -> No
 
 
 def _show(address: str) -> None:
-    """Open a browser; where there is none, the printed address serves."""
+    """Open a browser; without one, the printed address has to do."""
     with contextlib.suppress(Exception):
         webbrowser.open(address)
 
 
 @contextlib.contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
-    """A socket on the port; 0 is any. Without a wish, the usual port or, if that is taken, any other."""
+    """A socket that listens on the port; 0 means any free port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         try:
             listener.bind((HOST, port))
@@ -109,7 +109,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def _terminated_like_interrupted() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the page as Ctrl-C does: uvicorn takes the first, and this the others."""
+    """Make SIGTERM and SIGHUP end the page like Ctrl-C: uvicorn handles the first signal, this the others."""
 
     def leave(number: int, frame: object) -> None:
         raise KeyboardInterrupt

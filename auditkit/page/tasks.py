@@ -1,4 +1,4 @@
-"""What a worker does, with the commands' functions: read, write settings, make the report, solve at the sliders."""
+"""A worker's tasks, done with the commands' functions: read, write settings, make the report, answer the sliders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ STAGES = {
     "ex-post laws under": "How outcomes vary",
     "frontier of": "What if",
 }
-"""Phases of `pipeline.phases` in words, where the beginning of a sentence does not do."""
+"""Phases of `pipeline.phases` in words, if their own name won't do."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Read:
     data: Path | Files
     config: Config
     roles: Mapping[str, str] = field(default_factory=dict)
-    """Column -> role as the page shows it, kept where the reading fails."""
+    """Column -> role as the page shows it, kept if the reading fails."""
 
     def __call__(self, bench: Bench, say: Say) -> ReadingView:
         say(TaskProgress("reading the file", 0.1))
@@ -71,7 +71,7 @@ class Read:
 
 
 def _question(data: Path | Files, config: Config, bench: Bench) -> QuestionView | None:
-    """What must be asked about a file, each answer with the funnel that it gives; None if nothing must."""
+    """The question to ask about a file, each answer with its funnel; None if nothing needs asking."""
     try:
         source.read(data, config, bench.plugins)
     except AmbiguousReading as error:
@@ -120,14 +120,14 @@ class WriteSettings:
 
 @dataclass(frozen=True)
 class Made:
-    """A finished report: the formats that were written to `stem`.FORMAT, and what was left out and why."""
+    """A finished report: the formats written to `stem`.FORMAT, and what was left out and why."""
 
     stem: Path
     formats: tuple[str, ...]
     warnings: tuple[str, ...]
     seconds: float
     ranges: SliderRanges | None = None
-    """Of the sliders; None where the data support no model."""
+    """The ranges of the sliders; None if the data don't support a model."""
 
     def file(self, ending: str) -> Path:
         return self.stem.with_name(f"{self.stem.name}.{ending}")
@@ -135,7 +135,7 @@ class Made:
 
 @dataclass(frozen=True)
 class MakeReport:
-    """What `auditkit report` does, into a folder of the page's."""
+    """Do what `auditkit report` does, into one of the page's folders."""
 
     data: Path | Files
     config: Config
@@ -177,7 +177,7 @@ class MakeReport:
 
 @dataclass(frozen=True)
 class AskSliders:
-    """The exact optimum where the sliders are."""
+    """Find the exact optimum at the sliders' positions."""
 
     asked: Explore
 

@@ -1,8 +1,8 @@
 """A child process that does the work of one open audit, one task at a time, and can be killed at any moment.
 
 The parent sends tasks through a pipe and receives progress, then a result, the user's problems, or a defect. Killing
-the child is how a run is cancelled: no stage has to look out for it. The child ends itself when the parent is gone,
-however that happened, and takes the private folder with it.
+the child cancels a run, so stages don't have to check for it. The child exits when the parent is gone, however that
+happened, and removes the private folder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class JobState(StrEnum):
 
 @dataclass
 class Pending:
-    """A task on its way: `result` when it is done, `problems` when the input is wrong or we have a defect."""
+    """A submitted task: `result` once it's done, `problems` if the input is wrong or auditkit has a defect."""
 
     state: JobState = JobState.RUNNING
     progress: TaskProgress = field(default_factory=lambda: TaskProgress("starting", 0.0))
@@ -38,7 +38,7 @@ class Pending:
     problems: tuple[Problem, ...] = ()
     begun: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)
-    """When the last progress came."""
+    """When the last progress arrived."""
     ended: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
@@ -47,7 +47,7 @@ class Pending:
 
     @property
     def share(self) -> float:
-        """The share that is done by now."""
+        """The share done by now."""
         now = self.progress
         return now.share if now.estimate is None else now.estimate.done(now.spent + time.monotonic() - self.heard)
 
@@ -69,7 +69,7 @@ class Pending:
 
 
 class Worker:
-    """The parent's side of a child process, started when it is first needed and again after a kill."""
+    """The parent's side of a child process, which starts when it's first needed, and restarts after a kill."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -99,13 +99,13 @@ class Worker:
             self._process, self._pipe = process, ours
 
     def submit(self, task: Task) -> Pending:
-        """Begin a task once the ones before it have ended; returns at once."""
+        """Start a task once the previous ones have ended; returns at once."""
         job = Pending()
         threading.Thread(target=self._run, args=(task, job), daemon=True).start()
         return job
 
     def cancel(self, job: Pending) -> None:
-        """End a job now, whether it has begun or waits for its turn."""
+        """End a job now, whether it's running or waiting for its turn."""
         with self._lock:
             current = self._job is job
             job.end(JobState.CANCELLED)
@@ -123,7 +123,7 @@ class Worker:
             process.kill()
             process.join()
         if life is not None:
-            life.close()  # only now: a living child would think that we were killed
+            life.close()  # only now: a living child would think we were killed
 
     def _run(self, task: Task, job: Pending) -> None:
         with self._turn:
@@ -145,7 +145,7 @@ class Worker:
                         job.end(JobState(kind), content[0])
             except (EOFError, OSError):
                 if job.running:  # not stopped by us
-                    what = "the computation was ended by the system, perhaps for lack of memory"
+                    what = "the system ended the computation, perhaps for lack of memory"
                     fix = "try it with fewer rows, or close other programs"
                     job.end(JobState.FAILED, problems=(Problem("", what, fix),))
                     self.stop()
@@ -155,14 +155,14 @@ class Worker:
 
 
 def _work(pipe: Connection, life: Connection, folder: Path) -> None:
-    """The child: tasks from the pipe, one after the other, until the parent is gone."""
+    """The child: do tasks from the pipe, one after another, until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     threading.Thread(target=_leave_with_parent, args=(life, folder), daemon=True).start()
     bench = Bench()
     while True:
         try:
             while bench.idle and not pipe.poll():
-                with contextlib.suppress(Exception):  # it will be asked for, and say what is wrong then
+                with contextlib.suppress(Exception):  # the real request will report what's wrong
                     bench.idle.pop()()
             task: Task = pipe.recv()
         except (EOFError, OSError):
@@ -173,12 +173,12 @@ def _work(pipe: Connection, life: Connection, folder: Path) -> None:
             pipe.send(("refused", error.problems))
         except Exception as error:
             what = f"auditkit has a defect: {type(error).__name__}: {error}".splitlines()[0]
-            fix = "the same file with `auditkit report FILE --debug` shows where"
+            fix = "`auditkit report FILE --debug` shows where"
             pipe.send(("refused", (Problem("", what, fix),)))
 
 
 def _leave_with_parent(life: Connection, folder: Path) -> None:
-    """The parent keeps the other end open as long as it lives. If it was killed, its folder is still there."""
+    """Exit with the parent, which keeps the other end open while it lives; if it was killed, remove its folder."""
     try:
         life.recv_bytes()
     except (EOFError, OSError):
