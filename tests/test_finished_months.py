@@ -64,7 +64,7 @@ def test_one_application_more_in_a_finished_month_is_refused_and_the_earlier_run
     periods, notes = carried(late, first_run(), JUNE, "2026-06-04", 5, accepted=True)
     assert [period.since for period in periods] == ["2026-05-04", "2026-06-04", "2026-06-04"]
     assert notes == [
-        "2026-04 has other applications than the run of 2026-05-04 counted (40 then, 41 now): a new population from "
+        "2026-04 has different applications from those that the run of 2026-05-04 counted (40 then, 41 now): a new population from "
         "this run on"
     ]
     assert carried(late, periods, JUNE, "2026-06-05", 5, accepted=False)[1] == []
@@ -119,7 +119,7 @@ def test_a_scheduled_run_refuses_and_goes_on_when_told(auditkit: Any, tmp_path: 
     assert auditkit("run", "audit.toml").code == 0
     applications(sizes, more=("2025-04-30",)).to_csv(tmp_path / "people.csv", index=False)
     refused = auditkit("run", "audit.toml")
-    assert refused.code == 2 and "has other applications than the run of" in refused.err
+    assert refused.code == 2 and "has different applications from those that the run of" in refused.err
     told = auditkit("run", "audit.toml", "--new-population", "--json")
     assert told.code == 0 and any("a new population from this run on" in note for note in json.loads(told.out)["notes"])
     assert len(list(tmp_path.rglob("population.json"))) == 2

@@ -155,4 +155,4 @@ def test_the_funnel_counts_as_the_report_does(tmp_path: Path) -> None:
     assert measured is not None
     table = measured.tables[0]
     assert shown == {(one.group, one.applicants, one.selected) for one in table.groups}
-    assert "30 withdrawn or still pending, in no rate after the steps that they reached" in view.counted
+    assert "30 withdrawn or still pending, not counted after the steps they reached" in view.counted

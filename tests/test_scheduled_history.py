@@ -310,7 +310,7 @@ def test_a_chain_holds_whatever_happens_to_runs_later(url: str) -> None:
 def test_a_chain_says_where_it_was_broken(url: str, statement: str, since: str) -> None:
     filled(url)
     broken, _ = changed(url, statement)
-    assert f"the history is not as it was recorded {since} or one before it was changed" in broken
+    assert f"the history is not as it was recorded {since} or an earlier one was changed" in broken
 
 
 def test_a_run_that_was_removed_breaks_the_chain(url: str) -> None:
@@ -318,7 +318,7 @@ def test_a_run_that_was_removed_breaks_the_chain(url: str) -> None:
     for table in ("groups", "policies", "policy_groups", "crossings", "artefacts"):
         changed(url, f"DELETE FROM auditkit_{table} WHERE run = 3")
     broken, _ = changed(url, "DELETE FROM auditkit_runs WHERE id = 3")
-    assert broken == ["the history is not as it was recorded after run 2: run 4 or one before it was changed"]
+    assert broken == ["the history is not as it was recorded after run 2: run 4 or an earlier one was changed"]
 
 
 def test_an_older_history_is_migrated_and_a_copy_is_kept(url: str) -> None:

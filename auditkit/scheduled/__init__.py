@@ -1,5 +1,5 @@
 """Scheduled audits: `settings` says what to audit, `run` does it once, `schedule` has the system repeat it.
 
-`figures` are what a report document is remembered by, `thresholds` the lines that they may cross, `history` where they
-are kept, `artefacts` the dated folders of reports. Nothing here stays running.
+`figures` are the numbers kept from a report, `thresholds` the lines that they may cross, `run_history` the database
+that keeps them, `artefacts` the dated folders of reports. Nothing here stays running.
 """

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 FORMAT = "auditkit-alert/1"
 LONGEST_PAUSE = 30.0
-"""Seconds; a server that asks for more is tried again after this."""
+"""In seconds; a server that asks for a longer wait is retried after this."""
 
 T = TypeVar("T")
 
 
 class AlertError(Exception):
-    """An alert that could not be delivered. `retry`: another try may help, `after` so many seconds if known."""
+    """An alert that couldn't be delivered. `retry`: another try may help, `after` this many seconds if known."""
 
     def __init__(self, reason: str, *, retry: bool = False, after: float | None = None) -> None:
         super().__init__(reason)
@@ -46,9 +46,9 @@ class AlertError(Exception):
 
 @dataclass(frozen=True)
 class Alert:
-    """What there is to tell, with everything escaped that cannot be seen.
+    """The contents of an alert, with all invisible characters escaped.
 
-    `id` is the same at every try, so that a receiver can drop a repetition.
+    `id` is the same for every try, so that a receiver can drop duplicates.
     """
 
     id: str
@@ -90,11 +90,11 @@ class Channel(BaseModel, ABC):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     type: ClassVar[str]
-    """The name under which users call it."""
+    """The name that users write."""
 
     on: tuple[Literal["crossed", "failed", "always"], ...] = Field(
         default=("crossed", "failed"),
-        description="when to speak: a threshold crossed, a run that failed, after every run",
+        description="when to alert: a threshold was crossed, a run failed, or after every run",
     )
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Channel(BaseModel, ABC):
 
 
 def make(types: Mapping[str, type[Channel]], keys: Mapping[str, object]) -> Channel:
-    """A channel from its keys, `type` among them. No message repeats a value: it may be a secret in the wrong place."""
+    """A channel from its keys, including `type`. No message repeats a value: it may be a secret in the wrong place."""
     given = dict(keys)
     name = given.pop("type", None)
     if not isinstance(name, str):
@@ -121,7 +121,7 @@ def make(types: Mapping[str, type[Channel]], keys: Mapping[str, object]) -> Chan
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """The result of `call`, or TimeoutError: time-outs of sockets bound neither name resolution nor a slow drip."""
+    """The result of `call`, or TimeoutError: socket timeouts limit neither name resolution nor a slow drip."""
     results: list[T] = []
     errors: list[BaseException] = []
 
@@ -144,7 +144,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 def persistently(
     call: Callable[[], None], retries: int, pause: float, sleep: Callable[[float], None] = time.sleep
 ) -> None:
-    """Try, and try again where that may help, after `pause`, twice that, and so on."""
+    """Try, and retry if that may help, after `pause`, twice that, and so on."""
     for attempt in range(retries + 1):
         try:
             return call()
@@ -156,7 +156,7 @@ def persistently(
 
 
 def redact(text: str, secrets: Mapping[str, str]) -> str:
-    """The text without the secrets, each replaced by the name of its variable, longest first."""
+    """The text with each secret replaced by the name of its variable, longest first."""
     for name, value in sorted(secrets.items(), key=lambda pair: -len(pair[1])):
         if value:
             text = text.replace(value, f"[{name}]")
@@ -164,7 +164,7 @@ def redact(text: str, secrets: Mapping[str, str]) -> str:
 
 
 def is_here(host: str) -> bool:
-    """Whether a host is this machine, so that nothing travels."""
+    """Whether a host is this machine, so that nothing leaves it."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -1,11 +1,11 @@
-"""Dated folders of artefacts that are there whole or not at all.
+"""Dated folders of artefacts, each complete or not there at all.
 
     .writing-NAME     being written; renamed to NAME when every byte is on the disk
     .pending-NAME     a file: NAME is in place, but the history may not know it yet
     NAME              complete; recorded, unless a file .pending-NAME says otherwise
-    .removing-NAME    on its way out
+    .removing-NAME    being removed
 
-A killed run leaves some of the hidden ones behind, which the next run clears away (`recover`) while it holds the lock.
+A killed run may leave hidden ones behind; the next run clears them away (`recover`) while it holds the lock.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SUMS = "SHA256SUMS"
 
 
 def free_name(folder: Path, moment: datetime, recorded: Callable[[str], bool]) -> str:
-    """A name for a run at a moment (UTC) that sorts by date, and that no run ever had: clocks are set back."""
+    """A name for a run at a moment (UTC) that sorts by date and that no run has had before: clocks are set back."""
     name = first = f"{moment:%Y-%m-%dT%H%M%SZ}"
     number = 1
     while (folder / name).exists() or (folder / f"{PENDING}{name}").exists() or recorded(name):
@@ -42,9 +42,9 @@ def write(
     history: str,
     sign: Callable[[bytes], bytes] | None = None,
 ) -> list[Artefact]:
-    """The folder NAME with these files and their check sums, in place and pending; returns its contents.
+    """Put the folder NAME with these files and their checksums in place, pending; returns its contents.
 
-    Only the user may read them, whatever the umask. `sign` makes a signature of the check sums.
+    Only the user may read them, whatever the umask. `sign` signs the checksums.
     """
     if odd := [file for file in files if Path(file).name != file or file.startswith(".")]:
         raise ValueError(f"not names of artefacts: {odd}")
@@ -69,14 +69,14 @@ def write(
 
 
 def settle(folder: Path, name: str) -> None:
-    """The history knows NAME."""
+    """Mark NAME as recorded in the history."""
     (folder / f"{PENDING}{name}").unlink(missing_ok=True)
 
 
 def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list[str]:
     """Clear away what killed runs left behind; returns a line for each thing worth mentioning.
 
-    A folder that is pending is removed only if this very history does not know it.
+    A pending folder is removed only if this very history doesn't know it.
     """
     said = []
     with _disk_errors_explained(folder):
@@ -84,7 +84,7 @@ def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list
             if path.name.startswith((WRITING, REMOVING)):
                 shutil.rmtree(path)
                 if path.name.startswith(WRITING):
-                    said.append(f"cleared away what an interrupted run had written ({path.name})")
+                    said.append(f"cleared away the files of an interrupted run ({path.name})")
             elif path.name.startswith(PENDING):
                 name = path.name.removeprefix(PENDING)
                 owner = path.read_text(encoding="utf-8")
@@ -99,7 +99,7 @@ def recover(folder: Path, history: str, recorded: Callable[[str], bool]) -> list
 
 
 def remove(folder: Path, name: str) -> bool:
-    """Remove NAME, so that it is never there in part; whether it was there."""
+    """Remove NAME without ever leaving part of it; returns whether it was there."""
     if Path(name).name != name or name.startswith("."):
         raise ValueError(f"not the name of a folder of artefacts: {name!r}")
     with _disk_errors_explained(folder):
@@ -112,7 +112,7 @@ def remove(folder: Path, name: str) -> bool:
 
 
 def intact(folder: Path, name: str, artefacts: tuple[Artefact, ...]) -> bool:
-    """Whether every artefact is there, byte by byte."""
+    """Whether every artefact is there, byte for byte."""
     return bool(artefacts) and all(_is(folder / name / one.name, one) for one in artefacts)
 
 
@@ -131,7 +131,7 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """A rename is on the disk only when its folder is."""
+    """Sync a folder: a rename is on the disk only once its folder is."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""The history that an audit.toml names, as the commands `history`, `respond` and `record` and the page ask it."""
+"""The history that an audit.toml names, for the commands `history`, `respond` and `record` and for the page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PastAudits:
     runs: tuple[Run, ...]
     findings: tuple[FindingState, ...]
     line: float
-    """With which impact ratios are compared."""
+    """The line that impact ratios are compared with."""
 
     @property
     def open_findings(self) -> int:
@@ -36,19 +36,19 @@ class PastAudits:
 
 @dataclass(frozen=True)
 class AuditHistory:
-    """The history that an audit.toml names. Nothing is created by looking at it."""
+    """The history that an audit.toml names. Looking at it creates nothing."""
 
     path: Path
 
     @contextmanager
     def _opened(self) -> Iterator[tuple[AuditSettings, RunHistory]]:
-        """The settings and the open history; InputError if there is none yet."""
+        """The settings and the open history; raises InputError if there is none yet."""
         chosen = settings.read(self.path)
         with opened(chosen.database(os.environ), create=False) as history:
             yield chosen, history
 
     def look(self) -> PastAudits:
-        """The runs that did not fail, and the state of every finding."""
+        """The runs that didn't fail, and the state of every finding."""
         with self._opened() as (chosen, history):
             last, findings = _last(history, chosen)
             shown = () if last is None else states(last.figures, findings, responses_of(history, chosen.name))
@@ -69,7 +69,7 @@ class AuditHistory:
         return history_page.render(chosen.name, shown, chosen.folder, place, created, chosen.thresholds, chosen.config)
 
     def compare(self, first: str, second: str) -> Difference:
-        """The second of two runs against the first, each named as in `difference.find`."""
+        """What differs between two runs, each named as in `difference.find`."""
         with self._opened() as (chosen, history):
             runs = history.runs(chosen.name)
         return difference.compare(difference.find(runs, first), difference.find(runs, second), chosen.folder)
@@ -86,7 +86,7 @@ class AuditHistory:
         return InputError(Problem(audit, "there are no runs yet", f"auditkit run {self.path} makes one"))
 
     def evidence(self, begin: tuple[str, str], end: tuple[str, str]) -> tuple[Evidence, AuditSettings]:
-        """The evidence of a period; each end is what the user calls it, and the day as 2026-01-31."""
+        """The evidence of a period; each end is its name for messages, and the day as 2026-01-31."""
         days = [_day(*begin), _day(*end)]
         with self._opened() as (chosen, history):
             runs, said = history.runs(chosen.name), responses_of(history, chosen.name)
@@ -102,7 +102,7 @@ class AuditHistory:
 
 
 def _last(history: RunHistory, chosen: AuditSettings) -> tuple[Run | None, tuple[RecordedFinding, ...]]:
-    """The last run that computed something, and what it asks for a response to."""
+    """The last run that computed something, and its findings that ask for a response."""
     last = history.latest(chosen.name)
     return last, () if last is None else asked_about(last, chosen.folder)
 

@@ -2,8 +2,8 @@
 
     lock -> clear away leftovers -> unchanged? -> produce -> write and rename -> record -> tell -> retention
 
-Killed between any two steps, the history opens, every recorded run has its artefacts, and the next run clears away the
-rest. What is audited, and how, comes in as a `Job`; nothing here knows the pipeline.
+If a run is killed between any two steps, the history still opens, every recorded run has its artefacts, and the next
+run clears away the rest. A `Job` says what to audit, and how; nothing here knows the pipeline.
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ from auditkit.text import plural
 
 CONFIGURATION = "audit.toml"
 LEAST_STEP = timedelta(days=40)
-"""A gap between two runs that no clock needs to have jumped for."""
+"""A gap between two runs this long needs no clock jump to explain it."""
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Job:
-    """The subject of an audit: the SHA-256 of the data as they are now, and the report with its files."""
+    """The subject of an audit: the SHA-256 of the current data, and the report with its files."""
 
     fingerprint: Callable[[], str]
     produce: Callable[[], tuple[Report, Mapping[str, bytes]]]
     closings: Callable[[], Closings | None] = lambda: None
     """After `produce`: the closed requisitions of the data."""
     roll: Callable[[], Roll | None] = lambda: None
-    """After `produce`: who is counted."""
+    """After `produce`: the applications that are counted."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """A run that went through. `notes` are figures that no threshold could look at, `removed` what retention took."""
+    """A completed run. `notes` are figures that no threshold could check, `removed` says what retention removed."""
 
     run: Run
     notes: tuple[str, ...]
     alerts: tuple[Delivery, ...]
     removed: tuple[str, ...]
     link: str
-    """Of the chain (`chain.py`)."""
+    """The run's link in the chain (`chain.py`)."""
 
     @property
     def finding(self) -> bool:
-        """A threshold was crossed, or an alert was not delivered: someone should look."""
+        """Whether a threshold was crossed or an alert not delivered, so that someone should look."""
         return bool(self.run.crossings) or any(not alert.delivered for alert in self.alerts)
 
 
@@ -78,9 +78,9 @@ def run(
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
     say: Say = lambda _: None,
 ) -> Done:
-    """Run the audit once. Raises InputError before anything is touched where the settings are wrong.
+    """Run the audit once. Raises InputError before touching anything if the settings are wrong.
 
-    `new_population` accepts other applications in a finished period than an earlier run counted (`finished_months`).
+    `new_population` accepts applications in a finished period that differ from an earlier run's (`finished_months`).
     """
     secrets = deliver.secrets_of(channels, environ)
     database = settings.database(environ)
@@ -100,7 +100,7 @@ def run(
 
 
 def record_failure(settings: AuditSettings, database: str, error: Exception, moment: str, say: Say) -> None:
-    """A run that failed is in the history too, with its reason; a history that can't be written has said so itself."""
+    """Record a failed run with its reason; a history that can't be written has already said so."""
     reason = str(error) or type(error).__name__
     with suppress(Exception), opened(database) as history:
         run = history.record_failure(settings.name, moment, __version__, settings.sha256, reason[:2000])
@@ -169,7 +169,7 @@ def _complete(
         files = {**files, evidence_stream.FILE: evidence.kept()}
         crossings = (*crossings, *evidence.alarms())
         if evidence.restarted is not None:
-            notes = (*notes, f"the evidence over time starts again: {evidence.restarted}")
+            notes = (*notes, f"the evidence over time starts over: {evidence.restarted}")
     name = artefacts.free_name(settings.folder, moment, history.has_folder)
     try:
         kept = {**files, CONFIGURATION: settings.text}
@@ -178,7 +178,7 @@ def _complete(
             settings.name, _iso(moment), name, settings.sha256, found.data_sha256, found, crossings, made, said
         )
     except Exception:
-        # Whether the record reached the database, only the database knows; if it cannot be asked, the next run asks.
+        # Only the database knows whether the record reached it; if it can't be asked now, the next run asks.
         with suppress(InputError):
             artefacts.recover(settings.folder, history.id, history.has_folder)
         raise
@@ -187,19 +187,20 @@ def _complete(
 
 
 def _few_apart(now: Figures, before: Figures, enough: int) -> str | None:
-    """A warning where two reports differ by so few applicants that subtracting them would show those."""
+    """A warning if two reports differ by so few applicants that subtracting them would reveal those."""
     sizes = [{(row.attribute, row.group): row.applicants or 0 for row in one.groups} for one in (now, before)]
     apart = max((abs(n - sizes[1][key]) for key, n in sizes[0].items() if key in sizes[1]), default=0)
     if set(sizes[0]) != set(sizes[1]) or not 0 < apart < enough:
         return None
     return (
         "no group has changed by more than a few applicants since the last run: if the rest are the same people, the "
-        "two reports together tell what became of those few. Select whole, finished periods (docs/scheduled-audits.md)"
+        "two reports together reveal what became of those few. Select whole, finished periods "
+        "(docs/scheduled-audits.md)"
     )
 
 
 def _seal(key: Path | None) -> Callable[[bytes], bytes] | None:
-    """What signs with a key."""
+    """A function that signs with the key."""
     if key is None:
         return None
     from auditkit.verification.signatures import sign
@@ -208,14 +209,14 @@ def _seal(key: Path | None) -> Callable[[bytes], bytes] | None:
 
 
 def _retain(settings: AuditSettings, history: RunHistory, moment: datetime, say: Say) -> list[str]:
-    """Remove the artefacts that no run of the last `keep` relies on. The figures stay in the history.
+    """Remove the artefacts that no run within the last `keep` relies on. The figures stay in the history.
 
-    A clock that jumped must not remove anything: a run dated before the others, or far ahead of them, removes nothing,
-    and the time that it jumped over makes nothing older (`_witnessed`).
+    A clock jump must not remove anything: a run dated before the others, or far ahead of them, removes nothing, and the
+    time that was jumped over makes nothing older (`_witnessed`).
     """
     runs = history.runs(settings.name)
     for run in runs:
-        if run.removed is not None and run.same_as is None:  # a run that was killed here before
+        if run.removed is not None and run.same_as is None:  # an earlier run was killed here
             artefacts.remove(settings.folder, run.folder)
     period = settings.history.period
     if period is None:
@@ -249,7 +250,7 @@ def _retain(settings: AuditSettings, history: RunHistory, moment: datetime, say:
 
 
 def _witnessed(dates: Sequence[datetime]) -> tuple[list[timedelta], timedelta]:
-    """How old each run is by the runs after it, and the longest gap that counts; a longer one counts as the usual."""
+    """How old each run is, judging by the runs after it; a gap longer than the longest plausible counts as usual."""
     gaps = [later - earlier for earlier, later in pairwise(dates)]
     known = sorted(gap for gap in gaps[:-1] if gap > timedelta(0))
     usual = known[len(known) // 2] if known else timedelta(0)

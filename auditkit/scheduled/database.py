@@ -22,9 +22,9 @@ from auditkit.scheduled import migrate, tables
 
 ADVISORY = 0x6175646974  # "audit", for PostgreSQL's lock while the schema changes
 PATIENCE = 30
-"""Seconds to wait for an answer of the database."""
+"""Seconds to wait for a response from the database."""
 TURN = 600
-"""Seconds to wait for programs that write: a run that is refused would have to be started again."""
+"""Seconds to wait for programs that write: a refused run would have to be restarted."""
 
 
 def version_of(connection: sa.Connection) -> int | None:

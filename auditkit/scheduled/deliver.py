@@ -1,4 +1,4 @@
-"""From a run to alerts: the text, the channels, the outcome. Secrets go no further than this."""
+"""From a run to alerts: the text, the channels, the outcome. Secrets go no further than this module."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from auditkit.scheduled.settings import AuditSettings, value_of
 from auditkit.text import plural, printable
 
 CLOSING = (
-    "Measured against the thresholds of audit.toml; whether a line is the right one, the measurement does not say."
+    "Measured against the thresholds in audit.toml; the measurement doesn't say whether a threshold is the right one."
 )
 
 
@@ -33,7 +33,7 @@ def secrets_of(channels: Iterable[Channel], environ: Mapping[str, str]) -> dict[
 
 
 def of_run(run: Run, settings: AuditSettings) -> Alert:
-    """What there is to say about a run that went through."""
+    """The alert about a completed run."""
     kind: Literal["crossed", "done"] = "crossed" if run.crossings else "done"
     if run.crossings:
         title = f"auditkit: {plural(len(run.crossings), 'finding')} in {settings.name}"
@@ -58,7 +58,7 @@ def of_run(run: Run, settings: AuditSettings) -> Alert:
 
 
 def of_failure(error: Exception, settings: AuditSettings, created: str) -> Alert:
-    """A run that did not go through. Its reasons stay on the machine: they may quote cells of the data."""
+    """The alert about a failed run. Its reasons stay on the machine: they may quote cells of the data."""
     if isinstance(error, InputError):
         what = f"{plural(len(error.problems), 'problem')} with the data, the configuration or the machine"
     else:
@@ -76,7 +76,7 @@ def deliver(
 ) -> list[Delivery]:
     """Send to every channel that wants it, except those at the places `but`, which already have it.
 
-    Nothing is raised: each has its result.
+    Nothing is raised: each channel has its result.
     """
     done = []
     for place, channel in enumerate(channels):

@@ -3,8 +3,8 @@ was done about them.
 
 Its headings are those under which anti-bias testing counts as evidence in California (since October 2025) and
 Connecticut (PA 26-15): quality, efficacy, recency, scope, results and the response to them. Everything comes from the
-history and the artefacts of its runs; what is no longer there is named. No person's row is in it, and no judgement of
-ours.
+history and the artefacts of its runs; the file names what is no longer there. It contains no person's row, and no
+judgement of ours.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class EvidenceScope(_Part):
 
 
 class Efficacy(_Part):
-    """The smallest difference that the last run would have found, as a ratio; None where it could have found none."""
+    """The smallest difference that the last run would have found, as a ratio; None if it couldn't have found any."""
 
     attribute: str
     step: str
@@ -112,7 +112,7 @@ class EvidenceResult(_Part):
 
 
 class EvidenceResponse(_Part):
-    """A response, and what became of the number."""
+    """A response, and the figure then and now."""
 
     run: int
     created: str
@@ -154,7 +154,7 @@ class Evidence(_Part):
     settings_changes: tuple[SettingsChange, ...]
     not_examined: tuple[str, ...]
     profile: str | None
-    """The rules that the last report names, and how long they have records kept."""
+    """The rules that the last report names, and how long they require records to be kept."""
     retention: str | None
 
     @property
@@ -283,7 +283,7 @@ def _run(run: Run, folder: Path, report: Report | None) -> EvidenceRun:
 
 
 def _told(report: Report) -> tuple[str, ...]:
-    """The findings of a report, and that it found no difference where that is so."""
+    """The findings of a report; says so if it found no difference."""
     return tuple(
         one.text
         for one in report.findings
@@ -330,7 +330,7 @@ def _not_examined(runs: Sequence[Run], report: Report | None, reports: dict[int,
         kinds = {one.kind for one in report.attributes}
         absent = [name for kind, name in USUALLY_EXAMINED.items() if kind not in kinds]
         if absent:
-            said.append(f"The data have no column for {', '.join(absent)}: differences by these were not examined.")
+            said.append(f"The data have no column for {', '.join(absent)}, so differences by these were not examined.")
         unknown = {} if report.scope is None else report.scope.unknown
         said += [
             f"{number:,} applications without a stated {name} are in no comparison."
@@ -340,7 +340,7 @@ def _not_examined(runs: Sequence[Run], report: Report | None, reports: dict[int,
         said += not_supported(report)
     gone = [str(run.id) for run in runs if reports[run.id] is None]
     if gone:
-        said.append(f"The reports of runs {', '.join(gone)} are no longer there: only their figures are.")
+        said.append(f"The reports of runs {', '.join(gone)} are gone: only their figures are left.")
     if not any(policy.kind == "constrained" for run in runs for policy in run.figures.policies):
         said.append("No run priced a constraint: the data did not support a model, or none was asked for.")
     return tuple(said)

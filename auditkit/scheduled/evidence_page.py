@@ -56,4 +56,4 @@ def without_findings(run: EvidenceRun) -> str:
         return f"Data and settings were those of run {run.same_as}: nothing was computed, and its results hold."
     if run.findings or run.crossings:
         return ""
-    return "Its report has no finding." if run.state == "intact" else "Its report is no longer there."
+    return "Its report has no findings." if run.state == "intact" else "Its report is gone."

@@ -1,10 +1,10 @@
 """Evidence over time: the e-processes of `auditkit.disparity.sequential`, carried from run to run.
 
-`evidence.json` beside the report of a run has, for each attribute, decision and group, the sums that are needed to go
-on, and for every requisition counted so far a fingerprint of the set that it was counted in: no person, and no count. A
-requisition counts in the first run in which it is closed, or with others in a later one where too few of a group had
-applied. A set whose counts are different now means that old data were corrected: the process starts again from all
-requisitions of the new data, and says so. Requisitions that are no longer exported stay counted.
+`evidence.json` beside a run's report has, for each attribute, decision and group, the sums needed to go on, and for
+every requisition counted so far a fingerprint of the set it was counted in: no person, and no count. A requisition
+counts in the first run in which it's closed, or, if too few of a group applied, with others in a later run. If the
+counts of a set are different now, old data were corrected: the process starts over from all requisitions of the new
+data, and says so. Requisitions that are no longer exported stay counted.
 
 Groups of a decision are averaged: an average of e-processes is one. Of m decisions with e-values e_(1) >= ... >= e_(m)
 the first k are alarms, with the largest k for which e_(k) >= 20 m / k (e-BH; Wang and Ramdas). On average at most 5 %
@@ -33,7 +33,7 @@ FORMAT = "auditkit-evidence/3"
 
 @dataclass(frozen=True)
 class Stream:
-    """One group against everybody else in one decision, over all requisitions counted so far."""
+    """One group against everyone else in one decision, over all requisitions counted so far."""
 
     name: StreamName
     log: tuple[float, ...]
@@ -45,7 +45,7 @@ class Stream:
 
     @property
     def interval(self) -> tuple[float, float | None]:
-        """Of the odds ratio, at all times together."""
+        """A confidence sequence for the odds ratio: valid at all times simultaneously."""
         return confidence_sequence(np.array(self.log))
 
 
@@ -84,14 +84,14 @@ class EvidenceOverTime:
                 bound=line,
                 words=f"Evidence over time of a difference by {attribute} at “{step}”: {amount(e)}. The line is "
                 f"{amount(line)}; without any difference, an audit reaches it in at most 5 % of cases, however often "
-                "one looks.",
+                "you look.",
             )
             for attribute, step, e in self.decisions()
             if e >= line
         ]
 
     def to_json(self) -> dict[str, object]:
-        """For programs: the numbers of every stream, without what only the next run needs."""
+        """For programs: the numbers of every stream, except for what only the next run needs."""
         return {
             "since": self.since,
             "restarted": self.restarted,
@@ -113,7 +113,7 @@ class EvidenceOverTime:
 
 
 def alarm_line(e: Sequence[float]) -> float:
-    """20 m / k with the largest k of the m e-values that reach it; 20 m where none does."""
+    """20 m / k for the largest k for which k of the m e-values reach it; 20 m if there is none."""
     many = max(len(e), 1)
     reached = [k for k, value in enumerate(sorted(e, reverse=True), 1) if value >= ALARM * many / k]
     return ALARM * many / max(reached, default=1)

@@ -1,15 +1,15 @@
-"""Who was counted in the finished months of an audit: a later run that counts others would show who was added or gone.
+"""Who was counted in the finished months of an audit: a later run with other people would show who came or went.
 
-`population.json` beside the report of a run has, for every finished period, how many applications were counted and a
-hash of all of them together: no application by itself. A period is a month that was over when the run was made, or
-several where one has fewer than `suppress_below` applications. A later run with other applications in a period is
+`population.json` beside a run's report has, for every finished period, how many applications were counted and a hash of
+all of them together: no application by itself. A period is a month that was over when the run was made, or several if
+one has fewer than `suppress_below` applications. If a later run has different applications in a period, it is
 
-    refused    where the numbers differ by less than `suppress_below`: the two reports, subtracted, tell what became of
-               those few. `auditkit run --new-population` goes on nevertheless
-    noted      where more differ: a new population, and the run that counted the earlier one
+    refused    if the numbers differ by less than `suppress_below`: subtracting the two reports would reveal what became
+               of those few. `auditkit run --new-population` goes on anyway
+    noted      if more differ: there is a new population, and the note names the run that counted the earlier one
 
-Outcomes are not part of it: they may be decided later. A month at the beginning of the data counts only while the data
-begin where they did, because a window that moves on cuts it. Data without dates have no periods.
+Outcomes aren't part of it: they may be decided later. A month at the beginning of the data counts only while the data
+begin where they did, because a moving window cuts it. Data without dates have no periods.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Roll:
         )
 
     def finished(self, after: str, moment: datetime, enough: int, since: str) -> list[FinishedPeriod]:
-        """Periods of the months behind `after` that were over at this moment; the last ones wait for more."""
+        """Periods of the months after `after` that were over at this moment; the last ones wait for more."""
         now, found, first = moment.strftime("%Y-%m"), [], None
         for month in sorted(set(self.months)):
             if after < month < now:
@@ -95,7 +95,7 @@ class Roll:
 def carried(
     roll: Roll, before: Sequence[FinishedPeriod], moment: datetime, since: str, enough: int, accepted: bool
 ) -> tuple[tuple[FinishedPeriod, ...], list[str]]:
-    """The finished periods after this run, and what to say of those that changed; raises InputError to refuse it."""
+    """The finished periods after this run, and notes on those that changed; raises InputError to refuse the run."""
     kept, notes, problems = [], [], []
     for period in before:
         now = roll.period(period.first, period.last, since)
@@ -104,12 +104,12 @@ def carried(
             kept.append(period)
             continue
         numbers = f"{period.applications:,} then, {now.applications:,} now"
-        what = f"has other applications than the run of {period.since} counted ({numbers})"
+        what = f"has different applications from those that the run of {period.since} counted ({numbers})"
         if abs(now.applications - period.applications) >= enough or accepted:
             notes.append(f"{period.months} {what}: a new population from this run on")
             kept.append(replace(now, begin=period.begin))
         else:
-            why = "the two reports, subtracted, would tell what became of those few"
+            why = "subtracting the two reports would reveal what became of those few"
             fix = "find out which; to go on and withdraw the earlier report: auditkit run --new-population"
             problems.append(Problem(f"the data, {period.months}", f"{what}: {why}", fix))
     if problems:
@@ -125,7 +125,7 @@ def kept_file(periods: Iterable[FinishedPeriod]) -> bytes:
 
 
 def read(path: Path) -> tuple[FinishedPeriod, ...]:
-    """The periods of a run; none where it has no such file, or one that this version cannot read."""
+    """The periods of a run; none if it has no such file, or one that this version can't read."""
     try:
         document = json.loads(path.read_bytes())
         if document["format"] != FORMAT:

@@ -17,7 +17,7 @@ TIMEOUT = 60
 
 
 def default_way(environ: Mapping[str, str]) -> str:
-    """systemd where the user's manager answers, else cron."""
+    """systemd if the user's manager responds, else cron."""
     if shutil.which("systemctl", path=environ.get("PATH")):
         answer = _call(["systemctl", "--user", "show-environment"], environ)
         if answer.returncode == 0:
@@ -36,7 +36,7 @@ def uninstall(plan: Plan, way: str, environ: Mapping[str, str] = os.environ) -> 
         lines = _crontab(environ)
         kept = [line for line in lines if not _ours(line, plan)]
         if kept == lines:
-            return ["there was no entry of this audit in your crontab"]
+            return ["there was no entry for this audit in your crontab"]
         _write_crontab(kept, environ)
         return ["removed the entry from your crontab"]
     folder = _unit_folder(environ)
@@ -63,7 +63,7 @@ def _install_timer(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     _must(["systemctl", "--user", "enable", "--now", f"{plan.unit}.timer"], environ)
     said = [f"wrote {file}" for file in files]
     said.append(f"started {plan.unit}.timer; see it with: systemctl --user list-timers {plan.unit}.timer")
-    said.append("it runs while you are logged in; to have it run always: loginctl enable-linger")
+    said.append("it runs while you are logged in; to run it always: loginctl enable-linger")
     return said + _secrets(plan, environ)
 
 
@@ -78,7 +78,7 @@ def _secrets(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     if not plan.variables:
         return []
     file = _home(environ) / units.ENVIRONMENTS / f"{plan.unit}.env"
-    return [f"put {', '.join(plan.variables)} into {file} (NAME=value, one in a line), and chmod 600 it"]
+    return [f"put {', '.join(plan.variables)} into {file} (NAME=value, one per line), and chmod 600 it"]
 
 
 def _ours(line: str, plan: Plan) -> bool:
@@ -117,7 +117,7 @@ def _must(command: list[str], environ: Mapping[str, str], text: str | None = Non
 def _call(command: list[str], environ: Mapping[str, str], text: str | None = None) -> subprocess.CompletedProcess[str]:
     program = shutil.which(command[0], path=environ.get("PATH"))
     if program is None:
-        fix = "schedule it with what your system has; auditkit schedule prints the texts"
+        fix = "schedule it with the tools your system has; auditkit schedule prints the files"
         raise InputError(Problem(command[0], "is not installed", fix))
     try:
         return subprocess.run(

@@ -66,7 +66,7 @@ def job(settings: AuditSettings, plugins: Plugins, progress: Say, warn: Say) -> 
 
 
 def with_follow_ups(report: Report, settings: AuditSettings) -> Report:
-    """The report with what became of findings, where earlier runs asked for a response or got one."""
+    """The report with the status of earlier findings that asked for a response or got one."""
     from auditkit.report.figures import figures
     from auditkit.report.thresholds import evaluate
     from auditkit.scheduled.past_report import answerable, asked_about

@@ -19,7 +19,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Headline:
-    """The few figures that a line about a run has room for."""
+    """The few figures that fit on one line about a run."""
 
     lowest_impact_ratio: float | None
     lowest_impact_ratio_attribute: str | None
@@ -32,7 +32,7 @@ class Headline:
 
     @property
     def of(self) -> str:
-        """Whose the lowest ratio is."""
+        """The group with the lowest ratio."""
         group = self.lowest_impact_ratio_group
         return "" if group is None else f"{self.lowest_impact_ratio_attribute}: {group}"
 
@@ -64,7 +64,7 @@ def artefacts(run: Run) -> str:
 
 
 def rows(runs: Sequence[Run]) -> list[list[str]]:
-    """One row for each run, under COLUMNS; findings are those of the report and, in brackets, thresholds crossed."""
+    """One row per run, under COLUMNS; findings are the report's and, in brackets, the thresholds crossed."""
     found = []
     for run in runs:
         head = headline(run.figures)
@@ -89,7 +89,7 @@ def rows(runs: Sequence[Run]) -> list[list[str]]:
 def document(
     audit: str, runs: Sequence[Run], evidence: Mapping[int, EvidenceOverTime] | None = None
 ) -> dict[str, object]:
-    """All that is known of the runs, for programs; `evidence` by the number of the run."""
+    """Everything known about the runs, for programs; `evidence` by the number of the run."""
     known = {} if evidence is None else {id: one.to_json() for id, one in evidence.items()}
     return {
         "format": FORMAT,

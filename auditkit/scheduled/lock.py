@@ -1,4 +1,4 @@
-"""One run at a time for each folder of artefacts. The system frees the lock when its holder ends, however it ends."""
+"""One run at a time per folder of artefacts. The system releases the lock when its holder ends, however it ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEP = 0.2
 
 @contextmanager
 def only_one(folder: Path, wait: float, waiting: Callable[[str], None] = lambda _: None) -> Iterator[None]:
-    """Hold the lock of a folder; if another run holds it, wait so many seconds and then give up."""
+    """Hold the lock of a folder; if another run holds it, wait this many seconds and then give up."""
     try:
         import fcntl
     except ImportError:
@@ -43,7 +43,7 @@ def only_one(folder: Path, wait: float, waiting: Callable[[str], None] = lambda 
                     waiting(f"another run of this audit is under way: waiting up to {wait:g} s")
                     told = True
                 time.sleep(min(STEP, max(0.0, last - time.monotonic())))
-        with suppress(OSError):  # who holds it is for people; a full disk must not stop us here
+        with suppress(OSError):  # the holder's name is for people; a full disk must not stop us here
             os.ftruncate(handle, 0)
             os.pwrite(handle, f"process {os.getpid()}, since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC".encode(), 0)
         yield

@@ -1,4 +1,4 @@
-"""Bring an older history to the present version of its tables; a copy of the old one is kept.
+"""Bring an older history to the current version of its tables; a copy of the old one is kept.
 
     1 -> 2    runs are linked to a chain (`chain.py`)
 

@@ -1,4 +1,4 @@
-"""What the history needs from a report that was written earlier, perhaps by an older auditkit."""
+"""Reads what the history needs from an earlier report, perhaps written by an older auditkit."""
 
 from __future__ import annotations
 

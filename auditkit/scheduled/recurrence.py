@@ -2,7 +2,7 @@
 
     daily@06:00   weekdays@06:00   monday@06:00   mon,thu@06:00   weekly   monthly@1T06:00   hourly   "0 6 * * 1"
 
-Without a time it is 06:00. Times are those of the machine; CI services run in UTC.
+The default time is 06:00. Times are in the machine's time zone; CI services run in UTC.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def parse(text: str) -> Recurrence:
         day, between, time = rest.rpartition("T".lower())
         number = day if between else "1"
         if not number.isdecimal() or not 1 <= int(number) <= 28:
-            raise _wrong(text, f"{number!r} is not a day that every month has (1 to 28)")
+            raise _wrong(text, f"{number!r} is not a day in every month (1 to 28)")
         hour, minute = _time(text, time or DEFAULT)
         return _of_cron(text, f"{minute} {hour} {int(number)} * *")
     hour, minute = _time(text, rest or DEFAULT)

@@ -1,7 +1,8 @@
-"""Responses to findings: what was decided, by whom, until when and why, and what became of the number since.
+"""Responses to findings: what was decided, by whom, by when and why, and how the figure has changed since.
 
-A finding is known by its subject (attribute, group, step, part of the firm), not by its words: the same difference
-found next month is the same finding. Only subjects, decisions and words of the user's are stored, no person's row.
+A finding is identified by its subject (attribute, group, step, part of the firm), not by its words: if the same
+difference is found next month, it's the same finding. Only subjects, decisions and the user's words are stored, no
+person's row.
 """
 
 from __future__ import annotations

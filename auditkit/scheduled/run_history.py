@@ -1,7 +1,7 @@
 """Past runs in a database: SQLite in a file, or PostgreSQL by URL.
 
-A run is recorded in one transaction, after its artefacts are in place: what is recorded is complete. Only figures of
-groups, constraints and policies are stored (`schema`), never a candidate's row.
+A run is recorded in one transaction, after its artefacts are in place, so recorded runs are complete. Only figures of
+groups, constraints and policies are stored (`tables`), never a candidate's row.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Artefact:
 
 @dataclass(frozen=True)
 class Delivery:
-    """What became of an alert; `place` is the number of its `[[alerts]]` table, `detail` the reason it failed."""
+    """The result of an alert; `place` is the number of its `[[alerts]]` table, `detail` the reason it failed."""
 
     place: int
     channel: str
@@ -45,7 +45,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Run:
-    """One run. Of an unchanged one, `figures`, `crossings` and `artefacts` are those of the run it repeats."""
+    """One run. If it's unchanged, `figures`, `crossings` and `artefacts` are those of the run it repeats."""
 
     id: int
     audit: str
@@ -165,7 +165,7 @@ class RunHistory:
             return list(connection.scalars(sa.select(tables.runs.c.audit).distinct().order_by(tables.runs.c.audit)))
 
     def runs(self, audit: str, *, failed: bool = False) -> list[Run]:
-        """All runs of an audit, oldest first; those that failed only if asked for."""
+        """All runs of an audit, oldest first; failed ones only if asked for."""
         with self.transaction() as connection:
             chosen = _of_audit(tables.runs, audit).order_by(tables.runs.c.id)
             chosen = chosen if failed else chosen.where(tables.runs.c.status != FAILED)
@@ -180,7 +180,7 @@ class RunHistory:
             return next(iter(_assembled(connection, connection.execute(last).mappings().all())), None)
 
     def delivered(self, run: int) -> set[int]:
-        """Places of the channels that were told of a run, then or when it was found unchanged."""
+        """Places of the channels that got an alert about a run, then or when it was found unchanged."""
         r, a = tables.runs.c, tables.alerts.c
         told = (
             sa.select(a.place)
@@ -191,7 +191,7 @@ class RunHistory:
             return set(connection.scalars(told))
 
     def breaks(self, kept: dict[str, str] | None = None) -> tuple[list[str], str]:
-        """Where the chain of runs is broken, in words, and its last link; links `kept` elsewhere must be in it."""
+        """Where the chain of runs is broken, in words, and its last link; `kept` links must be in it."""
         with self.transaction() as connection:
             found, last = chain.breaks(connection)
             return [*found, *chain.missing(connection, kept or {})], last

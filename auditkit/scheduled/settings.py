@@ -1,10 +1,10 @@
-"""What a scheduled audit reads from audit.toml beside the settings of the report:
+"""What a scheduled audit reads from audit.toml in addition to the settings of the report:
 
     [thresholds]            lines that must not be crossed (`thresholds`)
     [history]               where artefacts and figures are kept, and for how long
-    [[alerts]]              who is told (`auditkit.scheduled.alert`)
+    [[alerts]]              whom to alert (`auditkit.scheduled.alert`)
 
-Places are relative to the file. Secrets are only in the environment variables that the settings name.
+Paths are relative to the file. Secrets are only in the environment variables that the settings name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Period:
     unit: str
 
     def before(self, moment: datetime) -> datetime:
-        """The moment that lies this long before another; the 31st of a short month is its last day."""
+        """The moment this long before another; the 31st of a short month is its last day."""
         if self.unit in ("day", "week"):
             days = self.number * (7 if self.unit == "week" else 1)
             return moment - timedelta(days=min(days, (moment - moment.replace(year=1, month=1, day=1)).days))
@@ -62,7 +62,7 @@ def parse_period(text: str) -> Period:
 def _may_hold_secret(url: str) -> bool:
     try:
         return holds_secret(parts_of(url, "history.database"))
-    except InputError:  # what cannot be told apart may be a password
+    except InputError:  # an ambiguous part may be a password
         return True
 
 
@@ -71,7 +71,7 @@ class HistorySettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    name: str | None = Field(None, min_length=1, description="of this audit (default: the name of its folder)")
+    name: str | None = Field(None, min_length=1, description="name of this audit (default: the name of its folder)")
     folder: Path = Field(Path("audits"), description="where the dated folders of artefacts are written")
     database: str | None = Field(
         None, description="SQLite file, or URL without a password (default: history.sqlite in the folder)"
@@ -80,7 +80,7 @@ class HistorySettings(BaseModel):
         None, description="name of the environment variable that holds the URL of the database"
     )
     signing_key: Path | None = Field(
-        None, description="key of ssh-keygen that signs every run (the public one, if ssh-agent holds the private)"
+        None, description="ssh-keygen key that signs every run (the public key, if ssh-agent holds the private one)"
     )
     keep: str | None = Field(None, description='how long artefacts are kept, such as "4 years" (default: for ever)')
 
@@ -166,7 +166,7 @@ class AuditSettings:
 
 
 def value_of(variable: str, environ: Mapping[str, str], where: str) -> str:
-    """What an environment variable holds; without it nothing can go on."""
+    """The value of an environment variable; raises InputError if it isn't set."""
     value = environ.get(variable, "")
     if not value.strip():
         raise InputError(Problem(where, f"the environment variable {variable} is not set", "set it, or remove the key"))

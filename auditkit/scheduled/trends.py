@@ -16,14 +16,14 @@ MOST_SERIES = len(GROUPS)
 HEIGHT = 150
 MOST_DATES = 4
 MOST_MARKS = 60
-"""Runs beyond which a line is drawn without marks."""
+"""With more runs than this, a line is drawn without marks."""
 
 Series = dict[str, list[float | None]]
 Form = Callable[[float | None], str]
 
 
 def draw(runs: Sequence[Run], lines: Sequence[Threshold]) -> list[Chart]:
-    """Every chart that has something to show; lowest impact ratios allowed by `lines` are drawn."""
+    """Every chart with something to show; the lowest impact ratios that `lines` allow are drawn."""
     if not runs:
         return []
     moments = [datetime.fromisoformat(run.created) for run in runs]
@@ -86,7 +86,7 @@ def _name(policy: PolicyFigure) -> str:
 
 
 def _first(names: Iterable[str], values: list[dict[str, float | None]]) -> Series:
-    """The first few names for which there is anything at all."""
+    """The first few names that have any data."""
     series = {name: [row.get(name) for row in values] for name in names}
     known = [name for name, points in series.items() if any(x is not None for x in points)]
     return {name: series[name] for name in known[:MOST_SERIES]}
@@ -130,7 +130,7 @@ def _lines(
 
 
 def _dates(moments: Sequence[datetime]) -> tuple[list[float], Callable[[float], str]]:
-    """The days of few runs, or a few round dates between the first and the last; and how a date is written."""
+    """The days of few runs, or else a few round dates between the first and the last; and how to write a date."""
     days = {moment.date(): moment for moment in moments}
     first, last = min(days), max(days)
     form = "%Y-%m-%d" if len(days) <= MOST_DATES or (last - first).days < 120 else "%Y-%m"

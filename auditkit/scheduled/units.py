@@ -1,4 +1,4 @@
-"""The texts that have a system run an audit: systemd units, a crontab line, CI jobs. Paths are absolute and quoted."""
+"""The files that make a system run an audit: systemd units, a crontab line, CI jobs. Paths are absolute and quoted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ENVIRONMENTS = ".config/auditkit"
 PINS = "requirements-audit.txt"
 HASHED = "--require-hashes --only-binary :all: -r"
 HOW_TO_PIN = (
-    f"{PINS} names auditkit and all that it needs, with versions and hashes; pip refuses anything else.",
+    f"{PINS} names auditkit and everything it needs, with versions and hashes; pip refuses anything else.",
     f"To make it: echo auditkit=={__version__} | pip-compile --generate-hashes -o {PINS} - (of pip-tools)",
 )
 
@@ -45,7 +45,7 @@ class Plan:
 
     @property
     def unit(self) -> str:
-        """A name for files: of the audit, and unlike that of any other audit."""
+        """A name for the audit's files that differs from any other audit's."""
         slug = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")[:40] or "audit"
         return f"auditkit-{slug}-{hashlib.sha256(str(self.audit).encode()).hexdigest()[:8]}"
 
@@ -96,7 +96,7 @@ def service(plan: Plan) -> str:
 
 
 def timer(plan: Plan) -> str:
-    """The systemd timer of the service; it makes up for a run that was slept through."""
+    """The systemd timer of the service; it makes up for runs missed while the machine was off."""
     return written(plan, "timer")
 
 

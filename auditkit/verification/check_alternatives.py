@@ -1,14 +1,14 @@
 """Check the alternatives of a report without the code that found them.
 
-Each published rule is made from its parameters and played by other code (`played_rules`); so is the firm's own. The
-bound of each point of a frontier is derived from its dual lambda: with the row theta . p >= 0 no policy earns more than
-max_p (R - lambda theta) . p, which one index policy attains. That a policy with this utility **exists** is shown by two
-policies, the best ones for duals a little to either side of lambda: one meets the row, the other need not, and their
-mixture that just meets it is a policy that any firm could follow.
+Each published rule is rebuilt from its parameters and played by other code (`played_rules`); so is the firm's own rule.
+The bound of each point of a frontier is derived from its dual lambda: with the row theta . p >= 0 no policy earns more
+than max_p (R - lambda theta) . p, which one index policy attains. Two policies show that a policy with this utility
+**exists**, the best ones for duals slightly on either side of lambda: one meets the row, the other need not, and the
+mixture of the two that just meets it is a policy that any firm could follow.
 
-A **largest ratio** r at a utility is checked the same way, with duals that are looked for here (`best_with_row`): some
-policy has the ratio r and the utility, and none has the utility at r + `FURTHER`. With positions filled, the row is
-their number and the objective the difference of the rates.
+A **largest ratio** r at a utility is checked the same way, with duals found here (`best_with_row`): some policy has the
+ratio r and the utility, and no policy has the utility at r + `FURTHER`. With positions filled, the row is their number
+and the objective the difference of the rates.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def check_alternatives(
     rules: Mapping[str, type[Rule]],
     progress: Callable[[str], None],
 ) -> tuple[list[Check], list[str]]:
-    """All claims about rules and frontiers; also what was derived by the same code only."""
+    """All claims about rules and frontiers; also what only the same code derived."""
     searches = some(fitted.instance.layout, MOST)
     fitted, aware = among(fitted, searches), None if aware is None else among(aware, searches)
     layout, known = fitted.instance.layout, known_of(fitted)
@@ -59,7 +59,7 @@ def check_alternatives(
     played: dict[str, Floats] = {}
     checks: list[Check] = []
     for each in claimed:
-        progress(f"playing the rules for {each.attribute} again")
+        progress(f"replaying the rules for {each.attribute}")
         name, pair = (
             f"alternatives by {each.attribute} on {each.step}",
             GroupPair(each.attribute, each.group, each.against, each.step),
@@ -125,7 +125,7 @@ def _rates(layout: Layout, pair: GroupPair) -> list[Floats]:
 
 
 def _of_people(layout: Layout, visits: Floats, pair: GroupPair, actual: Partition) -> dict[str, float | None]:
-    """Candidate by candidate: everybody in their own group, whose scores have that group's law."""
+    """Candidate by candidate: everyone in their own group, with that group's law of scores."""
     part = layout.protected[pair.attribute]
     worth, rate = 0.0, dict.fromkeys(actual.names, 0.0)
     counted = _outcomes(layout, visits, pair.on)
@@ -146,7 +146,7 @@ def _of_people(layout: Layout, visits: Floats, pair: GroupPair, actual: Partitio
 
 
 def _bound(what: str, point: FrontierOptimum, layout: Layout, pair: GroupPair) -> list[Check]:
-    """The bound of a point of a frontier from its dual, and that what it earns is as much."""
+    """The bound of a frontier's point, from its dual, and a check that a policy earns as much."""
     if point.utility is None:
         return []
     told, filled_claimed, gap = (math.nan if x is None else x for x in (point.bound, point.filled, point.gap))
@@ -193,7 +193,7 @@ def _best(layout: Layout, rewards: Floats) -> Floats:
 
 
 def _mixed(objective: Floats, row: Floats, least: float, sides: Sequence[Floats]) -> float | None:
-    """What the mixture of policies earns that just has row . p >= least; None if none has it."""
+    """What the mixture of policies that just meets row . p >= least earns; None if none meets it."""
     points = [(float(row @ v) - least, float(objective @ v)) for v in sides]
     met = [earned for slack, earned in points if slack >= 0.0]
     for slack, earned in points:

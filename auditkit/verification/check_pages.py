@@ -1,7 +1,7 @@
-"""Whether the pages of a report are those of its document: they are rendered a second time and compared.
+"""Checks that a report's pages match its document: they are rendered a second time and compared.
 
-An HTML page must be the same to the byte. A PDF set here has the same bytes too if WeasyPrint, Pango and the fonts are
-the same. If they are others, the words on the pages are compared, and the drawings count as not checked.
+An HTML page must match to the byte. A PDF made here has the same bytes too if WeasyPrint, Pango and the fonts are the
+same. If they differ, the words on the pages are compared, and the drawings count as not checked.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def check_pdf(shown: bytes, file: PdfFile, report: Report, plugins: Plugins, the
         return [*checks, Check(claim, True)], []
     here = [read_pdf(content, "the PDF made here") for content in made]
     if any(file.pages == one.pages for one in here):
-        return checks, [f"{name}: the words are those of the document; the drawings, set here, are other bytes"]
+        return checks, [f"{name}: the words are those of the document; the drawings have other bytes when set here"]
     alike = [one for one in here if file.producer == one.producer and file.fonts <= one.fonts]
     if not alike:
         why = f"made by {file.producer or 'an unnamed program'} with other fonts than here"
@@ -58,7 +58,7 @@ def check_pdf(shown: bytes, file: PdfFile, report: Report, plugins: Plugins, the
 
 
 def _pages(report: Report, plugins: Plugins, theme: Path | None) -> list[str]:
-    """The page of the report, and its first page alone, which has a PDF of its own."""
+    """The page of the report, and its first page alone, which has its own PDF."""
     from auditkit.report import html
 
     parts: tuple[Parts, ...] = (report.config.report.parts, "summary")
@@ -68,14 +68,14 @@ def _pages(report: Report, plugins: Plugins, theme: Path | None) -> list[str]:
 
 
 def _without_theme(report: Report, theme: Path | None) -> str | None:
-    """Why the pages cannot be made here, if a theme made them."""
+    """Why the pages can't be made here, if a theme made them."""
     if report.config.report.template_dir is None or theme is not None:
         return None
     return "a theme made it, and only the document was checked (name the theme with --template-dir)"
 
 
 def _difference(file: PdfFile, alike: list[PdfFile]) -> str:
-    """Where a PDF differs from the one of ours that has most pages in common with it."""
+    """Where a PDF differs from the one of ours that shares most pages with it."""
     best = max(alike, key=lambda one: sum(a == b for a, b in zip(one.pages, file.pages, strict=False)))
     pairs = enumerate(zip(best.pages, file.pages, strict=False), 1)
     page = next((number for number, (a, b) in pairs if a != b), min(len(best.pages), len(file.pages)) + 1)

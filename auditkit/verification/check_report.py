@@ -1,8 +1,9 @@
 """Check a report against its data, without the code that found its optima.
 
-The data are read and fitted again, which yields the instance. Every claim about it is then derived independently: what
-the firm reached, what the best policies reach (from the policies that the report lists, evaluated by `independent`),
-that they obey their constraints, and the bound from the duals. Ex-post distributions must agree with their means.
+The data are read and fitted a second time, which yields the instance. Every claim about it is then derived
+independently: what the firm achieved, what the best policies achieve (the policies behind the report, evaluated by
+`independent`), that they obey their constraints, and the bound from the duals. Ex-post distributions must agree with
+their means.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Gain = Callable[[str, Floats], FirmGain]
 def check_report(
     report: Report, fitted: Fitted, rows: Sequence[Rows], progress: Progress, gain: Gain | None = None
 ) -> tuple[list[Check], list[str]]:
-    """All claims about policies; `rows` are those of each constrained entry. Also what could not be checked.
+    """All claims about policies, and what couldn't be checked; `rows` are those of each constrained entry.
 
     `gain` derives the parts `against_firm`; what the firm's own search is worth is checked without it.
     """
@@ -43,12 +44,12 @@ def check_report(
     if realised.long_term_utility is not None:
         found = realised.long_term_utility
         checks.append(check_number("the firm: long-term utility", firm.long_term_utility, found))
-    progress("evaluating the unconstrained optimum again")
+    progress("re-evaluating the unconstrained optimum")
     nothing = Rows((), (), ())
     free = evaluate(layout, adjusted(layout, nothing, [Multipliers()]))
     checks += _outcome("unconstrained", report.unconstrained, layout, free)
     if firm.gain is not None:
-        progress("evaluating the firm's own search again")
+        progress("re-evaluating the firm's own search")
         checks += _own_search(firm.gain, fitted, float(layout.reward @ free))
     skipped = []
     for entry, own in zip(report.entries, rows, strict=True):
@@ -57,7 +58,7 @@ def check_report(
             why = "its policies are not listed" if entry.met else "no policy meets it"
             skipped.append(f"{name} ({why})")
             continue
-        progress(f"evaluating the policies under {name} again")
+        progress(f"re-evaluating the policies under {name}")
         checks += _entry(name, entry, layout, own, free, gain)
     return checks, skipped
 
@@ -84,8 +85,8 @@ def _standing(
     by_state: Mapping[str, Floats] | None = None,
     people: Mapping[str, Partition] | None = None,
 ) -> list[Check]:
-    """Numbers of every group of every attribute, and positions left open; uncertain groups count `by_state`, what the
-    firm did the `people` who applied."""
+    """Numbers of every group of every attribute, and positions left open; uncertain groups count `by_state`, the firm's
+    decisions count the `people` who applied."""
     by_group = claimed.by_group or {}
     wrong = [name for name in by_group if name not in layout.protected]
     for attribute, part in layout.protected.items():
@@ -140,7 +141,7 @@ def _own_search(claimed: GainModel, fitted: Fitted, free: float) -> list[Check]:
 
 
 def _worth(fitted: Fitted, through: str | None = None) -> tuple[float, float]:
-    """Expected worth of the firm's own search, the best made of it, and expected positions filled."""
+    """Expected worth of the firm's own search, making the best of it, and expected positions filled."""
     problem = recorded_search(fitted, through)
     visits = evaluate(problem.layout, ([problem.rewards], (float(np.abs(problem.reward).max(initial=0.0)),)))
     filled = float(visits[problem.layout.selecting].sum())

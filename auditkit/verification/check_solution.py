@@ -1,4 +1,4 @@
-"""Check a solution against its instance, by other algorithms than the solver's (`independent.py`)."""
+"""Check a solution against its instance, with different algorithms from the solver's (`independent.py`)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check_solution(document: Mapping[str, object], layout: Layout, rows: Rows, s
 
 
 def check_claims(solution: Solution, layout: Layout, rows: Rows, sha256: str) -> list[Check]:
-    """The same of a document that is read."""
+    """Like `check_solution`, for a parsed document."""
     checks = [Check("the solution is of this instance", solution.instance.sha256 in (None, sha256))]
     if not checks[0].holds:
         return checks
@@ -150,7 +150,7 @@ def _conditions(rows: Rows) -> list[Row | Measure]:
 
 
 def _condition_checks(stated: Row | Measure, claim: RowModel, visits: Floats, exact: bool) -> list[Check]:
-    """One row or measure: that it holds, and that its value, slack and dual are what is claimed."""
+    """One row or measure: checks that it holds, and that its value, slack and dual are as claimed."""
     x = visits[stated.states]
     if isinstance(stated, Row):
         value, size = float(stated.coefficients @ x), float(np.abs(stated.coefficients) @ x) + abs(stated.bound)
@@ -171,7 +171,7 @@ def _condition_checks(stated: Row | Measure, claim: RowModel, visits: Floats, ex
 
 
 def _infeasible_checks(solution: Solution, layout: Layout, rows: Rows) -> list[Check]:
-    """No policy: the multipliers turn the rows into one that even the best policy for it misses."""
+    """Infeasible: the multipliers combine the rows into one that even the best policy for it misses."""
     described = [constraint.to_spec() for constraint in rows.constraints]
     named = [described.index(spec) for spec in solution.conflict if spec in described]
     certificate = solution.certificate
@@ -200,7 +200,7 @@ def _signs(duals: list[float], rows: Rows) -> bool:
 
 
 def _tangents(rows: Rows, cuts: Sequence[CutModel]) -> list[tuple[int, Row]] | None:
-    """The rows behind cuts, rebuilt from their measures; None if a cut belongs to no measure."""
+    """The rows behind cuts, rebuilt from their measures; None if a cut doesn't belong to a measure."""
     if any(not 0 <= cut.measure < len(rows.measures) for cut in cuts):
         return None
     pairs = [(cut.measure, rows.measures[cut.measure], np.array(cut.at, dtype=np.float64)) for cut in cuts]

@@ -23,7 +23,7 @@ TOLERANCE = 1e-8
 SAME_DIGITS = 1e-9
 NOISE = 1e-9
 CLOSED = 1e-6
-"""Of the rewards collected: value and bound that are this close have met."""
+"""Relative to the rewards collected: a value and a bound this close have met."""
 MOST_DIFFERENCES = 5
 
 
@@ -47,10 +47,10 @@ class Verified(Shown):
     not_checked: tuple[str, ...] = ()
     """Parts of the file that could not be checked here."""
     given: tuple[str, ...] = ()
-    """What the file says of its own making, which nothing can be compared with."""
+    """What the file says about its own making, which can't be compared with anything."""
 
     def and_also(self, checks: Sequence[Check], not_checked: Sequence[str]) -> Verified:
-        """With more checks, and more that could not be checked."""
+        """With more checks, and more parts that couldn't be checked."""
         return replace(self, checks=(*self.checks, *checks), not_checked=(*self.not_checked, *not_checked))
 
     @property
@@ -86,9 +86,9 @@ class Verified(Shown):
 
 
 def check_number(claim: str, claimed: float | None, found: float | None, size: float = 1.0, unit: float = 1.0) -> Check:
-    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms; None is None.
+    """Whether a claimed number is the one found, to `TOLERANCE` relative to the size of its terms; None equals None.
 
-    `unit` is the least that such numbers are measured in: 1 for people and chances, for money whatever is collected.
+    `unit` is the smallest scale of such numbers: 1 for people and chances, the rewards collected for money.
     """
     if found is None:
         return Check(claim, claimed is None, f"claimed {claimed}, found none")
@@ -107,9 +107,9 @@ def collected(layout: Layout, *visits: Floats) -> float:
 
 
 def same_numbers(name: str, claimed: Any, found: Any, *, noise: float = 0.0, tolerance: float = SAME_DIGITS) -> Check:
-    """Whether a part of a document is what was derived again, number by number and word by word.
+    """Whether a part of a document matches its second derivation, number by number and word by word.
 
-    `tolerance` is relative; `noise` is allowed beside it where a number is what rounding leaves of zero.
+    `tolerance` is relative; `noise` is also allowed, for numbers that are zero up to rounding.
     """
 
     def differences(claimed: Any, found: Any, place: str) -> Iterator[str]:

@@ -20,9 +20,9 @@ OWN_WORDS = {"input": ("path",), "provenance": ("packages", "platform", "python"
 
 
 def compare_reports(report: Mapping[str, object], again: Audit) -> list[Check]:
-    """Each part of a report against the same part of a report that was made again of the same data.
+    """Compare each part of a report with the same part of a second report made from the same data.
 
-    Earlier versions published all digits, so a part may also be the exact one.
+    Earlier versions published all digits, so a part may also match the exact one.
     """
     rounded, exact = again.to_json(), again.exact()
     whole = rounded if exact is None else {**rounded, **exact.to_json(), "sections": rounded["sections"]}
@@ -53,7 +53,7 @@ def _as_said(claimed: Any, found: Any) -> Any:
 
 
 def compare_part(part: str, claimed: Any, found: Any) -> Check:
-    """One part of a report, word by word and number by number, but for what it alone can know (`OWN_WORDS`)."""
+    """One part of a report, word by word and number by number, except for what only it can know (`OWN_WORDS`)."""
     if isinstance(claimed, dict) and isinstance(found, dict):
         claimed = {**claimed, **{key: found[key] for key in OWN_WORDS.get(part, ()) if key in claimed and key in found}}
     return same_numbers(part, claimed, found, noise=0.0 if part in MEASURED else NOISE)

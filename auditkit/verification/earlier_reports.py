@@ -1,4 +1,4 @@
-"""Reports of the same data with other settings: two of them can be subtracted, and say more of a person than one."""
+"""Reports of the same data with other settings: two of them can be subtracted, which reveals more about a person."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMATS = ("formats", "parts", "template_dir")
 
 
 def with_other_settings(folder: Path, report: Report) -> list[str]:
-    """Names of the reports in a folder that are of the same data but were made with other settings."""
+    """Names of the reports in a folder that were made from the same data with other settings."""
     try:
         files = sorted(path for path in folder.iterdir() if path.suffix == ".json")[:MOST_FILES]
     except OSError:
@@ -38,7 +38,7 @@ def with_other_settings(folder: Path, report: Report) -> list[str]:
 
 
 def _settings(config: object) -> str:
-    """The settings that numbers depend on, as text."""
+    """The settings that affect numbers, as text."""
     if not isinstance(config, dict):
         return ""
     kept = {key: value for key, value in config.items() if key not in IMMATERIAL}

@@ -1,14 +1,13 @@
-"""Evaluation of index policies, written again by other algorithms than the solver's, in plain Python and numpy.
+"""A second evaluation of index policies, with different algorithms from the solver's, in plain Python and numpy.
 
 | what | how |
 | --- | --- |
 | indices | state elimination, largest index first (docs/method.md), for every kind of chain |
-| running minimum | passed on along the transitions, by linear solves on the states that do not lower it |
-| who is ahead | the law of the count of the others, built up candidate by candidate for all thresholds of a search at
-once; a set with a limit counts as one more candidate of the set around it |
+| running minimum | passed on along the transitions, by linear solves on the states that don't lower it |
+| who is ahead | the law of the number of others ahead, built up candidate by candidate for all thresholds of a search
+at once; a set with a limit counts as one more candidate in the set around it |
 
-Sums are formed in the order in which they are written in the formulas, so that two indices which the solver finds
-equal are equal here too.
+Sums follow the order of the formulas, so that two indices that the solver finds equal are equal here too.
 """
 
 from __future__ import annotations
@@ -83,10 +82,10 @@ def adjusted(layout: Layout, rows: Rows, levels: Sequence[Multipliers]) -> tuple
 
 
 def evaluate(layout: Layout, levels: tuple[list[Floats], Vector], searches: Iterable[int] | None = None) -> Floats:
-    """Expected visits of every state under the index policy of some rewards, one array and one size a level.
+    """Expected visits of every state under the index policy for some rewards, with one array and one size per level.
 
-    Candidates of the same law and rewards have the same indices and paths, which are found once. Visits outside
-    `searches`, if they are given, are 0.
+    Candidates with the same law and rewards have the same indices and paths, which are found once. If `searches` are
+    given, visits outside them are 0.
     """
     rewards, sizes = levels
     tol = tuple(TIE_TOLERANCE * size if len(rewards) > 1 else 0.0 for size in sizes)
@@ -137,8 +136,8 @@ def _sign(x: Vector, y: Vector, tol: Vector) -> int:
 def indices(chain: NumberedChain, reward: list[Vector], tol: Vector) -> Index:
     """Index of every non-terminal state by elimination, largest first.
 
-    For a state s not yet eliminated, gain(s) and stop(s) are what is collected and the chance of selection from s until
-    a state not eliminated is met; the best ratio gain / stop is the next index, and its state is eliminated.
+    For a state s not yet eliminated, gain(s) is what is collected, and stop(s) the chance of selection, from s until a
+    state not yet eliminated is reached; the best ratio gain / stop is the next index, and its state is eliminated.
     """
     zero = (0.0,) * len(tol)
     gain: dict[int, Vector] = {}
@@ -191,7 +190,7 @@ def _ratio(gain: Vector, stop: float, zero: Vector, tol: Vector) -> Vector:
 
 
 def _snapped(index: list[Index], tol: Vector) -> list[Index]:
-    """Indices of a search that are tied at a level made equal there, to zero if they are tied with zero."""
+    """Make the indices of a search that are tied at a level equal, and zero if they're tied with zero."""
     moves = []
     for d, t in enumerate(tol):
         values = sorted({y[d] for own in index for y in own.values() if math.isfinite(y[d])} | {0.0})
@@ -206,11 +205,11 @@ def _snapped(index: list[Index], tol: Vector) -> list[Index]:
 
 
 def running_minimum(chain: NumberedChain, index: Index) -> Path:
-    """Expected visits of each state by where the smallest index so far was met, while one always goes on."""
+    """Expected visits of each state by where the smallest index so far was met, if the candidate always goes on."""
     mass: Path = {}
     entered = {0: 1.0}  # states that become the smallest index, and how often
     while entered:
-        u = max(entered, key=lambda s: (index[s], -s))  # from the largest index down: none is entered again
+        u = max(entered, key=lambda s: (index[s], -s))  # from the largest index down: none is entered twice
         share = entered.pop(u)
         if index[u][0] == -math.inf:
             mass[u, u] = share
@@ -257,7 +256,7 @@ def index_visits(layout: Layout, search: int, numbers: list[Searched]) -> list[l
 def rooms_of(
     layout: Layout, search: int, who: list[int], mass: list[float]
 ) -> tuple[list[float], Callable[[int], bool]]:
-    """For events in order of time the chance that there is room for their candidate; and who may be selected at all."""
+    """For events in order of time, the chance that there's room for their candidate; and who can be selected at all."""
     sets = _Sets(layout, search)
     return sets.rooms(who, mass), sets.open_to
 
@@ -272,7 +271,7 @@ def _visits(numbers: list[Searched], sets: _Sets) -> list[list[float]]:
             if chain.terminal[s] or chain.stop[s]:
                 capped[u] += mass
         events += [(index[u], -c, -u, mass) for u, mass in capped.items()]
-    events.sort(reverse=True)  # no two are of the same candidate and state
+    events.sort(reverse=True)  # no two have the same candidate and state
     zero = (0.0,) * len(events[0][0]) if events else ()
     chance: list[dict[int, float]] = [{} for _ in numbers]
     between = []
@@ -311,16 +310,16 @@ class _Sets:
         """Of each set: which candidates are in it."""
 
     def open_to(self, c: int) -> bool:
-        """Whether a candidate can be selected at all: where that is impossible, nobody is inspected."""
+        """Whether a candidate can be selected at all: if not, they aren't inspected."""
         return all(self.capacity[j] > 0 for j in range(len(self.capacity)) if self.within[j][c])
 
     def _outward(self, j: int) -> list[int]:
         return [] if j < 0 else [j, *self._outward(self.around[j])]
 
     def rooms(self, who: list[int], mass: list[float]) -> list[float]:
-        """P(every set around c counts fewer than its capacity of the others ahead), at each of some events.
+        """P(in every set around c, fewer than its capacity of the others are ahead), at each of some events.
 
-        Event e is of candidate who[e], who after it is ahead with mass[e] more chance than before.
+        Event e belongs to candidate who[e], whose chance of being ahead rises by mass[e].
         """
         candidates, found = self.within.shape[1], []
         ahead = np.zeros(candidates)
@@ -337,7 +336,7 @@ class _Sets:
         return found
 
     def _room(self, own: Ints, chances: Floats) -> Floats:
-        """The same, from the chance of every candidate to be ahead at each event; an own one is not counted."""
+        """The same, from every candidate's chance of being ahead at each event; a candidate's own isn't counted."""
         laws: dict[int, Floats] = {}
         for j in self.inside_out:
             k = self.capacity[j]

@@ -1,4 +1,4 @@
-"""What a policy makes of the limits inside searches, added up again limit by limit."""
+"""How a policy fills the limits inside searches, added up a second time, limit by limit."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def lotteries_of(claimed: ClaimedMixture, names: Sequence[str]) -> list[Draws] |
 def check_mixture(
     claimed: ClaimedMixture, names: Sequence[str], rows: int, exact: bool, prefix: str = ""
 ) -> tuple[list[Draws] | None, list[Check]]:
-    """The lotteries and the claims about them: chances, and how many searches draw by lot."""
+    """The lotteries and the claims about them: the chances, and how many searches draw by lot."""
     found = lotteries_of(claimed, names)
     if isinstance(found, str):
         return None, [Check(f"{prefix}every search has a policy", False, found)]

@@ -50,7 +50,7 @@ def read_pdf(content: bytes, place: str) -> PdfFile:
             return _read(content, place)
         except InputError:
             raise
-        except Exception as error:  # a hostile file finds every assumption of a parser
+        except Exception as error:  # a hostile file finds every assumption a parser makes
             what = f"cannot be read as a PDF: {type(error).__name__}: {str(error)[:100]}"
             raise InputError(Problem(place, what, _OTHER)) from None
 
@@ -97,7 +97,7 @@ def _active(root: Any) -> Iterator[str]:
 
 
 def _on_page(page: Any) -> Iterator[str]:
-    """Notes, and links that do more than lead somewhere."""
+    """Notes, and links that do more than point somewhere."""
     if "/AA" in page:
         yield "an action"
     for entry in page.get("/Annots") or ():
@@ -148,7 +148,7 @@ def _entries(node: Any) -> Iterator[Any]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """pypdf logs what it mends in a broken file."""
+    """Silence pypdf, which logs what it repairs in a broken file."""
     logger = logging.getLogger("pypdf")
     before = logger.level
     logger.setLevel(logging.CRITICAL)

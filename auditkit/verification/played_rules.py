@@ -1,8 +1,8 @@
-"""What a rule yields, written again by other algorithms than those of `rules.play`, in plain Python and numpy.
+"""What a rule yields, computed a second time in plain Python and numpy, with different algorithms from `rules.play`.
 
-A rule gives a number to every state. Of boxes the capped number is min(number of the value, number of the candidate);
-sorted by it, an event acts if fewer than k of the others are ahead (`independent`, candidate by candidate). Of n in the
-band of a lottery r are drawn: of all sets of r, as elementary symmetric functions of (1 - p_j + p_j z), over C(n, r).
+A rule gives every state a number. For a box, the capped number is min(number of the value, number of the candidate);
+sorted by it, an event acts if fewer than k of the others are ahead (`independent`, candidate by candidate). Of the n in
+the band of a lottery, r are drawn: all sets of r, as elementary symmetric functions of (1 - p_j + p_j z), over C(n, r).
 Chains are followed by their running minimum.
 """
 

@@ -1,10 +1,10 @@
-"""Signatures over the files of a report, in OpenSSH's format, which people can check without auditkit:
+"""Signatures over a report's files, in OpenSSH's format, which people can check without auditkit:
 
     ssh-keygen -Y verify -f allowed_signers -I NAME -n auditkit -s people.audit.sha256.sig < people.audit.sha256
     sha256sum -c people.audit.sha256
 
 `people.audit.sha256` lists the SHA-256 of every file of the report, and the signature is over that list. A scheduled
-run has the list `SHA256SUMS` in its folder. Keys are those of ssh-keygen; auditkit never reads a private key itself.
+run has the list `SHA256SUMS` in its folder. Keys are ssh-keygen's; auditkit never reads a private key itself.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from auditkit.verification.claims import Check, Verified
 NAMESPACE = "auditkit"
 SUMS, SIG, FOLDER_SUMS = ".sha256", ".sig", "SHA256SUMS"
 SECONDS = 60
-"""How long ssh-keygen may take; it may wait for a token to be touched."""
+"""How long ssh-keygen may take; it may be waiting for someone to touch a token."""
 
 _LINE = re.compile(r"([0-9a-f]{64}) [ *]([^\0\n]+)")
 _PUBLIC = re.compile(rb"(?:ssh-|sk-|ecdsa-)[\w@.-]+ [A-Za-z0-9+/=]+")
@@ -31,13 +31,13 @@ _SIGNER = re.compile(r'Good "auditkit" signature for (.+) with \S+ key (\S+)')
 
 
 def sign_files(paths: Iterable[Path], key: Path) -> list[Path]:
-    """Sign every report that one of the files belongs to; the lists and signatures that were written."""
+    """Sign every report that one of the files belongs to; returns the lists and signatures written."""
     written: list[Path] = []
     for place in dict.fromkeys(path.parent / stem_of(path) for path in paths):
         listed = files_of(place)
         if not listed:
             what = "there is no such file" if not place.parent.is_dir() else "there are no files of this report"
-            raise InputError(Problem(str(place), what, "name a file that auditkit report has written"))
+            raise InputError(Problem(str(place), what, "name a file that auditkit report wrote"))
         sums = listing({path.name: sha256_of(path) for path in listed})
         name = f"{place.name}{SUMS}"
         written += write_together(place.parent, {name: sums, f"{name}{SIG}": sign(sums, key)})
@@ -76,7 +76,7 @@ def sign(content: bytes, key: Path) -> bytes:
 
 
 def check_signature(claimed: Path, signers: Path) -> Verified:
-    """Whether a file is one that one of the signers signed.
+    """Check that one of the signers signed a file.
 
     `signers` is a file of allowed signers as ssh-keygen(1) describes it, or a public key.
     """
@@ -91,14 +91,14 @@ def check_signature(claimed: Path, signers: Path) -> Verified:
     who, why = _signer(content, signature, signers)
     checks = [Check(f"{place.name} was signed by {who or 'a signer that you named'}", who is not None, why)]
     sums = _listed(content, str(place))
-    checks.append(Check(f"{claimed.name} is in the list that was signed", claimed.name in sums, "it is not"))
+    checks.append(Check(f"{claimed.name} is in the signed list", claimed.name in sums, "it is not"))
     missing = []
     for name, sha256 in sums.items():
         if not (place.parent / name).is_file():
             missing.append(f"{name}, which was signed too, is not here")
             continue
         same = sha256_of(place.parent / name) == sha256
-        checks.append(Check(f"{name} is the file that was signed", same, "its SHA-256 is another one"))
+        checks.append(Check(f"{name} is the file that was signed", same, "its SHA-256 is different"))
     return Verified(tuple(checks), tuple(missing))
 
 
@@ -126,11 +126,11 @@ def _signer(content: bytes, signature: Path, signers: Path) -> tuple[str | None,
         good = _SIGNER.search(done.stdout.decode("utf-8", "replace"))
         if done.returncode == 0 and good:
             return f"{name} ({good[2]})", ""
-    return None, "the signature is not of this list, or of another key"
+    return None, "the signature belongs to another list or another key"
 
 
 def _with_signers(arguments: list[str], allowed: bytes, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    """ssh-keygen with the allowed signers from a pipe: nothing is written to a disk."""
+    """Run ssh-keygen with the allowed signers from a pipe: nothing is written to disk."""
     reading, writing = os.pipe()
 
     def feed() -> None:

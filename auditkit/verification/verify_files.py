@@ -1,4 +1,4 @@
-"""`auditkit verify`: which kind of file it is given, and what checks it. Nothing is written anywhere."""
+"""`auditkit verify`: find out what kind of file it is, and check it. Nothing is written anywhere."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def verify_files(
 ) -> Verified:
     """A solution against its instance, or a report (JSON, the PDF that holds it, the page with it) against its data.
 
-    `theme` is the folder of templates that made the pages; `slow` allows settings that make it run for long.
+    `theme` is the folder of templates that made the pages; `slow` allows settings that make it run for a long time.
     """
     content = read_file(claimed)
     kind = kind_of(claimed, content)
@@ -58,9 +58,7 @@ def verify_files(
             return found.and_also(*check_pdf(content, pdf, load(document), plugins, theme))
         return found.and_also(*check_page(content, load(document), plugins, theme))
     if kind != "json":
-        raise InputError(
-            Problem(str(claimed), "there is no report inside", "name a file that auditkit report has written")
-        )
+        raise InputError(Problem(str(claimed), "there is no report inside", "name a file that auditkit report wrote"))
     if isinstance(subject, Query):
         what = "is a database: a solution is checked against its instance file"
         raise InputError(Problem(subject.shown, what, "auditkit verify SOLUTION.json INSTANCE.json"))
@@ -70,19 +68,19 @@ def verify_files(
     solution = read_solution(claimed)
     instance, _, sha256 = read_instance(subject)
     rows = bind(constraints_of([one.model_dump() for one in solution.specs], plugins) or [], instance.layout)
-    progress("evaluating the policies again")
+    progress("re-evaluating the policies")
     return Verified(tuple(check_claims(solution, instance.layout, rows, sha256)))
 
 
 def kind_of(path: Path, content: bytes) -> Kind:
-    """The kind of a file. Its name must agree: a browser goes by the name, and would run what is checked as data."""
+    """The kind of a file. Its name must agree: a browser goes by the name, and would run what was checked as data."""
     kind: Kind = "json"
     if content.startswith(b"%PDF"):
         kind = "pdf"
     elif content[:15].lower() == b"<!doctype html>":
         kind = "html"
     elif content.lstrip()[:1] != b"{":
-        return kind  # parsing it will say what is wrong
+        return kind  # parsing it will say what's wrong
     if ENDINGS.get(path.suffix.lower()) != kind:
         what = f"holds {kind.upper()}, and its name does not end in .{kind}"
         raise InputError(Problem(str(path), what, f"rename it to {path.stem}.{kind}"))
@@ -90,9 +88,9 @@ def kind_of(path: Path, content: bytes) -> Kind:
 
 
 def _written_with(page: Path) -> bytes:
-    """The document that was written with a page; nothing can be derived from the text of a page alone."""
+    """The document written along with a page; nothing can be derived from the text of a page alone."""
     beside = page.with_suffix(".json")
     if not beside.is_file():
-        what = "is a page, which is checked with the JSON that was written with it"
+        what = "is a page, which can only be checked with the JSON that was written with it"
         raise InputError(Problem(str(page), what, f"put {beside.name} beside it, or verify the PDF"))
     return read_file(beside)

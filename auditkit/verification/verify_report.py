@@ -1,8 +1,8 @@
 """Check every claim of a report against its data.
 
-The report is made a second time from the data and compared number by number (`compare_reports`). That would repeat an
-error of the code that made it, so the policies behind it and their bounds, which have all digits here and are rounded
-in the report, are also checked by other code (`check_report`).
+The report is made a second time from the data and compared number by number (`compare_reports`). That would repeat any
+error in the code that made it, so different code also checks the policies behind it and their bounds (`check_report`);
+they have all digits here and are rounded in the report.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GIVEN = "config, created, version, input.path and provenance (but its convention
 
 ORDINARY = {"report.replicates": 200, "fit.points": 200, "fit.folds": 50}
 MOST_ENTRIES = {"constraints": 20, "availability": 1_000}
-"""Larger settings in a report would make `verify` run for hours, which only its user may want."""
+"""Larger settings in a report would make `verify` run for hours, which should be the user's decision."""
 
 
 def verify_report(
@@ -112,7 +112,7 @@ def refuse_slow(config: Config) -> None:
 
 
 def _chosen(config: Config, version: str) -> Iterator[str]:
-    """The author's own settings: a report may be right about settings that are themselves questionable."""
+    """Settings to judge: a report may be correct for settings that are themselves questionable."""
     usual = dict(flat(Config().model_dump(mode="json")))
     settings = flat(config.model_dump(mode="json"))
     own = [f"{key} = {printable(text)}" for key, text in settings if usual.get(key) != text]
